@@ -1,0 +1,169 @@
+package io.github.lockboot;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Inherited;
+import java.lang.annotation.Repeatable;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+
+/**
+ * Runs a method of a Spring bean under a lock, so that at most one caller in the whole fleet runs it per key.
+ *
+ * <pre>{@code
+ * @DistributedLock(key = "#openid+#redPacketId")
+ * public Grab grab(String redPacketId, String openid) { ... }
+ * }</pre>
+ *
+ * <p>The key is evaluated once, before the method. The caller waits up to {@code lock.wait-time} for the lock and gets a
+ * {@link LockNotAcquiredException} if another held it all the time, a {@link LockUnavailableException} if Redis could not
+ * be asked; the method never runs without the lock. What the method returns or throws comes out unchanged, except that
+ * {@link LockLostException} replaces its result when the lock was lost while it ran.
+ *
+ * <p><b>Where.</b> On a method, of the class or of an interface or superclass it comes from; on a class or interface, for
+ * all its public methods but those of {@link Object}, unless a method has an annotation of its own; on an annotation, which
+ * then stands for it, its attributes passed on by {@code @AliasFor}. Several on one method are all taken, in the order of
+ * the locks' names whatever the order in the source, so that two methods never wait for each other in a circle, and
+ * released in reverse. Each counts its wait from the beginning of the call. A call from within the same bean does not pass
+ * the proxy and is not locked.
+ *
+ * <p><b>Transactions.</b> The lock is taken before a transaction of the same method begins and released after it has ended.
+ * Where a transaction is active already when the lock is taken, the lock stays until that transaction has ended, and a lock
+ * that was lost by then rolls it back; the first time, a warning says that the transaction began too early.
+ *
+ * <p><b>Results that come later.</b> If the method returns a {@code CompletionStage} or {@code CompletableFuture}, a
+ * {@code Mono}, {@code Flux} or another reactive type, no thread waits for the lock, and it is held until the result
+ * completes, fails or is cancelled. The lock then belongs to that call, not to a thread, and is not reentrant; the method's
+ * body runs on a thread of the registry, without the caller's thread-bound state such as its transaction. A reactive method
+ * locks once per subscription. With {@code @Async} the lock covers the work, not the submit: lock and body are on the
+ * executor's thread.
+ *
+ * <p>Inside the method {@link LockContext} tells about the lock, and a parameter with {@link FencingToken} gets its token.
+ */
+@Target({ElementType.METHOD, ElementType.TYPE})
+@Retention(RetentionPolicy.RUNTIME)
+@Inherited
+@Documented
+@Repeatable(DistributedLocks.class)
+public @interface DistributedLock {
+
+    /**
+     * One or several SpEL expressions over the method's parameters: {@code #openid}, {@code #p0}, {@code #a0},
+     * {@code #root.method}, {@code #root.target}, {@code #root.args}, {@code @bean}, with {@code ${...}} placeholders
+     * resolved first. Each must give text, a number, an enum constant or a UUID, and neither null nor the empty string.
+     *
+     * <p>One expression's result is the key as it stands. Several results are joined by a colon, with a backslash before
+     * every colon and backslash in them, so that two different lists never give the same key. In a concatenation no operand
+     * may be null, and an expression that would add two numbers is refused: write {@code {"#a", "#b"}} instead of
+     * {@code "#a+#b"}. For the same reason {@code +} may not stand inside the arguments of a call.
+     *
+     * <p>Empty only when {@link #name()} is given: then that is the whole name.
+     */
+    String[] key() default {};
+
+    /**
+     * Takes one lock for each element of the collection or array that the only key expression gives, all or none of them:
+     * {@code @DistributedLock(name = "stock", key = "#skus", perElement = true)}. An element twice is locked once. The wait
+     * time is for all together. A collection without elements is refused: say {@code condition = "!#skus.isEmpty()"} if it
+     * needs no lock. False by default.
+     */
+    boolean perElement() default false;
+
+    /** A literal namespace put before the key, with {@code ${...}}, such as {@code "packet"}; empty, the default, for none. */
+    String name() default "";
+
+    /**
+     * How long to wait for the lock, such as {@code "500ms"}, {@code "10s"}, {@code "PT5S"} or {@code "${...}"}; {@code "0"}
+     * tries once; empty, the default, for {@code lock.wait-time}.
+     */
+    String waitTime() default "";
+
+    /** The lease, in the same form, at least one second; empty, the default, for {@code lock.ttl}. */
+    String ttl() default "";
+
+    /** Whether the lease is renewed while the method runs; {@code lock.renew} decides by default. */
+    Renewal renew() default Renewal.DEFAULT;
+
+    /**
+     * How long the method may keep the lease renewed, such as {@code "5m"}: stuck for longer, it loses the lock when its
+     * lease ends. Empty, the default, for {@code lock.max-hold}.
+     */
+    String maxHold() default "";
+
+    /**
+     * A SpEL expression with the names of {@link #key()} that gives true or false, such as {@code "#amount > 100"}. When it
+     * gives false the method runs without this lock. Empty, the default, for always locking.
+     */
+    String condition() default "";
+
+    /**
+     * How long the lock stays at least, counted from when the method began, also after it has returned; it is kept longer
+     * while the method runs. Empty, the default, releases it when the method has ended.
+     *
+     * <pre>{@code
+     * @DistributedLock(key = "#orderId", waitTime = "0", keepFor = "5s", keepOn = KeepOn.SUCCESS)
+     * public void submit(String orderId) { ... }    // a second submit within 5 s is refused
+     *
+     * @DistributedLock(name = "nightly", waitTime = "0", keepFor = "1m", ifNotAcquired = IfNotAcquired.SKIP)
+     * @Scheduled(cron = "0 0 3 * * *")
+     * public void nightly() { ... }                 // once in the fleet, though clocks differ
+     * }</pre>
+     *
+     * <p>The lease is renewed meanwhile, so {@link Renewal#OFF} does not go with it. When this process ends, the lock stays
+     * no longer than its {@link #ttl()}: choose a ttl of that length where restarts matter. A lock that is kept belongs to
+     * the call, not to the thread, and is not reentrant.
+     */
+    String keepFor() default "";
+
+    /** After which outcome {@link #keepFor()} counts; whatever it was, by default. */
+    KeepOn keepOn() default KeepOn.ALWAYS;
+
+    /**
+     * What the caller gets if another held the lock until the wait ended: {@link LockNotAcquiredException} by default. Redis
+     * being out of reach is no contention and always gives {@link LockUnavailableException}.
+     */
+    IfNotAcquired ifNotAcquired() default IfNotAcquired.THROW;
+
+    /**
+     * The name of a method of the same class to be called instead if another held the lock until the wait ended, with the
+     * same parameters, optionally followed by a {@link LockNotAcquiredException}: {@code fallback = "tooBusy"}. It runs without
+     * the lock and not through the proxy. Empty, the default, for {@link #ifNotAcquired()}.
+     */
+    String fallback() default "";
+
+    /**
+     * The name of the {@link LockRegistry} bean whose lock it is, with {@code ${...}}, for an application with several; empty,
+     * the default, for the one of the {@link LockTemplate} bean.
+     */
+    String registry() default "";
+
+    /** Whether a lease is renewed. */
+    enum Renewal {
+        /** As {@code lock.renew} says. */
+        DEFAULT,
+        /** For as long as the method runs. */
+        ON,
+        /** Not: the lease ends after its ttl. */
+        OFF
+    }
+
+    /** After which outcome a lock is kept. */
+    enum KeepOn {
+        /** Whether the method returned or failed. */
+        ALWAYS,
+        /** Only if the method returned; after a failure the lock is free at once, so that the caller can try again. */
+        SUCCESS
+    }
+
+    /** What the caller gets when another held the lock. */
+    enum IfNotAcquired {
+        /** {@link LockNotAcquiredException}. */
+        THROW,
+        /**
+         * Null, an empty {@code Optional}, a completed stage of these, or an empty publisher; nothing for {@code void}.
+         * Methods that return a primitive are refused at start.
+         */
+        SKIP
+    }
+}

@@ -1,0 +1,53 @@
+package io.github.lockboot;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A hold that belongs to whoever has this object, not to a thread: for asynchronous results, reactive code and hand-over
+ * between threads. Not reentrant: acquiring the same name again waits, even on the same thread.
+ *
+ * <p>It is renewed, can be lost and carries a fencing token like every hold (see {@link NamedLock}). All methods may be
+ * called from any thread.
+ */
+public interface Lease extends AutoCloseable {
+
+    /** The name of the lock. */
+    String name();
+
+    /** The fencing token: larger than that of every earlier hold of this name. Stays readable after the end. */
+    long fencingToken();
+
+    /** Whether the lease is held and cannot have run out yet, judged by this JVM's monotonic clock alone. */
+    boolean isValid();
+
+    /** How long the lease lasts for certain unless renewed; zero once closed or lost. */
+    Duration remaining();
+
+    /**
+     * Has the callback run once if the lease is lost, at once if that has happened already; not at all if it is closed
+     * first. The callback runs on a thread of the registry; what it throws is logged.
+     */
+    void onLost(Runnable callback);
+
+    /**
+     * Releases the lock, waiting for the answer of Redis at most its command timeout. Closing again does nothing.
+     *
+     * @throws LockLostException if the lease was lost before; nothing was deleted
+     */
+    @Override
+    void close();
+
+    /**
+     * Releases the lock once the time has passed, without blocking a thread; zero or less: now. Until then it is held as
+     * before, renewed where renewal is on, and no longer subject to a limit on how long its holder may take. If this process
+     * ends first, the lock ends with its ttl.
+     *
+     * @return completes when the lock has been released, exceptionally with {@link LockLostException} if it was lost before
+     */
+    default CompletableFuture<Void> closeAfter(Duration delay) {
+        return CompletableFuture.runAsync(
+                this::close, CompletableFuture.delayedExecutor(Math.max(0, delay.toMillis()), TimeUnit.MILLISECONDS));
+    }
+}

@@ -1,0 +1,124 @@
+package io.github.lockboot;
+
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A lock under which code runs, told to that code: {@code LockContext.current().fencingToken()}. The annotation sets it for
+ * the thread that runs the method's body and clears it afterwards; in reactive code it is also in the Reactor context, under
+ * this class as its key.
+ *
+ * <p>What a lock of a thread answers, it answers to that thread only; one of a {@link Lease} answers to every thread.
+ */
+public final class LockContext {
+
+    private static final ThreadLocal<@Nullable Frame> CURRENT = new ThreadLocal<>();
+
+    private record Frame(LockContext context, @Nullable Frame outer) {}
+
+    private final String name;
+    private final @Nullable LockRegistry registry;
+    private final @Nullable Lease lease;
+
+    private LockContext(String name, @Nullable LockRegistry registry, @Nullable Lease lease) {
+        this.name = name;
+        this.registry = registry;
+        this.lease = lease;
+    }
+
+    /** The lock of that name, as far as the thread that asks holds it. */
+    public static LockContext of(LockRegistry registry, String name) {
+        return new LockContext(name, registry, null);
+    }
+
+    /** The lock of a lease. */
+    public static LockContext of(Lease lease) {
+        return new LockContext(lease.name(), null, lease);
+    }
+
+    /**
+     * The innermost lock of this thread's annotated methods.
+     *
+     * @throws IllegalStateException if none is being run
+     */
+    public static LockContext current() {
+        Frame frame = CURRENT.get();
+        if (frame == null) {
+            throw new IllegalStateException("no @DistributedLock method runs on thread "
+                    + Thread.currentThread().getName() + ": was it called from within its own bean, past the proxy?");
+        }
+        return frame.context;
+    }
+
+    /**
+     * The lock of that name of this thread's annotated methods.
+     *
+     * @param name the whole name, key included
+     * @throws IllegalStateException if none is being run under it
+     */
+    public static LockContext current(String name) {
+        for (Frame frame = CURRENT.get(); frame != null; frame = frame.outer) {
+            if (frame.context.name.equals(name)) {
+                return frame.context;
+            }
+        }
+        throw new IllegalStateException("no @DistributedLock method runs under lock '" + name + "' on thread "
+                + Thread.currentThread().getName());
+    }
+
+    /** As {@link #current()}, but empty if none is being run. */
+    public static Optional<LockContext> find() {
+        return Optional.ofNullable(CURRENT.get()).map(Frame::context);
+    }
+
+    /** Runs the action with this as the {@link #current() current} lock of the thread. */
+    public <T extends @Nullable Object, E extends Throwable> T call(LockTemplate.Action<T, E> action) throws E {
+        Frame outer = CURRENT.get();
+        CURRENT.set(new Frame(this, outer));
+        try {
+            return action.run();
+        } finally {
+            if (outer != null) {
+                CURRENT.set(outer);
+            } else {
+                CURRENT.remove();
+            }
+        }
+    }
+
+    /** The name of the lock, key included. */
+    public String name() {
+        return name;
+    }
+
+    /**
+     * The fencing token: larger than that of every earlier hold of this name.
+     *
+     * @throws IllegalMonitorStateException if it is not held; {@link LockLostException} if it was lost
+     */
+    public long fencingToken() {
+        return lease != null ? lease.fencingToken() : lock().fencingToken();
+    }
+
+    /** How long the lease lasts for certain unless renewed; zero when it is not held any more. */
+    public Duration remaining() {
+        return lease != null ? lease.remaining() : lock().remainingLease();
+    }
+
+    /** Whether the lock is held and its lease cannot have run out yet. Ask it before a step that cannot be undone. */
+    public boolean isValid() {
+        return lease != null ? lease.isValid() : lock().isHeldByCurrentThread();
+    }
+
+    private NamedLock lock() {
+        return Objects.requireNonNull(registry).get(name);
+    }
+
+    @Override
+    public String toString() {
+        return "LockContext[" + name + "]";
+    }
+}

@@ -1,0 +1,21 @@
+package io.github.lockboot;
+
+import org.jspecify.annotations.Nullable;
+
+/** Root of what goes wrong with a lock that was asked for. Carries the lock's name, the message does too. */
+public abstract class LockException extends RuntimeException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final String lockName;
+
+    LockException(String lockName, String message, @Nullable Throwable cause) {
+        super(message, cause);
+        this.lockName = lockName;
+    }
+
+    /** The name of the lock, without the key prefix. */
+    public String getLockName() {
+        return lockName;
+    }
+}

@@ -1,0 +1,30 @@
+package io.github.lockboot;
+
+/**
+ * The lease ended while its holder believed to hold the lock: another may have held it since, so what was done under it may
+ * not have been done alone. Comes out of the release; nothing was deleted by it.
+ */
+public class LockLostException extends IllegalMonitorStateException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final String lockName;
+    private final long fencingToken;
+
+    /** @param reason how the loss was found out */
+    public LockLostException(String lockName, long fencingToken, String reason) {
+        super("lock '" + lockName + "' (fencing token " + fencingToken + ") was lost: " + reason);
+        this.lockName = lockName;
+        this.fencingToken = fencingToken;
+    }
+
+    /** The name of the lock, without the key prefix. */
+    public String getLockName() {
+        return lockName;
+    }
+
+    /** The token of the lost hold. */
+    public long getFencingToken() {
+        return fencingToken;
+    }
+}

@@ -1,0 +1,33 @@
+package io.github.lockboot;
+
+import java.time.Duration;
+
+/** Somebody else held the lock until the wait ended, or the wait was interrupted. Redis answered: this is contention. */
+public class LockNotAcquiredException extends LockException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final Duration waited;
+
+    public LockNotAcquiredException(String lockName, Duration waited) {
+        super(
+                lockName,
+                "lock '" + lockName + "' was held by another for the " + waited.toMillis() + " ms waited",
+                null);
+        this.waited = waited;
+    }
+
+    /**
+     * For a wait that ended by an interrupt in a place that cannot throw {@link InterruptedException}; whoever throws it
+     * has set the thread's interrupt flag again.
+     */
+    public LockNotAcquiredException(String lockName, Duration waited, InterruptedException cause) {
+        super(lockName, "interrupted after waiting " + waited.toMillis() + " ms for lock '" + lockName + "'", cause);
+        this.waited = waited;
+    }
+
+    /** How long the caller waited. */
+    public Duration getWaited() {
+        return waited;
+    }
+}

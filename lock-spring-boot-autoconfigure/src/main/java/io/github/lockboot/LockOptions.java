@@ -1,0 +1,136 @@
+package io.github.lockboot;
+
+import java.time.Duration;
+import java.util.Objects;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How a lock is held and waited for. Immutable; what is not set is taken from the registry's own options, that is, from
+ * {@code application.yml}.
+ */
+public final class LockOptions {
+
+    /** The shortest lease accepted: below it, scheduling delays alone would lose locks. */
+    public static final Duration MIN_TTL = Duration.ofSeconds(1);
+
+    private static final LockOptions DEFAULTS = new LockOptions(null, null, null, null);
+
+    private final @Nullable Duration ttl;
+    private final @Nullable Duration waitTime;
+    private final @Nullable Boolean renew;
+    private final @Nullable Duration maxHold;
+
+    private LockOptions(
+            @Nullable Duration ttl, @Nullable Duration waitTime, @Nullable Boolean renew, @Nullable Duration maxHold) {
+        this.ttl = ttl;
+        this.waitTime = waitTime;
+        this.renew = renew;
+        this.maxHold = maxHold;
+    }
+
+    /** Options that leave everything to the registry. */
+    public static LockOptions defaults() {
+        return DEFAULTS;
+    }
+
+    /**
+     * The lease: how long a hold lasts without renewal, and how long after its holder's death it stays.
+     *
+     * @throws IllegalArgumentException if below {@link #MIN_TTL} or above 24 days
+     */
+    public LockOptions withTtl(Duration ttl) {
+        if (ttl.compareTo(MIN_TTL) < 0) {
+            throw new IllegalArgumentException("ttl is " + ttl + "; it must be at least " + MIN_TTL.toMillis() + " ms");
+        }
+        if (ttl.compareTo(Duration.ofDays(24)) > 0) {
+            throw new IllegalArgumentException("ttl is " + ttl + "; it must be at most 24 days: use renewal instead");
+        }
+        return new LockOptions(ttl, waitTime, renew, maxHold);
+    }
+
+    /**
+     * How long a caller waits at most where it does not say so itself; zero tries once.
+     *
+     * @throws IllegalArgumentException if negative
+     */
+    public LockOptions withWaitTime(Duration waitTime) {
+        if (waitTime.isNegative()) {
+            throw new IllegalArgumentException("waitTime is " + waitTime + "; it must not be negative");
+        }
+        return new LockOptions(ttl, waitTime, renew, maxHold);
+    }
+
+    /** Keeps the lease renewed for as long as the lock is held. */
+    public LockOptions withRenewal() {
+        return new LockOptions(ttl, waitTime, true, maxHold);
+    }
+
+    /** Lets the lease end after its ttl, held or not. */
+    public LockOptions withoutRenewal() {
+        return new LockOptions(ttl, waitTime, false, maxHold);
+    }
+
+    /**
+     * Ends renewal for a holder that has not released after this time: it then loses the lock when its lease ends.
+     *
+     * @throws IllegalArgumentException if zero or negative
+     */
+    public LockOptions withMaxHold(Duration maxHold) {
+        if (maxHold.isNegative() || maxHold.isZero()) {
+            throw new IllegalArgumentException("maxHold is " + maxHold + "; it must be positive");
+        }
+        return new LockOptions(ttl, waitTime, renew, maxHold);
+    }
+
+    /** These options, with what they leave open taken from {@code fallback}. */
+    public LockOptions orElse(LockOptions fallback) {
+        if (this == DEFAULTS) {
+            return fallback;
+        }
+        return new LockOptions(
+                ttl != null ? ttl : fallback.ttl,
+                waitTime != null ? waitTime : fallback.waitTime,
+                renew != null ? renew : fallback.renew,
+                maxHold != null ? maxHold : fallback.maxHold);
+    }
+
+    /** The lease; null when left to the registry. */
+    public @Nullable Duration ttl() {
+        return ttl;
+    }
+
+    /** The wait time; null when left to the registry. */
+    public @Nullable Duration waitTime() {
+        return waitTime;
+    }
+
+    /** Whether the lease is renewed; null when left to the registry. */
+    public @Nullable Boolean renew() {
+        return renew;
+    }
+
+    /** When renewal ends for a stuck holder; null when left to the registry, or never. */
+    public @Nullable Duration maxHold() {
+        return maxHold;
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof LockOptions that
+                && Objects.equals(ttl, that.ttl)
+                && Objects.equals(waitTime, that.waitTime)
+                && Objects.equals(renew, that.renew)
+                && Objects.equals(maxHold, that.maxHold);
+    }
+
+    @Override
+    public int hashCode() {
+        return Objects.hash(ttl, waitTime, renew, maxHold);
+    }
+
+    @Override
+    public String toString() {
+        return "LockOptions[ttl=" + ttl + ", waitTime=" + waitTime + ", renew=" + renew + ", maxHold=" + maxHold + "]";
+    }
+}

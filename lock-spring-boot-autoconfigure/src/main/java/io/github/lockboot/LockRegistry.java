@@ -1,0 +1,84 @@
+package io.github.lockboot;
+
+import java.util.Collection;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.Lock;
+
+/**
+ * Where locks come from. Thread-safe.
+ *
+ * <p>Names are any non-empty text of at most {@value #MAX_NAME_LENGTH} characters; locks of two registries on one Redis
+ * with one key prefix exclude each other.
+ */
+public interface LockRegistry {
+
+    /** The longest name accepted, in characters. */
+    int MAX_NAME_LENGTH = 1024;
+
+    /**
+     * The lock of that name with the registry's own options.
+     *
+     * @throws IllegalArgumentException if the name is empty or too long
+     */
+    default NamedLock get(String name) {
+        return get(name, LockOptions.defaults());
+    }
+
+    /**
+     * The lock of that name, its holds taken with the given options; what they leave open is the registry's.
+     *
+     * @throws IllegalArgumentException if the name is empty or too long
+     */
+    NamedLock get(String name, LockOptions options);
+
+    /** As {@link #getAll(Collection, LockOptions)} with the registry's own options. */
+    default Lock getAll(Collection<String> names) {
+        return getAll(names, LockOptions.defaults());
+    }
+
+    /**
+     * The locks of those names as one: a thread holds all of them or takes none. They are taken in the natural order of the
+     * names, the same for all callers, a name given twice once; so two callers with names in common do not deadlock.
+     *
+     * <p>{@code lock} waits without limit for each in turn, {@code tryLock(time, unit)} has one deadline for all, and
+     * {@code tryLock} asks for each once. Whatever ends the taking, be it another's hold, an interrupt or a failure, those taken
+     * before are given back first. When a lease runs out while another of the locks is waited for, they are all given back and
+     * taken anew. Taken again by the same thread, each counts up.
+     *
+     * <p>{@code unlock} gives all back, in reverse order, also if one of them was lost, and then throws its
+     * {@link LockLostException}; if several went wrong the others are suppressed exceptions of the first. Conditions are not
+     * offered. Each lock can be asked for its token and lease by {@link #get(String)}.
+     *
+     * @throws IllegalArgumentException if there are no names, or one of them is empty or too long
+     */
+    default Lock getAll(Collection<String> names, LockOptions options) {
+        return LockSet.of(this, names, options);
+    }
+
+    /**
+     * Acquires a lease, waiting at most the options' wait time.
+     *
+     * @throws LockNotAcquiredException if another held it until the wait ended
+     * @throws LockUnavailableException if Redis could not be asked at the first attempt
+     * @throws InterruptedException if interrupted before or during the wait; nothing is held then
+     */
+    Lease acquire(String name, LockOptions options) throws InterruptedException;
+
+    /**
+     * As {@link #acquire}, but empty instead of {@link LockNotAcquiredException}.
+     *
+     * @throws LockUnavailableException if Redis could not be asked at the first attempt
+     * @throws InterruptedException if interrupted before or during the wait; nothing is held then
+     */
+    Optional<Lease> tryAcquire(String name, LockOptions options) throws InterruptedException;
+
+    /**
+     * Acquires a lease without blocking a thread. Cancelling the future leaves the queue; a lease granted to a future that
+     * was cancelled is released.
+     *
+     * @return completes on a thread of the registry with the lease, or exceptionally with {@link LockNotAcquiredException}
+     *     or {@link LockUnavailableException}
+     */
+    CompletableFuture<Lease> acquireAsync(String name, LockOptions options);
+}

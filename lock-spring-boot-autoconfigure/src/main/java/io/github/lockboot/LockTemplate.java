@@ -1,0 +1,228 @@
+package io.github.lockboot;
+
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs actions under a named lock; no action ever runs without it. Thread-safe.
+ *
+ * <p>{@link #execute} throws if another holds the lock, {@link #tryExecute} says so in its answer, {@link #executeAsync}
+ * neither blocks a thread nor belongs to one. Each waits as long as its options say; zero tries once.
+ */
+public class LockTemplate {
+
+    private final LockRegistry registry;
+    private final Duration waitTime;
+
+    /**
+     * @param registry where the locks come from
+     * @param waitTime how long a caller waits whose options leave it open
+     */
+    public LockTemplate(LockRegistry registry, Duration waitTime) {
+        this.registry = registry;
+        this.waitTime = waitTime;
+    }
+
+    /** Where the locks come from. */
+    public LockRegistry registry() {
+        return registry;
+    }
+
+    /** How long a caller waits whose options leave it open. */
+    public Duration waitTime() {
+        return waitTime;
+    }
+
+    /** As {@link #execute(String, LockOptions, Action)} with the default options. */
+    public <T extends @Nullable Object, E extends Throwable> T execute(String name, Action<T, E> action) throws E {
+        return execute(name, LockOptions.defaults(), action);
+    }
+
+    /**
+     * Runs the action while the current thread holds the lock, waiting for it at most the wait time of the options. A lock
+     * the thread holds already is taken once more.
+     *
+     * <p>What the action throws comes out unchanged; a failing release is then added to it as suppressed.
+     *
+     * @throws LockNotAcquiredException if another held the lock until the wait ended, or the wait was interrupted (the
+     *     flag is set again)
+     * @throws LockUnavailableException if Redis could not be asked
+     * @throws LockLostException if the action returned but the lock was lost while it ran
+     */
+    public <T extends @Nullable Object, E extends Throwable> T execute(
+            String name, LockOptions options, Action<T, E> action) throws E {
+        return tryExecute(name, options, action).get();
+    }
+
+    /** As {@link #tryExecute(String, LockOptions, Action)} with the default options. */
+    public <T extends @Nullable Object, E extends Throwable> Attempt<T> tryExecute(String name, Action<T, E> action)
+            throws E {
+        return tryExecute(name, LockOptions.defaults(), action);
+    }
+
+    /**
+     * As {@link #execute(String, LockOptions, Action)}, but an answer without a result instead of
+     * {@link LockNotAcquiredException}. One that the action itself throws comes out.
+     *
+     * @throws LockUnavailableException if Redis could not be asked
+     * @throws LockLostException if the action returned but the lock was lost while it ran
+     */
+    public <T extends @Nullable Object, E extends Throwable> Attempt<T> tryExecute(
+            String name, LockOptions options, Action<T, E> action) throws E {
+        NamedLock lock = registry.get(name, options);
+        LockNotAcquiredException refusal = acquire(lock, waitTimeOf(options));
+        return refusal != null ? Attempt.refused(refusal) : Attempt.acquired(run(action, lock));
+    }
+
+    /** As {@link #executeAsync(String, LockOptions, Supplier)} with the default options. */
+    public <T extends @Nullable Object> CompletableFuture<T> executeAsync(
+            String name, Supplier<? extends CompletionStage<T>> action) {
+        return executeAsync(name, LockOptions.defaults(), action);
+    }
+
+    /**
+     * Starts the action once the lock is acquired, without blocking the caller, and holds the lock until the stage that the
+     * action returned completes or fails. The hold belongs to this call, not to a thread, and is not reentrant.
+     *
+     * <p>Cancelling the future ends the wait, or cancels the stage if that is a {@link java.util.concurrent.Future}, and
+     * releases the lock: work that heeds no cancellation then goes on without it.
+     *
+     * @param action starts the work; it runs on a thread of the registry, or on the caller's if the lock is granted at once
+     * @return completes after the release, with the result or the failure of the stage, or of the action itself;
+     *     exceptionally with {@link LockNotAcquiredException} if another held the lock until the wait ended, with
+     *     {@link LockUnavailableException} if Redis could not be asked, and with {@link LockLostException} if the stage
+     *     completed but the lock was lost before; if the stage failed too, that is a suppressed exception of its failure
+     * @throws IllegalArgumentException if the name is empty or too long
+     */
+    public <T extends @Nullable Object> CompletableFuture<T> executeAsync(
+            String name, LockOptions options, Supplier<? extends CompletionStage<T>> action) {
+        return LeasedStage.run(registry.acquireAsync(name, options.withWaitTime(waitTimeOf(options))), action);
+    }
+
+    private Duration waitTimeOf(LockOptions options) {
+        return Objects.requireNonNullElse(options.waitTime(), waitTime);
+    }
+
+    private static @Nullable LockNotAcquiredException acquire(NamedLock lock, Duration waitTime) {
+        long start = System.nanoTime();
+        try {
+            return lock.tryLock(TimeUnit.NANOSECONDS.convert(waitTime), TimeUnit.NANOSECONDS)
+                    ? null
+                    : new LockNotAcquiredException(lock.getName(), since(start));
+        } catch (InterruptedException interrupt) {
+            Thread.currentThread().interrupt();
+            return new LockNotAcquiredException(lock.getName(), since(start), interrupt);
+        }
+    }
+
+    private static Duration since(long startNanos) {
+        return Duration.ofNanos(System.nanoTime() - startNanos);
+    }
+
+    private static <T extends @Nullable Object, E extends Throwable> T run(Action<T, E> action, NamedLock lock)
+            throws E {
+        T result;
+        try {
+            result = action.run();
+        } catch (Throwable failure) {
+            releaseAfter(failure, lock);
+            throw failure;
+        }
+        lock.unlock();
+        return result;
+    }
+
+    private static void releaseAfter(Throwable failure, NamedLock lock) {
+        try {
+            lock.unlock();
+        } catch (RuntimeException releaseFailure) {
+            failure.addSuppressed(releaseFailure);
+        }
+    }
+
+    /**
+     * What runs under the lock.
+     *
+     * @param <T> what it returns
+     * @param <E> what it throws
+     */
+    @FunctionalInterface
+    public interface Action<T extends @Nullable Object, E extends Throwable> {
+
+        T run() throws E;
+    }
+
+    /**
+     * Whether the lock was acquired, and what the action then returned, which may be null.
+     *
+     * @param <T> what the action returns
+     */
+    public static final class Attempt<T extends @Nullable Object> {
+
+        private final @Nullable T result;
+        private final @Nullable LockNotAcquiredException refusal;
+
+        private Attempt(@Nullable T result, @Nullable LockNotAcquiredException refusal) {
+            this.result = result;
+            this.refusal = refusal;
+        }
+
+        private static <T extends @Nullable Object> Attempt<T> acquired(T result) {
+            return new Attempt<>(result, null);
+        }
+
+        private static <T extends @Nullable Object> Attempt<T> refused(LockNotAcquiredException refusal) {
+            return new Attempt<>(null, refusal);
+        }
+
+        /** Whether the lock was acquired and the action ran. */
+        public boolean isAcquired() {
+            return refusal == null;
+        }
+
+        /**
+         * What the action returned.
+         *
+         * @throws LockNotAcquiredException if it did not run
+         */
+        public T get() {
+            return orElseThrow(failure -> failure);
+        }
+
+        /** What the action returned, or the other value if it did not run. */
+        public T orElse(T other) {
+            return isAcquired() ? result() : other;
+        }
+
+        /**
+         * What the action returned.
+         *
+         * @param failure makes what is thrown if it did not run, from what {@link #get} would throw
+         */
+        public <X extends Throwable> T orElseThrow(Function<? super LockNotAcquiredException, ? extends X> failure)
+                throws X {
+            if (refusal != null) {
+                throw failure.apply(refusal);
+            }
+            return result();
+        }
+
+        /** Null only where T may be. */
+        @SuppressWarnings("NullAway")
+        private T result() {
+            return result;
+        }
+
+        @Override
+        public String toString() {
+            return refusal == null ? "Attempt[" + result + "]" : "Attempt[not acquired]";
+        }
+    }
+}

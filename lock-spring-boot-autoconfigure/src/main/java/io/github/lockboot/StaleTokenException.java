@@ -1,0 +1,38 @@
+package io.github.lockboot;
+
+/**
+ * A guarded resource refused a write, because its fencing token is smaller than the largest it has seen: the lock has been
+ * given to another since. Nothing was written; whoever holds the lock now has the say.
+ */
+public class StaleTokenException extends LockException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final long fencingToken;
+    private final long newestToken;
+
+    /**
+     * @param name of the lock, or of the resource where that is another
+     * @param fencingToken of the writer
+     * @param newestToken the largest the resource has seen
+     */
+    public StaleTokenException(String name, long fencingToken, long newestToken) {
+        super(
+                name,
+                "a write under '" + name + "' was refused: fencing token " + fencingToken + " is older than "
+                        + newestToken + ", so another has held the lock since",
+                null);
+        this.fencingToken = fencingToken;
+        this.newestToken = newestToken;
+    }
+
+    /** The token of the writer. */
+    public long getFencingToken() {
+        return fencingToken;
+    }
+
+    /** The largest token that the resource has seen. */
+    public long getNewestToken() {
+        return newestToken;
+    }
+}

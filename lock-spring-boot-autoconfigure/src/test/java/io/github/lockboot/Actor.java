@@ -1,0 +1,118 @@
+package io.github.lockboot;
+
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+
+/** A thread that does what a test tells it, step by step. */
+public final class Actor implements AutoCloseable {
+
+    private static final Duration LONG = Duration.ofSeconds(30);
+
+    private final AtomicReference<Thread> thread = new AtomicReference<>();
+    private final ExecutorService executor = Executors.newSingleThreadExecutor(task -> {
+        Thread made = new Thread(task, "actor");
+        made.setDaemon(true);
+        thread.set(made);
+        return made;
+    });
+
+    /** What may be done there. */
+    @FunctionalInterface
+    public interface Step {
+        void run() throws Exception;
+    }
+
+    /** Does it there and waits for it; what it throws comes out. */
+    public <T> T call(Callable<T> step) throws Exception {
+        return get(start(step));
+    }
+
+    /** Does it there and waits for it; what it throws comes out. */
+    public void run(Step step) throws Exception {
+        call(() -> {
+            step.run();
+            return null;
+        });
+    }
+
+    /** Begins it there. */
+    public <T> CompletableFuture<T> start(Callable<T> step) {
+        CompletableFuture<T> result = new CompletableFuture<>();
+        executor.execute(() -> {
+            try {
+                result.complete(step.call());
+            } catch (Throwable failure) {
+                result.completeExceptionally(failure);
+            }
+        });
+        return result;
+    }
+
+    /** Begins it there. */
+    public CompletableFuture<Void> begin(Step step) {
+        return start(() -> {
+            step.run();
+            return null;
+        });
+    }
+
+    public void interrupt() {
+        thread.get().interrupt();
+    }
+
+    /** Whether its thread is parked in what it does. */
+    public boolean isWaiting() {
+        Thread current = thread.get();
+        return current != null
+                && (current.getState() == Thread.State.WAITING || current.getState() == Thread.State.TIMED_WAITING);
+    }
+
+    @Override
+    public void close() {
+        executor.shutdownNow();
+    }
+
+    /** The result of something begun, within a time that is long for any test; what it throws comes out. */
+    public static <T> T get(CompletableFuture<T> future) throws Exception {
+        try {
+            return future.get(LONG.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (ExecutionException failure) {
+            if (failure.getCause() instanceof Exception cause) {
+                throw cause;
+            }
+            throw failure;
+        }
+    }
+
+    /** Waits until it is so, and fails if that takes too long for any test. */
+    public static void await(String what, BooleanSupplier condition) {
+        await(what, LONG, condition);
+    }
+
+    /** Waits until it is so, and fails if that takes too long. */
+    public static void await(String what, Duration atMost, BooleanSupplier condition) {
+        long deadline = System.nanoTime() + atMost.toNanos();
+        while (!condition.getAsBoolean()) {
+            if (System.nanoTime() - deadline > 0) {
+                throw new AssertionError("not within " + atMost + ": " + what);
+            }
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(2));
+        }
+    }
+
+    /** Lets a time pass that is itself what the test is about. */
+    public static void pass(Duration time) {
+        long end = System.nanoTime() + time.toNanos();
+        while (System.nanoTime() - end < 0) {
+            LockSupport.parkNanos(end - System.nanoTime());
+        }
+    }
+}
