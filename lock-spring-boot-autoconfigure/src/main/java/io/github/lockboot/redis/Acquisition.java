@@ -1,0 +1,371 @@
+package io.github.lockboot.redis;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The life of one acquisition id in Redis: it asks, perhaps waits in the queue, owns, and is given back. Its methods are called
+ * with the mutex of its {@link LocalQueue} held, and none blocks.
+ *
+ * <p>While it waits it asks again every poll interval, since a pushed grant is only a hint that may be lost. Once an end was
+ * sent ({@code unlock} or {@code cancel}) the id never asks again; an answer that comes later and shows the id alive in Redis
+ * has it ended once more.
+ */
+final class Acquisition {
+
+    private enum State {
+        WAITING,
+        OWNED,
+        ENDED
+    }
+
+    /** Out of reach for less than this many polls in a row is no reason to give up: it may have been our own pause. */
+    private static final int FAILURES_ENDURED = 3;
+
+    private static final CompletableFuture<Void> SETTLED = CompletableFuture.completedFuture(null);
+
+    final String id;
+    final Terms terms;
+    private final LocalQueue queue;
+    private final LockEngine engine;
+    private final Poll poll;
+
+    /** The renewer's, under the mutex too. */
+    Renewer.@Nullable Entry renewal;
+
+    private State state = State.WAITING;
+    private boolean asking;
+    private boolean askAgain;
+    private boolean mayBeKnown;
+    private boolean answered;
+    private long queuedAskedAt;
+    private long newestFence;
+    private @Nullable Push earlyPush;
+    private int failures;
+    private long failingSince;
+    private @Nullable Grant grant;
+    private boolean endAnswered;
+    private boolean seenAlive;
+    private CompletableFuture<Void> predecessorSettled = SETTLED;
+
+    /**
+     * @param answered whether those who wait have had an answer from Redis already, under an id before this one: then they
+     *     endure failures
+     */
+    Acquisition(LockEngine engine, LocalQueue queue, Terms terms, boolean answered) {
+        this.engine = engine;
+        this.queue = queue;
+        this.terms = terms;
+        this.answered = answered;
+        this.id = engine.nextId();
+        this.poll = new Poll(engine, engine.pollInterval(terms), () -> queue.locked(this::askSoon));
+        engine.register(this);
+    }
+
+    LocalQueue queue() {
+        return queue;
+    }
+
+    // --- asking -----------------------------------------------------------------------------------------------
+
+    /** Asks Redis for the lock; {@code enqueue} to be queued if it is not free. */
+    void ask(boolean enqueue) {
+        poll.cancel();
+        asking = true;
+        askAgain = false;
+        mayBeKnown = true;
+        long sentAt = engine.nanoTime();
+        engine.store()
+                .acquire(queue.name(), id, terms.ttlMillis(), enqueue)
+                .whenComplete((reply, failure) -> queue.locked(() -> onAnswer(reply, failure, sentAt, enqueue)));
+    }
+
+    /** Asks again now, or as soon as the question under way is answered. */
+    void askSoon() {
+        if (state == State.WAITING && asking) {
+            askAgain = true;
+        } else if (state == State.WAITING) {
+            ask(true);
+        }
+    }
+
+    /** Whether Redis has answered under this id. */
+    boolean isAnswered() {
+        return answered;
+    }
+
+    private void onAnswer(@Nullable Reply reply, @Nullable Throwable failure, long sentAt, boolean enqueued) {
+        asking = false;
+        if (state == State.ENDED) {
+            onLateAnswer(reply);
+        } else if (reply instanceof Reply.Owner owner) {
+            onOwner(owner, sentAt);
+        } else if (state == State.OWNED) {
+            return; // granted by a push in the meantime: this answer is older, or none
+        } else if (reply instanceof Reply.Queued queued) {
+            onQueued(queued, sentAt);
+        } else if (reply instanceof Reply.Busy) {
+            onBusy(enqueued);
+        } else {
+            onFailedQuestion(RedisFailure.unwrap(failure), enqueued);
+        }
+    }
+
+    private void onOwner(Reply.Owner owner, long sentAt) {
+        if (grant == null) {
+            own(owner.fence(), owner.leaseMillis(), owner.waiters(), sentAt);
+        } else if (owner.fence() == grant.token()) {
+            grant.prolong(owner.leaseMillis(), sentAt);
+        } else {
+            queue.lost(this, "its lease ran out and the lock was granted again");
+            engine.settler().unlock(queue.name(), id, owner.fence());
+        }
+    }
+
+    private void onQueued(Reply.Queued queued, long sentAt) {
+        heard();
+        queuedAskedAt = sentAt;
+        newestFence = queued.fence();
+        Push early = earlyPush;
+        earlyPush = null;
+        if (early != null) {
+            onPush(early);
+        }
+        if (state == State.WAITING && queue.stillWanted(this) && !asking) {
+            if (askAgain) {
+                ask(true);
+            } else {
+                poll.inQueue(queued);
+            }
+        }
+    }
+
+    /** Somebody else's, and no push will come: the id is not queued. */
+    private void onBusy(boolean enqueued) {
+        heard();
+        mayBeKnown &= enqueued;
+        if (queue.stillWanted(this)) {
+            if (enqueued) {
+                poll.unaided();
+            } else {
+                ask(true);
+            }
+        }
+    }
+
+    private void onFailedQuestion(@Nullable Throwable failure, boolean enqueued) {
+        RedisFailure kind = RedisFailure.of(failure);
+        if (!answered && (kind != RedisFailure.NOT_NOW || !enqueued)) {
+            mayBeKnown = kind == RedisFailure.UNKNOWN;
+            queue.unavailable(failure);
+            return;
+        }
+        long now = engine.nanoTime();
+        if (failures++ == 0) {
+            failingSince = now;
+        }
+        boolean longFailing = now - failingSince >= TimeUnit.MILLISECONDS.toNanos(terms.ttlMillis());
+        if (queue.endures(this, failure, longFailing && failures >= FAILURES_ENDURED)) {
+            poll.unaided();
+        }
+    }
+
+    private void heard() {
+        answered = true;
+        failures = 0;
+    }
+
+    // --- pushes -----------------------------------------------------------------------------------------------
+
+    void onPush(Push push) {
+        if (state == State.OWNED && push.isHint()) {
+            queue.othersWait();
+        } else if (state == State.WAITING && push.isHint()) {
+            askSoon(); // the lock is ours already: its grant was pushed and missed
+        } else if (state == State.WAITING) {
+            onGrantPushed(push);
+        }
+    }
+
+    private void onGrantPushed(Push push) {
+        if (newestFence == 0) {
+            earlyPush = push; // overtook the QUEUED answer that tells whether it is new
+        } else if (push.fence() > newestFence) {
+            long lease = TimeUnit.MILLISECONDS.toNanos(push.leaseMillis());
+            long left = Grant.deadlineOf(push.leaseMillis(), queuedAskedAt) - engine.nanoTime();
+            boolean whole = terms.renew() || push.leaseMillis() >= terms.ttlMillis();
+            if (whole && left >= lease / 3) {
+                own(push.fence(), push.leaseMillis(), push.waiters(), queuedAskedAt);
+            } else {
+                askSoon();
+            }
+        }
+    }
+
+    // --- owning -----------------------------------------------------------------------------------------------
+
+    private void own(long fence, long leaseMillis, long othersWaiting, long askedAt) {
+        poll.cancel();
+        heard();
+        state = State.OWNED;
+        Grant granted = new Grant(fence, leaseMillis, askedAt);
+        grant = granted;
+        queue.owned(this, granted, othersWaiting);
+    }
+
+    boolean isOwned() {
+        return state == State.OWNED;
+    }
+
+    /** What Redis gave; there is one from when it owned the lock first. */
+    Grant grant() {
+        if (grant == null) {
+            throw new IllegalStateException(id + " has not been granted");
+        }
+        return grant;
+    }
+
+    CompletableFuture<Reply> renew() {
+        return engine.store().renew(queue.name(), id, grant().token(), terms.ttlMillis());
+    }
+
+    /** @return whether the answer left it owned, with a new lease */
+    boolean onRenewal(@Nullable Reply reply, long sentAt) {
+        if (state == State.OWNED && reply instanceof Reply.Renewed renewed) {
+            grant().prolong(renewed.leaseMillis(), sentAt);
+            if (renewed.waiters() > 0) {
+                queue.othersWait();
+            }
+            return true;
+        }
+        if (state == State.OWNED && reply instanceof Reply.NotOwner) {
+            queue.lost(this, "Redis no longer has it under this hold's token");
+        } else if (endAnswered && reply instanceof Reply.Renewed) {
+            settle(); // it was lost here, and Redis has just prolonged it
+        }
+        return false;
+    }
+
+    // --- ending -----------------------------------------------------------------------------------------------
+
+    /**
+     * Gives the lock back, and with a next id queues that one in the same step.
+     *
+     * @return whether the lock was still ours, once that is known
+     */
+    CompletableFuture<Boolean> unlock(@Nullable Acquisition next) {
+        end();
+        long lastToken = grant().lastToken();
+        long sentAt = engine.nanoTime();
+        long epoch = engine.store().epoch();
+        CompletableFuture<Reply> answer;
+        if (next == null) {
+            answer = engine.store().unlock(queue.name(), id, lastToken);
+        } else {
+            next.asking = true;
+            next.mayBeKnown = true;
+            answer = engine.store().unlock(queue.name(), id, lastToken, next.id, next.terms.ttlMillis());
+        }
+        CompletableFuture<Boolean> intact = new CompletableFuture<>();
+        answer.whenComplete((reply, failure) -> {
+            CompletableFuture<Void> settled = reply == null ? settle() : SETTLED;
+            queue.locked(() -> {
+                onEndAnswered(reply instanceof Reply.NotOwner);
+                if (next != null) {
+                    next.predecessorSettled = settled;
+                    next.onPredecessorUnlocked(reply, failure, sentAt);
+                }
+            });
+            // NOT_OWNER to a command that may have been sent twice answers our own second copy.
+            intact.complete(!(reply instanceof Reply.NotOwner)
+                    || epoch != engine.store().epoch());
+        });
+        return intact;
+    }
+
+    private void onPredecessorUnlocked(@Nullable Reply reply, @Nullable Throwable failure, long sentAt) {
+        asking = false;
+        if (state == State.ENDED) {
+            onLateAnswer(reply);
+        } else if (reply instanceof Reply.Owner owner) {
+            own(owner.fence(), owner.leaseMillis(), owner.waiters(), sentAt);
+        } else if (reply instanceof Reply.Queued queued) {
+            onQueued(queued, sentAt);
+        } else if (reply instanceof Reply.NotOwner) {
+            ask(true);
+        } else {
+            onFailedQuestion(RedisFailure.unwrap(failure), true);
+        }
+    }
+
+    /**
+     * Nobody waits under this id any more: leaves the queue in Redis; a lock granted by then is given away.
+     *
+     * @return completes when Redis has answered, or has not
+     */
+    CompletableFuture<Void> leave() {
+        if (!mayBeKnown) {
+            drop();
+            return SETTLED;
+        }
+        end();
+        // A copy of the predecessor's unlock that runs later queues this id anew.
+        if (!predecessorSettled.isDone()) {
+            predecessorSettled.thenRun(this::settle);
+        }
+        return engine.store().cancel(queue.name(), id).handle((reply, failure) -> {
+            if (reply == null) {
+                settle();
+            }
+            queue.locked(() -> onEndAnswered(reply instanceof Reply.Unknown));
+            return null;
+        });
+    }
+
+    /** Ends without telling Redis, which does not know the id or has given the lock to another. */
+    void drop() {
+        end();
+        onEndAnswered(false);
+    }
+
+    private void end() {
+        poll.cancel();
+        state = State.ENDED;
+        if (grant != null) {
+            engine.noteToken(grant.lastToken());
+        }
+    }
+
+    /** @param inVain whether Redis did not know the id, so that what an earlier answer showed came to life after the end */
+    private void onEndAnswered(boolean inVain) {
+        endAnswered = true;
+        if (inVain && seenAlive) {
+            settle();
+        }
+        if (!asking) {
+            engine.deregister(this);
+        }
+    }
+
+    /** An end was sent before this answer came; in Redis they may have run in either order, or the question not yet. */
+    private void onLateAnswer(@Nullable Reply reply) {
+        seenAlive = reply instanceof Reply.Owner || reply instanceof Reply.Queued;
+        if (reply == null) {
+            predecessorSettled.thenRun(this::settle);
+        } else if (seenAlive && endAnswered) {
+            settle();
+        }
+        if (endAnswered) {
+            engine.deregister(this);
+        }
+    }
+
+    /** Has the id ended until Redis says so: by unlock once it was granted, else by cancel. */
+    private CompletableFuture<Void> settle() {
+        return grant == null
+                ? engine.settler().cancel(queue.name(), id)
+                : engine.settler().unlock(queue.name(), id, grant.lastToken());
+    }
+}

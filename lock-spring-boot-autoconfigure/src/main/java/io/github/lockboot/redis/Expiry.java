@@ -1,0 +1,54 @@
+package io.github.lockboot.redis;
+
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * Fails what is not answered within the command timeout, give or take a tenth. All have the same timeout, so they expire in the
+ * order they were sent in, and one look now and then serves all; a timer for each command would cost more than sending it.
+ */
+final class Expiry {
+
+    private record Sent(CompletableFuture<?> reply, long at) {}
+
+    private final Timer timer;
+    private final long timeoutNanos;
+    private final Queue<Sent> inOrder = new ConcurrentLinkedQueue<>();
+    private final AtomicBoolean looking = new AtomicBoolean();
+
+    Expiry(Timer timer, long timeoutNanos) {
+        this.timer = timer;
+        this.timeoutNanos = timeoutNanos;
+    }
+
+    void watch(CompletableFuture<?> reply) {
+        inOrder.add(new Sent(reply, timer.nanoTime()));
+        lookLater();
+    }
+
+    private void lookLater() {
+        if (!looking.get() && looking.compareAndSet(false, true)) {
+            timer.schedule(timeoutNanos / 10, this::look);
+        }
+    }
+
+    private void look() {
+        long now = timer.nanoTime();
+        for (Sent first = inOrder.peek(); first != null; first = inOrder.peek()) {
+            if (!first.reply.isDone()) {
+                if (now - first.at < timeoutNanos) {
+                    break;
+                }
+                first.reply.completeExceptionally(new TimeoutException("Redis did not answer in time"));
+            }
+            inOrder.poll();
+        }
+        looking.set(false);
+        if (!inOrder.isEmpty()) {
+            lookLater();
+        }
+    }
+}

@@ -1,0 +1,222 @@
+package io.github.lockboot.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+
+import io.github.lockboot.Lease;
+import io.github.lockboot.LockLostException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One hold of a lock, from grant to release or loss, under the acquisition that owns the lock in Redis at the time. It begins
+ * {@code GRANTED}, when it can still be taken back, and is {@code HELD} once the waiter has claimed it.
+ */
+final class Hold implements Lease, Waiter.Outcome {
+
+    private enum State {
+        GRANTED,
+        TAKEN_BACK,
+        HELD,
+        RELEASED,
+        LOST
+    }
+
+    private final LockEngine engine;
+    private final LocalQueue queue;
+    private final Acquisition acquisition;
+    private final Grant grant;
+    private final Waiter waiter;
+    private final long token;
+    private final long since;
+    private final AtomicReference<State> state = new AtomicReference<>(State.GRANTED);
+    private final List<Runnable> lossCallbacks = new ArrayList<>(0);
+    private int count = 1;
+    private volatile String lossReason = "";
+    private volatile boolean kept;
+
+    Hold(LockEngine engine, LocalQueue queue, Acquisition acquisition, Grant grant, Waiter waiter) {
+        this.engine = engine;
+        this.queue = queue;
+        this.acquisition = acquisition;
+        this.grant = grant;
+        this.waiter = waiter;
+        this.token = grant.nextToken();
+        this.since = engine.nanoTime();
+    }
+
+    Acquisition acquisition() {
+        return acquisition;
+    }
+
+    Waiter waiter() {
+        return waiter;
+    }
+
+    LocalQueue queue() {
+        return queue;
+    }
+
+    /** The thread it belongs to; null if it belongs to whoever has it. */
+    @Nullable
+    Thread owner() {
+        return waiter.thread();
+    }
+
+    /** Whether the lease may have run out. */
+    boolean isOver() {
+        return grant.isOver(engine.nanoTime());
+    }
+
+    /** Whether it has been held for longer than its holder said it would be. */
+    boolean isOverdue() {
+        return !kept && waiter.maxHoldNanos() > 0 && engine.nanoTime() - since >= waiter.maxHoldNanos();
+    }
+
+    boolean claim() {
+        return state.compareAndSet(State.GRANTED, State.HELD);
+    }
+
+    boolean takeBack() {
+        return state.compareAndSet(State.GRANTED, State.TAKEN_BACK);
+    }
+
+    boolean release() {
+        return state.compareAndSet(State.HELD, State.RELEASED);
+    }
+
+    boolean lose(String reason) {
+        if (state.get() != State.HELD) {
+            return false;
+        }
+        lossReason = reason;
+        return state.compareAndSet(State.HELD, State.LOST);
+    }
+
+    /** Found out by the release itself. */
+    private boolean loseAfterRelease() {
+        lossReason = "Redis no longer had it when it was released";
+        return state.compareAndSet(State.RELEASED, State.LOST);
+    }
+
+    /** Reentrant holds of the owner; used by the owner alone. */
+    int count() {
+        return count;
+    }
+
+    void enterAgain() {
+        count = Math.addExact(count, 1);
+    }
+
+    /** @return holds left */
+    int exit() {
+        return --count;
+    }
+
+    /** Releases and waits for the answer; an interrupt is kept for later. */
+    void releaseAndAwait() {
+        checkReleased(queue.release(this).join());
+    }
+
+    private void checkReleased(boolean intact) {
+        if (!intact) {
+            if (loseAfterRelease()) {
+                engine.losses().report(this);
+            }
+            if (state.get() == State.LOST) {
+                throw lostException();
+            }
+        }
+    }
+
+    LockLostException lostException() {
+        return new LockLostException(name(), token, lossReason);
+    }
+
+    String lossReason() {
+        return lossReason;
+    }
+
+    boolean isLost() {
+        return state.get() == State.LOST;
+    }
+
+    List<Runnable> takeLossCallbacks() {
+        synchronized (lossCallbacks) {
+            List<Runnable> taken = List.copyOf(lossCallbacks);
+            lossCallbacks.clear();
+            return taken;
+        }
+    }
+
+    @Override
+    public String name() {
+        return queue.name();
+    }
+
+    @Override
+    public long fencingToken() {
+        return token;
+    }
+
+    @Override
+    public boolean isValid() {
+        return state.get() == State.HELD && !isOver();
+    }
+
+    @Override
+    public Duration remaining() {
+        return isValid() ? Duration.ofNanos(Math.max(0, grant.deadline() - engine.nanoTime())) : Duration.ZERO;
+    }
+
+    @Override
+    public void onLost(Runnable callback) {
+        synchronized (lossCallbacks) {
+            lossCallbacks.add(callback);
+        }
+        if (isLost()) {
+            engine.losses().runCallbacks(this);
+        }
+    }
+
+    @Override
+    public void close() {
+        if (state.get() == State.LOST) {
+            throw lostException();
+        }
+        if (state.get() == State.HELD) {
+            releaseAndAwait();
+        }
+    }
+
+    @Override
+    public CompletableFuture<Void> closeAfter(Duration delay) {
+        kept = true;
+        CompletableFuture<Void> closed = new CompletableFuture<>();
+        if (delay.isZero() || delay.isNegative()) {
+            close(closed);
+        } else {
+            engine.schedule(LockEngine.nanosOf(delay), () -> close(closed));
+        }
+        return closed;
+    }
+
+    /** Completes on a worker, because what depends on it may block. */
+    private void close(CompletableFuture<Void> closed) {
+        CompletableFuture<Boolean> released = isLost() ? LockEngine.NOT_INTACT : queue.release(this);
+        released.thenAcceptAsync(this::checkReleased, engine::runLater).whenComplete((none, failure) -> {
+            if (failure != null) {
+                closed.completeExceptionally(RedisFailure.unwrap(failure));
+            } else {
+                closed.complete(null);
+            }
+        });
+    }
+
+    @Override
+    public String toString() {
+        return "Lease[" + name() + ", token " + token + ", " + state + "]";
+    }
+}

@@ -1,0 +1,248 @@
+package io.github.lockboot.redis;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.DoubleSupplier;
+
+import io.github.lockboot.LockUnavailableException;
+import org.jspecify.annotations.Nullable;
+
+/** What the parts of one registry share: its session, time and threads, and what is under way in it by name and by id. */
+final class LockEngine implements GrantChannel.Subscriber, AutoCloseable {
+
+    static final CompletableFuture<Boolean> INTACT = CompletableFuture.completedFuture(true);
+    static final CompletableFuture<Boolean> NOT_INTACT = CompletableFuture.completedFuture(false);
+    static final String NO_ANSWER = "Redis did not answer; see the cause, and lock.redis.command-timeout";
+
+    static final String CLOSING = "the registry is closing";
+
+    /** Waits that are longer count as this long: nobody will see the difference. */
+    static final long LONGEST_NANOS = Long.MAX_VALUE / 4;
+
+    /** The longest lease that comes with a pushed grant; a waiter polls three times in it. */
+    private static final long CLAIM_LEASE_MILLIS = 6_000;
+
+    /** How a registry waits and passes on. */
+    record Settings(Duration retryInterval, Duration retryMinInterval, Duration commandTimeout, int localHandoffLimit) {
+
+        /** How long a waiter may be unseen before it is passed over. */
+        Duration patience() {
+            Duration longer = retryInterval.compareTo(commandTimeout) > 0 ? retryInterval : commandTimeout;
+            return longer.multipliedBy(3);
+        }
+    }
+
+    private final Settings settings;
+    private final AcquisitionIds ids;
+    private final LockStore store;
+    private final Timer timer;
+    private final ExecutorService workers;
+    private final DoubleSupplier random;
+    private final GrantChannel channel;
+    private final Renewer renewer;
+    private final Settler settler;
+    private final LossReporter losses;
+    private final Map<String, LocalQueue> queues = new ConcurrentHashMap<>();
+    private final Map<String, Acquisition> acquisitions = new ConcurrentHashMap<>();
+    private final AtomicLong newestToken = new AtomicLong();
+    private volatile boolean closing;
+    private volatile boolean closed;
+
+    /** What comes from outside: tests replace it. */
+    record Surroundings(Timer timer, ExecutorService workers, DoubleSupplier random) {}
+
+    interface ChannelFactory {
+        GrantChannel create(GrantChannel.Subscriber subscriber);
+    }
+
+    LockEngine(
+            Settings settings,
+            AcquisitionIds ids,
+            LockStore store,
+            Surroundings surroundings,
+            ChannelFactory channelFactory) {
+        this.settings = settings;
+        this.ids = ids;
+        this.store = store;
+        this.timer = surroundings.timer();
+        this.workers = surroundings.workers();
+        this.random = surroundings.random();
+        this.channel = channelFactory.create(this);
+        this.renewer = new Renewer(this);
+        this.settler = new Settler(this);
+        this.losses = new LossReporter(workers);
+    }
+
+    // --- names ------------------------------------------------------------------------------------------------
+
+    /** The queue of a name that is in use, if any. */
+    @Nullable
+    LocalQueue queue(String name) {
+        return queues.get(name);
+    }
+
+    /** Has the waiter queue for the name. */
+    LocalQueue enter(String name, Waiter waiter) {
+        while (true) {
+            LocalQueue known = queues.get(name);
+            LocalQueue queue = known != null ? known : queues.computeIfAbsent(name, n -> new LocalQueue(this, n));
+            if (queue.enter(waiter)) {
+                return queue;
+            }
+        }
+    }
+
+    void retire(LocalQueue queue) {
+        queues.remove(queue.name(), queue);
+    }
+
+    /** Names in use and ids under way: nothing once all is released and answered. */
+    int inUse() {
+        return queues.size() + acquisitions.size() + renewer.size();
+    }
+
+    /** Whether anybody holds the lock, as Redis says. */
+    boolean isLocked(String name) {
+        try {
+            Reply reply = store.inspect(name).join();
+            return !(reply instanceof Reply.Free);
+        } catch (CompletionException failure) {
+            throw new LockUnavailableException(name, NO_ANSWER, RedisFailure.unwrap(failure));
+        }
+    }
+
+    // --- ids --------------------------------------------------------------------------------------------------
+
+    String nextId() {
+        return ids.next();
+    }
+
+    void register(Acquisition acquisition) {
+        acquisitions.put(acquisition.id, acquisition);
+    }
+
+    void deregister(Acquisition acquisition) {
+        acquisitions.remove(acquisition.id, acquisition);
+    }
+
+    /** Remembers the largest token used by this registry. */
+    void noteToken(long token) {
+        if (token > newestToken.get()) {
+            newestToken.accumulateAndGet(token, Math::max);
+        }
+    }
+
+    @Override
+    public void onPush(Push push) {
+        Acquisition acquisition = acquisitions.get(push.id());
+        if (acquisition != null) {
+            acquisition.queue().locked(() -> acquisition.onPush(push));
+        } else if (ids.isOurs(push.id()) && store.isLockKey(push.key())) {
+            // Redis holds the lock for an id that has ended: a late command revived it, or a failover brought it back.
+            settler.unlock(store.nameOf(push.key()), push.id(), newestToken.get());
+        }
+    }
+
+    @Override
+    public void onSubscribed() {
+        acquisitions.values().forEach(acquisition -> acquisition.queue().locked(acquisition::askSoon));
+    }
+
+    // --- time and threads -------------------------------------------------------------------------------------
+
+    long nanoTime() {
+        return timer.nanoTime();
+    }
+
+    Timer.Task schedule(long delayNanos, Runnable task) {
+        return timer.schedule(delayNanos, task);
+    }
+
+    void runLater(Runnable mayBlock) {
+        workers.execute(mayBlock);
+    }
+
+    static long nanosOf(Duration duration) {
+        return duration.compareTo(Duration.ofNanos(LONGEST_NANOS)) > 0 ? LONGEST_NANOS : duration.toNanos();
+    }
+
+    /** The duration, shortened by chance to not less than half. */
+    long jittered(long nanos) {
+        return nanos - (long) (nanos / 2 * random.getAsDouble());
+    }
+
+    /** How often a waiter asks again: never so rarely that it could miss a whole claim lease. */
+    long pollInterval(Terms terms) {
+        long claimLease = TimeUnit.MILLISECONDS.toNanos(Math.min(terms.ttlMillis(), CLAIM_LEASE_MILLIS));
+        return Math.min(settings.retryInterval().toNanos(), claimLease / 3);
+    }
+
+    long minInterval() {
+        return settings.retryMinInterval().toNanos();
+    }
+
+    long maxPause() {
+        return settings.retryInterval().toNanos();
+    }
+
+    int localHandoffLimit() {
+        return settings.localHandoffLimit();
+    }
+
+    // --- parts ------------------------------------------------------------------------------------------------
+
+    LockStore store() {
+        return store;
+    }
+
+    GrantChannel channel() {
+        return channel;
+    }
+
+    Renewer renewer() {
+        return renewer;
+    }
+
+    Settler settler() {
+        return settler;
+    }
+
+    LossReporter losses() {
+        return losses;
+    }
+
+    // --- shutdown ---------------------------------------------------------------------------------------------
+
+    boolean isClosing() {
+        return closing;
+    }
+
+    boolean isClosed() {
+        return closed;
+    }
+
+    /**
+     * No new grants; waiters leave the queue in Redis and fail. Holds stay until they are released.
+     *
+     * @return completes when Redis knows, or could not be told
+     */
+    CompletableFuture<Void> stopGranting() {
+        closing = true;
+        return CompletableFuture.allOf(
+                queues.values().stream().map(LocalQueue::close).toArray(CompletableFuture<?>[]::new));
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        channel.close();
+        timer.close();
+        workers.shutdown();
+    }
+}

@@ -1,0 +1,68 @@
+package io.github.lockboot.redis;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.List;
+
+import org.springframework.data.redis.core.script.RedisScript;
+
+/** One of our scripts, read once. Replies are lists: a status word, then numbers. */
+final class LuaScript implements RedisScript<List<?>> {
+
+    private static final String COMMON = read("common.lua");
+
+    static final LuaScript ACQUIRE = new LuaScript(read("acquire-free.lua") + COMMON + read("acquire.lua"));
+    static final LuaScript UNLOCK = new LuaScript(read("unlock-last.lua") + COMMON + read("unlock.lua"));
+    static final LuaScript RENEW = new LuaScript(COMMON + read("renew.lua"));
+    static final LuaScript CANCEL = new LuaScript(COMMON + read("cancel.lua"));
+    static final LuaScript INSPECT = new LuaScript(COMMON + read("inspect.lua"));
+    static final LuaScript FENCE = new LuaScript(read("fence.lua"));
+
+    private final String text;
+    private final String sha1;
+
+    private LuaScript(String text) {
+        this.text = text;
+        this.sha1 = sha1Of(text);
+    }
+
+    @Override
+    public String getSha1() {
+        return sha1;
+    }
+
+    @Override
+    @SuppressWarnings({"unchecked", "rawtypes"})
+    public Class<List<?>> getResultType() {
+        return (Class) List.class;
+    }
+
+    @Override
+    public String getScriptAsString() {
+        return text;
+    }
+
+    private static String read(String resource) {
+        try (InputStream in = LuaScript.class.getResourceAsStream(resource)) {
+            if (in == null) {
+                throw new IllegalStateException("script " + resource + " is missing from the jar");
+            }
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new IllegalStateException("script " + resource + " cannot be read", e);
+        }
+    }
+
+    private static String sha1Of(String text) {
+        try {
+            byte[] digest = MessageDigest.getInstance("SHA-1").digest(text.getBytes(StandardCharsets.UTF_8));
+            return HexFormat.of().formatHex(digest);
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}

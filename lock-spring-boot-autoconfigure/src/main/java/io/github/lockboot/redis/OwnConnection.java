@@ -1,0 +1,91 @@
+package io.github.lockboot.redis;
+
+import java.lang.reflect.Field;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.SocketOptions;
+import io.lettuce.core.TimeoutOptions;
+import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.Delay;
+import org.jspecify.annotations.Nullable;
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration.LettuceClientConfigurationBuilder;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.util.ReflectionUtils;
+
+/**
+ * Connections of our own, made from an application's settings: its shared one may be inside a transaction, a pipeline or a
+ * large reply, and its timeout is not ours.
+ */
+final class OwnConnection {
+
+    private static final Duration LONGEST_RECONNECT_DELAY = Duration.ofMillis(500);
+
+    private OwnConnection() {}
+
+    /** A factory to the same Redis. The caller destroys it, and shuts its client resources down. */
+    static LettuceConnectionFactory like(LettuceConnectionFactory application, Duration commandTimeout) {
+        LettuceConnectionFactory own = new LettuceConnectionFactory(
+                redisOf(application), clientOf(application.getClientConfiguration(), commandTimeout));
+        own.afterPropertiesSet();
+        own.start();
+        return own;
+    }
+
+    /**
+     * What the factory was made with. It has no getter that tells this for every topology, and those it has fall back to
+     * localhost silently, so its field is read.
+     */
+    private static RedisConfiguration redisOf(LettuceConnectionFactory application) {
+        Field field = ReflectionUtils.findField(LettuceConnectionFactory.class, "configuration");
+        if (field == null) {
+            throw new IllegalStateException(
+                    "this version of Spring Data Redis does not tell a LettuceConnectionFactory's"
+                            + " configuration; qualify a factory for locks to have it used as it is");
+        }
+        ReflectionUtils.makeAccessible(field);
+        Object configuration = ReflectionUtils.getField(field, application);
+        return configuration instanceof RedisConfiguration redis ? redis : application.getStandaloneConfiguration();
+    }
+
+    private static LettuceClientConfiguration clientOf(LettuceClientConfiguration client, Duration commandTimeout) {
+        LettuceClientConfigurationBuilder own = LettuceClientConfiguration.builder()
+                .commandTimeout(commandTimeout)
+                .shutdownTimeout(Duration.ZERO)
+                .clientOptions(optionsOf(client.getClientOptions().orElseGet(ClientOptions::create), commandTimeout))
+                .clientResources(resourcesOf(client.getClientResources().orElse(null)));
+        client.getClientName().ifPresent(own::clientName);
+        client.getRedisCredentialsProviderFactory().ifPresent(own::redisCredentialsProviderFactory);
+        if (client.isUseSsl()) {
+            LettuceClientConfiguration.LettuceSslClientConfigurationBuilder ssl =
+                    own.useSsl().verifyPeer(client.getVerifyMode());
+            return (client.isStartTls() ? ssl.startTls() : ssl).build();
+        }
+        return own.build();
+    }
+
+    private static ClientOptions optionsOf(ClientOptions application, Duration commandTimeout) {
+        SocketOptions socket = application
+                .getSocketOptions()
+                .mutate()
+                .connectTimeout(commandTimeout)
+                .build();
+        return application
+                .mutate()
+                .autoReconnect(true)
+                .socketOptions(socket)
+                .timeoutOptions(TimeoutOptions.create()) // commands expire by Expiry
+                .build();
+    }
+
+    /** Lettuce's own delay between attempts to reconnect grows to half a minute. */
+    private static ClientResources resourcesOf(@Nullable ClientResources application) {
+        ClientResources.Builder own = application == null ? ClientResources.builder() : application.mutate();
+        return own.reconnectDelay(
+                        Delay.exponential(Duration.ofMillis(1), LONGEST_RECONNECT_DELAY, 2, TimeUnit.MILLISECONDS))
+                .build();
+    }
+}

@@ -1,0 +1,63 @@
+package io.github.lockboot.redis;
+
+import java.util.concurrent.TimeUnit;
+
+import org.jspecify.annotations.Nullable;
+
+/** When a waiting acquisition asks again. Guarded by the mutex of the queue. */
+final class Poll {
+
+    private final LockEngine engine;
+    private final long interval;
+    private final Runnable ask;
+    private Timer.@Nullable Task next;
+    private boolean inStep;
+    private long backoff;
+
+    /** @param ask runs on the timer's thread */
+    Poll(LockEngine engine, long interval, Runnable ask) {
+        this.engine = engine;
+        this.interval = interval;
+        this.ask = ask;
+    }
+
+    /** In the queue: every interval, in case a push is missed; when the lease before it ends, too, and at once if none runs. */
+    void inQueue(Reply.Queued queued) {
+        long delay;
+        if (engine.channel().isLive()) {
+            backoff = 0;
+            // The first poll comes early by chance, so that those who began together do not go on together.
+            delay = inStep ? interval : engine.jittered(interval);
+            inStep = true;
+        } else {
+            delay = nextBackoff();
+        }
+        if (queued.position() == 1 || queued.leftMillis() <= 0) {
+            long expiry = TimeUnit.MILLISECONDS.toNanos(queued.leftMillis() + 1);
+            delay = Math.min(delay, Math.max(expiry, engine.minInterval()));
+        }
+        after(delay);
+    }
+
+    /** Where no push can come: soon, then rarer and rarer up to the interval. */
+    void unaided() {
+        after(nextBackoff());
+    }
+
+    void cancel() {
+        if (next != null) {
+            next.cancel();
+            next = null;
+        }
+    }
+
+    private void after(long delay) {
+        cancel();
+        next = engine.schedule(delay, ask);
+    }
+
+    private long nextBackoff() {
+        backoff = Math.min(Math.max(2 * backoff, engine.minInterval()), interval);
+        return engine.jittered(backoff);
+    }
+}

@@ -1,0 +1,137 @@
+package io.github.lockboot.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+import org.springframework.data.redis.connection.Message;
+import org.springframework.data.redis.connection.MessageListener;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.SubscriptionListener;
+import org.springframework.data.redis.listener.ChannelTopic;
+import org.springframework.data.redis.listener.RedisMessageListenerContainer;
+
+/** The grant channel on Redis pub/sub, subscribed to on a connection of its own. */
+final class PubSubGrantChannel implements GrantChannel {
+
+    private static final Log log = LogFactory.getLog(PubSubGrantChannel.class);
+
+    private static final long RECOVERY_MILLIS = 200;
+    private static final long LONGEST_RECOVERY_MILLIS = 30_000;
+
+    private final RedisConnectionFactory connectionFactory;
+    private final String channel;
+    private final Subscriber subscriber;
+    private final Timer timer;
+    private final Executor workers;
+    private final AtomicBoolean opened = new AtomicBoolean();
+    private volatile boolean live;
+    private volatile long retryMillis = RECOVERY_MILLIS;
+    private volatile boolean closed;
+    private volatile @Nullable RedisMessageListenerContainer container;
+
+    PubSubGrantChannel(
+            RedisConnectionFactory connectionFactory,
+            String channel,
+            Subscriber subscriber,
+            Timer timer,
+            Executor workers) {
+        this.connectionFactory = connectionFactory;
+        this.channel = channel;
+        this.subscriber = subscriber;
+        this.timer = timer;
+        this.workers = workers;
+    }
+
+    @Override
+    public void open() {
+        if (!opened.get() && opened.compareAndSet(false, true)) {
+            workers.execute(this::subscribe);
+        }
+    }
+
+    @Override
+    public boolean isLive() {
+        return live;
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        live = false;
+        RedisMessageListenerContainer current = container;
+        if (current != null) {
+            destroy(current);
+        }
+    }
+
+    private void subscribe() {
+        if (closed) {
+            return;
+        }
+        RedisMessageListenerContainer made = new RedisMessageListenerContainer();
+        made.setConnectionFactory(connectionFactory);
+        made.setTaskExecutor(Runnable::run);
+        made.setSubscriptionExecutor(workers);
+        made.setRecoveryInterval(RECOVERY_MILLIS);
+        made.addMessageListener(new Listener(), new ChannelTopic(channel));
+        container = made;
+        if (closed) {
+            return; // close() may have looked before
+        }
+        try {
+            made.afterPropertiesSet();
+            made.start();
+            retryMillis = RECOVERY_MILLIS;
+            if (closed) {
+                destroy(made);
+            }
+        } catch (RuntimeException failure) {
+            destroy(made);
+            retryLater(failure);
+        }
+    }
+
+    private void retryLater(RuntimeException failure) {
+        if (retryMillis == RECOVERY_MILLIS) {
+            log.warn("The channel " + channel + " cannot be subscribed to, so waiters for locks only poll: " + failure);
+        }
+        timer.schedule(TimeUnit.MILLISECONDS.toNanos(retryMillis), () -> workers.execute(this::subscribe));
+        retryMillis = Math.min(2 * retryMillis, LONGEST_RECOVERY_MILLIS);
+    }
+
+    private static void destroy(RedisMessageListenerContainer container) {
+        try {
+            container.destroy();
+        } catch (Exception e) {
+            log.debug("Lock channel did not close cleanly", e);
+        }
+    }
+
+    /** Called on the connection's own thread, and does not block it. */
+    private final class Listener implements MessageListener, SubscriptionListener {
+
+        @Override
+        public void onMessage(Message message, byte @Nullable [] pattern) {
+            Push push = Push.parse(new String(message.getBody(), StandardCharsets.UTF_8));
+            if (push != null) {
+                subscriber.onPush(push);
+            }
+        }
+
+        @Override
+        public void onChannelSubscribed(byte[] subscribed, long count) {
+            live = true;
+            subscriber.onSubscribed();
+        }
+
+        @Override
+        public void onChannelUnsubscribed(byte[] unsubscribed, long count) {
+            live = false;
+        }
+    }
+}

@@ -1,0 +1,73 @@
+package io.github.lockboot.redis;
+
+import java.util.Set;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+
+import org.jspecify.annotations.Nullable;
+
+/** What a failed command says about whether it ran. */
+enum RedisFailure {
+
+    /** Redis refused this copy of the command, for now: nothing ran, the same command may be sent again. */
+    NOT_NOW,
+
+    /** There was no connection to send it on. */
+    NOT_SENT,
+
+    /** It may have run, may run later, or never. */
+    UNKNOWN;
+
+    /** Says that there is no connection, and why. */
+    static final class NotConnectedException extends RuntimeException {
+
+        private static final long serialVersionUID = 1L;
+
+        NotConnectedException(String message, @Nullable Throwable cause) {
+            super(message, cause);
+        }
+    }
+
+    private static final Set<String> REFUSALS = Set.of(
+            "LOADING",
+            "BUSY",
+            "OOM",
+            "READONLY",
+            "MASTERDOWN",
+            "NOREPLICAS",
+            "CLUSTERDOWN",
+            "TRYAGAIN",
+            "MISCONF",
+            "MOVED",
+            "ASK",
+            "NOSCRIPT");
+
+    static RedisFailure of(@Nullable Throwable failure) {
+        for (Throwable t = failure; t != null; t = t.getCause()) {
+            if (t instanceof NotConnectedException) {
+                return NOT_SENT;
+            }
+            String message = t.getMessage();
+            if (message != null && REFUSALS.contains(firstWord(message))) {
+                return NOT_NOW;
+            }
+        }
+        return UNKNOWN;
+    }
+
+    /** What the Redis client reported, out of the wrappers that futures add. */
+    static @Nullable Throwable unwrap(@Nullable Throwable failure) {
+        Throwable cause = failure;
+        while ((cause instanceof CompletionException || cause instanceof ExecutionException)
+                && cause.getCause() != null) {
+            cause = cause.getCause();
+        }
+        return cause;
+    }
+
+    private static String firstWord(String message) {
+        int start = message.startsWith("-") ? 1 : 0;
+        int end = message.indexOf(' ', start);
+        return end < 0 ? message.substring(start) : message.substring(start, end);
+    }
+}

@@ -1,0 +1,259 @@
+package io.github.lockboot.redis;
+
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.LockSupport;
+
+import io.github.lockboot.LockLostException;
+import io.github.lockboot.LockOptions;
+import io.github.lockboot.LockUnavailableException;
+import io.github.lockboot.NamedLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A lock on Redis, as {@link java.util.concurrent.locks.Lock} specifies it: ownership by thread and reentrancy, on top of the
+ * queue of this JVM for the name. A handle without state of its own.
+ */
+public final class RedisLock implements NamedLock {
+
+    private static final long NO_DEADLINE = Long.MAX_VALUE;
+
+    private final LockEngine engine;
+    private final String name;
+    private final Terms terms;
+    private final long maxHoldNanos;
+
+    RedisLock(LockEngine engine, String name, Terms terms, long maxHoldNanos) {
+        this.engine = engine;
+        this.name = name;
+        this.terms = terms;
+        this.maxHoldNanos = maxHoldNanos;
+    }
+
+    @Override
+    public String getName() {
+        return name;
+    }
+
+    // --- taking -----------------------------------------------------------------------------------------------
+
+    @Override
+    public void lock() {
+        if (!enterAgain()) {
+            acquireUninterruptibly(terms, Waiter.Patience.UNLIMITED);
+        }
+    }
+
+    @Override
+    public void lockInterruptibly() throws InterruptedException {
+        failIfInterrupted();
+        if (!enterAgain()) {
+            acquire(terms, Waiter.Patience.UNLIMITED, 0, true);
+        }
+    }
+
+    @Override
+    public boolean tryLock() {
+        return enterAgain() || acquireUninterruptibly(terms, Waiter.Patience.ONCE);
+    }
+
+    @Override
+    public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
+        return tryLock(terms, Math.min(unit.toNanos(time), LockEngine.LONGEST_NANOS));
+    }
+
+    @Override
+    public boolean tryLock(Duration wait, Duration ttl) throws InterruptedException {
+        LockOptions.defaults().withTtl(ttl); // refuses what no lock may have
+        return tryLock(new Terms(ttl.toMillis(), terms.renew()), LockEngine.nanosOf(wait));
+    }
+
+    private boolean tryLock(Terms wanted, long waitNanos) throws InterruptedException {
+        failIfInterrupted();
+        return enterAgain()
+                || acquire(wanted, waitNanos <= 0 ? Waiter.Patience.ONCE : Waiter.Patience.LIMITED, waitNanos, true);
+    }
+
+    private static void failIfInterrupted() throws InterruptedException {
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+    }
+
+    private boolean enterAgain() {
+        Hold mine = mine();
+        if (mine == null) {
+            return false;
+        }
+        mine.enterAgain();
+        return true;
+    }
+
+    private boolean acquireUninterruptibly(Terms wanted, Waiter.Patience patience) {
+        try {
+            return acquire(wanted, patience, 0, false);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private boolean acquire(Terms wanted, Waiter.Patience patience, long waitNanos, boolean interruptible)
+            throws InterruptedException {
+        long deadline = patience == Waiter.Patience.LIMITED ? engine.nanoTime() + waitNanos : NO_DEADLINE;
+        Waiter waiter = Waiter.thread(wanted, maxHoldNanos, patience);
+        LocalQueue queue = engine.enter(name, waiter);
+        boolean interrupted = false;
+        try {
+            while (!isDecided(queue, waiter)) {
+                interrupted |= Thread.interrupted();
+                if (interrupted && interruptible && queue.leave(waiter)) {
+                    interrupted = false;
+                    throw new InterruptedException();
+                }
+                // Taking the queue's mutex may have used up the wake-up that came with a decision: look again.
+                if (waiter.isWaiting()) {
+                    deadline = park(queue, waiter, deadline);
+                }
+            }
+            return outcomeOf(waiter);
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /** Waits until something happens. @return the deadline, or none once it has been dealt with */
+    private long park(LocalQueue queue, Waiter waiter, long deadline) {
+        if (deadline == NO_DEADLINE) {
+            LockSupport.park(this);
+            return deadline;
+        }
+        long left = deadline - engine.nanoTime();
+        if (left > 0) {
+            LockSupport.parkNanos(this, left);
+            return deadline;
+        }
+        queue.leaveAtDeadline(waiter);
+        return NO_DEADLINE;
+    }
+
+    /** Whether the wait is over; a grant counts once it is claimed, with its lease still running. */
+    private static boolean isDecided(LocalQueue queue, Waiter waiter) {
+        Waiter.Outcome outcome = waiter.outcome();
+        if (!(outcome instanceof Hold granted)) {
+            return outcome != Waiter.Plain.WAITING;
+        }
+        if (granted.isOver()) {
+            queue.takeBackOverdue(waiter, granted);
+            return false;
+        }
+        return granted.claim();
+    }
+
+    private boolean outcomeOf(Waiter waiter) {
+        Waiter.Outcome outcome = waiter.outcome();
+        if (outcome instanceof Waiter.Failure failure) {
+            throw new LockUnavailableException(name, failure.reason(), failure.cause());
+        }
+        return outcome instanceof Hold;
+    }
+
+    // --- giving back ------------------------------------------------------------------------------------------
+
+    @Override
+    public void unlock() {
+        Hold mine = held();
+        if (mine.isLost()) {
+            if (mine.exit() == 0) {
+                engine.losses().forget(mine);
+            }
+            throw mine.lostException();
+        }
+        if (mine.exit() == 0) {
+            try {
+                mine.releaseAndAwait();
+            } catch (LockLostException lost) {
+                engine.losses().forget(mine);
+                throw lost;
+            }
+        }
+    }
+
+    /** A condition that outlives the process of its waiter cannot be kept honestly. */
+    @Override
+    public Condition newCondition() {
+        throw new UnsupportedOperationException("a distributed lock offers no conditions");
+    }
+
+    // --- asking -----------------------------------------------------------------------------------------------
+
+    @Override
+    public int getHoldCount() {
+        Hold mine = mine();
+        return mine == null ? 0 : mine.count();
+    }
+
+    @Override
+    public boolean isHeldByCurrentThread() {
+        return mine() != null;
+    }
+
+    @Override
+    public boolean isLocked() {
+        LocalQueue queue = engine.queue(name);
+        Hold local = queue == null ? null : queue.holder();
+        return local != null && local.isValid() || engine.isLocked(name);
+    }
+
+    @Override
+    public long fencingToken() {
+        return intact().fencingToken();
+    }
+
+    @Override
+    public Duration remainingLease() {
+        Hold mine = mine();
+        return mine == null ? Duration.ZERO : mine.remaining();
+    }
+
+    @Override
+    public void onLost(Runnable callback) {
+        intact().onLost(callback);
+    }
+
+    /** The current thread's hold, if its lease cannot have run out. */
+    private @Nullable Hold mine() {
+        LocalQueue queue = engine.queue(name);
+        Hold hold = queue == null ? null : queue.holder();
+        return hold != null && hold.owner() == Thread.currentThread() && hold.isValid() ? hold : null;
+    }
+
+    /** The current thread's hold, lost or not. */
+    private Hold held() {
+        Thread current = Thread.currentThread();
+        LocalQueue queue = engine.queue(name);
+        Hold hold = queue == null ? null : queue.holder();
+        if (hold == null || hold.owner() != current) {
+            hold = engine.losses().of(name, current);
+        }
+        if (hold == null) {
+            throw new IllegalMonitorStateException("lock '" + name + "' is not held by thread " + current.getName());
+        }
+        return hold;
+    }
+
+    private Hold intact() {
+        Hold hold = held();
+        if (!hold.isValid()) {
+            throw hold.lostException();
+        }
+        return hold;
+    }
+
+    @Override
+    public String toString() {
+        return "RedisLock[" + name + "]";
+    }
+}

@@ -1,0 +1,242 @@
+package io.github.lockboot.redis;
+
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+
+import io.github.lockboot.Lease;
+import io.github.lockboot.LockNotAcquiredException;
+import io.github.lockboot.LockOptions;
+import io.github.lockboot.LockRegistry;
+import io.github.lockboot.NamedLock;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+
+/**
+ * Locks on one Redis: standalone, Sentinel or Cluster.
+ *
+ * <p>From a Lettuce connection factory it takes the settings and makes two connections of its own: one for commands, at the
+ * first lock, and one for the channel on which Redis pushes grants, when somebody first waits. Another client's factory is used
+ * as it is.
+ */
+public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
+
+    private final LockEngine engine;
+    private final LockOptions defaults;
+    private final Duration closeTimeout;
+    private final Runnable closeConnections;
+
+    RedisLockRegistry(LockEngine engine, LockOptions defaults, Duration closeTimeout, Runnable closeConnections) {
+        this.engine = engine;
+        this.defaults = defaults;
+        this.closeTimeout = closeTimeout;
+        this.closeConnections = closeConnections;
+    }
+
+    /** @param connectionFactory where Redis is; it must be initialized, and stays the caller's */
+    public static Builder builder(RedisConnectionFactory connectionFactory) {
+        return new Builder(connectionFactory);
+    }
+
+    @Override
+    public NamedLock get(String name, LockOptions options) {
+        LockOptions whole = options.orElse(defaults);
+        return new RedisLock(engine, checked(name), termsOf(whole), maxHoldNanosOf(whole));
+    }
+
+    @Override
+    public Lease acquire(String name, LockOptions options) throws InterruptedException {
+        return await(acquireAsync(name, options));
+    }
+
+    @Override
+    public Optional<Lease> tryAcquire(String name, LockOptions options) throws InterruptedException {
+        try {
+            return Optional.of(acquire(name, options));
+        } catch (LockNotAcquiredException held) {
+            return Optional.empty();
+        }
+    }
+
+    @Override
+    public CompletableFuture<Lease> acquireAsync(String name, LockOptions options) {
+        LockOptions whole = options.orElse(defaults);
+        long wait = LockEngine.nanosOf(Objects.requireNonNull(whole.waitTime()));
+        return LeaseRequest.make(engine, checked(name), termsOf(whole), maxHoldNanosOf(whole), wait);
+    }
+
+    /**
+     * Ends granting: who waits leaves the queue in Redis and gets {@link io.github.lockboot.LockUnavailableException}, holds
+     * are left to their leases, connections are closed.
+     */
+    @Override
+    public void close() {
+        try {
+            engine.stopGranting()
+                    .orTimeout(closeTimeout.toNanos(), TimeUnit.NANOSECONDS)
+                    .join();
+        } catch (CompletionException late) {
+            // those who wait elsewhere pass over ours after a while
+        }
+        engine.close();
+        closeConnections.run();
+    }
+
+    /** Names in use and ids under way; 0 when nothing is left behind. */
+    int inUse() {
+        return engine.inUse();
+    }
+
+    private static Lease await(CompletableFuture<Lease> future) throws InterruptedException {
+        boolean interrupted = false;
+        try {
+            while (true) {
+                try {
+                    return future.get();
+                } catch (InterruptedException interrupt) {
+                    if (future.cancel(false)) {
+                        throw interrupt;
+                    }
+                    interrupted = true; // decided first
+                } catch (ExecutionException failure) {
+                    throw failure.getCause() instanceof RuntimeException cause
+                            ? cause
+                            : new IllegalStateException(failure.getCause());
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private static String checked(String name) {
+        if (name.isEmpty()) {
+            throw new IllegalArgumentException("the lock name is empty");
+        }
+        if (name.length() > MAX_NAME_LENGTH) {
+            throw new IllegalArgumentException("the lock name has " + name.length() + " characters, at most "
+                    + MAX_NAME_LENGTH + " are allowed; use a digest of what it names");
+        }
+        return name;
+    }
+
+    private static Terms termsOf(LockOptions options) {
+        Duration ttl = Objects.requireNonNull(options.ttl());
+        return new Terms(ttl.toMillis(), Objects.requireNonNull(options.renew()));
+    }
+
+    private static long maxHoldNanosOf(LockOptions options) {
+        Duration maxHold = options.maxHold();
+        return maxHold == null ? 0 : LockEngine.nanosOf(maxHold);
+    }
+
+    /** Settings of a registry. Every setter throws {@link IllegalArgumentException} for what no registry may have. */
+    public static final class Builder {
+
+        private final RedisConnectionFactory connectionFactory;
+        private boolean asItIs;
+        private String keyPrefix = "lock:";
+        private LockOptions defaults = LockOptions.defaults();
+        private Duration retryInterval = Duration.ofSeconds(2);
+        private Duration retryMinInterval = Duration.ofMillis(20);
+        private Duration commandTimeout = Duration.ofSeconds(2);
+        private int localHandoffLimit = 64;
+        private int maxWaiters = 1_000;
+
+        private Builder(RedisConnectionFactory connectionFactory) {
+            this.connectionFactory = connectionFactory;
+        }
+
+        /** Has the connections of the factory itself used, instead of own ones made from its settings. */
+        public Builder sharingConnections() {
+            asItIs = true;
+            return this;
+        }
+
+        /** What precedes a lock's name in its Redis key. */
+        public Builder keyPrefix(String keyPrefix) {
+            this.keyPrefix = require(!keyPrefix.isEmpty(), keyPrefix, "keyPrefix must not be empty");
+            return this;
+        }
+
+        /** For what the options of a lock leave open; what these leave open too is 30 s ttl, 10 s wait, renewed. */
+        public Builder defaults(LockOptions defaults) {
+            this.defaults = defaults;
+            return this;
+        }
+
+        /** How often a waiter asks Redis, in case a pushed grant was missed. */
+        public Builder retryInterval(Duration interval) {
+            this.retryInterval = requirePositive(interval, "retryInterval");
+            return this;
+        }
+
+        /** How soon a waiter asks again that no push can reach; it then backs off up to the retry interval. */
+        public Builder retryMinInterval(Duration interval) {
+            this.retryMinInterval = requirePositive(interval, "retryMinInterval");
+            return this;
+        }
+
+        /** How long Redis may take for a command, connecting included. */
+        public Builder commandTimeout(Duration timeout) {
+            this.commandTimeout = requirePositive(timeout, "commandTimeout");
+            return this;
+        }
+
+        /** How many local waiters at most are still served once other JVMs wait; 0 for strict global order. */
+        public Builder localHandoffLimit(int limit) {
+            this.localHandoffLimit = require(limit >= 0, limit, "localHandoffLimit must not be negative");
+            return this;
+        }
+
+        /** How many JVMs may queue for one name; others poll. */
+        public Builder maxWaiters(int max) {
+            this.maxWaiters = require(max > 0, max, "maxWaiters must be positive");
+            return this;
+        }
+
+        /** Makes the registry; nothing connects yet. */
+        public RedisLockRegistry build() {
+            LockEngine.Settings settings =
+                    new LockEngine.Settings(retryInterval, retryMinInterval, commandTimeout, localHandoffLimit);
+            AcquisitionIds ids = AcquisitionIds.random();
+            Timer timer = Timer.system("lock-timer");
+            ExecutorService workers = Threads.workers("lock-worker");
+            Connections connections = Connections.to(connectionFactory, asItIs, commandTimeout, timer, workers);
+            LockStore store =
+                    new LockStore(connections.runner(), keyPrefix, retryInterval, settings.patience(), maxWaiters);
+            LockEngine.Surroundings surroundings = new LockEngine.Surroundings(
+                    timer, workers, () -> ThreadLocalRandom.current().nextDouble());
+            LockEngine engine = new LockEngine(
+                    settings,
+                    ids,
+                    store,
+                    surroundings,
+                    subscriber -> new PubSubGrantChannel(
+                            connections.factory(), store.channelOf(ids.session()), subscriber, timer, workers));
+            LockOptions complete = defaults.orElse(LockOptions.defaults()
+                    .withTtl(Duration.ofSeconds(30))
+                    .withWaitTime(Duration.ofSeconds(10))
+                    .withRenewal());
+            return new RedisLockRegistry(engine, complete, commandTimeout, connections::close);
+        }
+
+        private static Duration requirePositive(Duration duration, String what) {
+            return require(!duration.isNegative() && !duration.isZero(), duration, what + " must be positive");
+        }
+
+        private static <T> T require(boolean condition, T value, String message) {
+            if (!condition) {
+                throw new IllegalArgumentException(message + ", but is " + value);
+            }
+            return value;
+        }
+    }
+}

@@ -1,0 +1,52 @@
+package io.github.lockboot.redis;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+
+/** Ends acquisition ids whose fate in Redis is unknown: says so again until Redis answers. */
+final class Settler {
+
+    /** Beyond this many ids at once, the rest is left to expire. */
+    private static final int MOST = 1_000;
+
+    private final LockEngine engine;
+    private final AtomicInteger open = new AtomicInteger();
+
+    Settler(LockEngine engine) {
+        this.engine = engine;
+    }
+
+    /** @return completes when Redis has answered, or nobody will ask again */
+    CompletableFuture<Void> unlock(String name, String id, long lastToken) {
+        return settle(() -> engine.store().unlock(name, id, lastToken));
+    }
+
+    /** @return completes when Redis has answered, or nobody will ask again */
+    CompletableFuture<Void> cancel(String name, String id) {
+        return settle(() -> engine.store().cancel(name, id));
+    }
+
+    private CompletableFuture<Void> settle(Supplier<CompletableFuture<Reply>> end) {
+        CompletableFuture<Void> settled = new CompletableFuture<>();
+        if (open.incrementAndGet() > MOST) {
+            open.decrementAndGet();
+            settled.complete(null);
+            return settled;
+        }
+        settled.whenComplete((none, failure) -> open.decrementAndGet());
+        tryToSettle(end, settled, engine.minInterval());
+        return settled;
+    }
+
+    private void tryToSettle(Supplier<CompletableFuture<Reply>> end, CompletableFuture<Void> settled, long pause) {
+        end.get().whenComplete((reply, failure) -> {
+            if (failure == null || engine.isClosed()) {
+                settled.complete(null);
+            } else {
+                long longer = Math.min(2 * pause, engine.maxPause());
+                engine.schedule(engine.jittered(pause), () -> tryToSettle(end, settled, longer));
+            }
+        });
+    }
+}

@@ -1,0 +1,118 @@
+package io.github.lockboot.redis;
+
+import java.util.concurrent.locks.LockSupport;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One who wants a lock: a thread that parks, or a future. Decided once, under the mutex of the queue; only a grant that nobody
+ * has claimed yet can be taken back.
+ */
+final class Waiter {
+
+    /** How the wait stands: read it once, then decide by what was read. */
+    sealed interface Outcome permits Plain, Failure, Hold {}
+
+    enum Plain implements Outcome {
+        WAITING,
+        REFUSED
+    }
+
+    /** The wait ended without the lock because Redis could not be asked. */
+    record Failure(String reason, @Nullable Throwable cause) implements Outcome {}
+
+    /** How long to wait. */
+    enum Patience {
+        ONCE,
+        LIMITED,
+        UNLIMITED
+    }
+
+    private final Terms terms;
+    private final long maxHoldNanos;
+    private final Patience patience;
+    private final @Nullable Thread thread;
+    private final Runnable onDecision;
+    private boolean overdue;
+    private volatile Outcome outcome = Plain.WAITING;
+
+    private Waiter(Terms terms, long maxHoldNanos, Patience patience, @Nullable Thread thread, Runnable onDecision) {
+        this.terms = terms;
+        this.maxHoldNanos = maxHoldNanos;
+        this.patience = patience;
+        this.thread = thread;
+        this.onDecision = onDecision;
+    }
+
+    /** The current thread, whose hold will be its own. */
+    static Waiter thread(Terms terms, long maxHoldNanos, Patience patience) {
+        Thread thread = Thread.currentThread();
+        return new Waiter(terms, maxHoldNanos, patience, thread, () -> LockSupport.unpark(thread));
+    }
+
+    /** Somebody who is told, and whose hold will be nobody's own. */
+    static Waiter callback(Terms terms, long maxHoldNanos, Patience patience, Runnable onDecision) {
+        return new Waiter(terms, maxHoldNanos, patience, null, onDecision);
+    }
+
+    Terms terms() {
+        return terms;
+    }
+
+    /** Nanoseconds after which its hold is no longer renewed; 0 for never. */
+    long maxHoldNanos() {
+        return maxHoldNanos;
+    }
+
+    /** The thread that waits and will own the hold; null if it is told instead. */
+    @Nullable
+    Thread thread() {
+        return thread;
+    }
+
+    boolean triesOnce() {
+        return patience == Patience.ONCE;
+    }
+
+    boolean isUnlimited() {
+        return patience == Patience.UNLIMITED;
+    }
+
+    boolean isOverdue() {
+        return overdue;
+    }
+
+    void setOverdue() {
+        overdue = true;
+    }
+
+    boolean isWaiting() {
+        return outcome == Plain.WAITING;
+    }
+
+    Outcome outcome() {
+        return outcome;
+    }
+
+    void grant(Hold hold) {
+        outcome = hold;
+    }
+
+    void refuse() {
+        outcome = Plain.REFUSED;
+    }
+
+    void fail(String reason, @Nullable Throwable cause) {
+        outcome = new Failure(reason, cause);
+    }
+
+    /** Wakes it to see how it was decided. */
+    void tell() {
+        onDecision.run();
+    }
+
+    Waiter waitAgain() {
+        outcome = Plain.WAITING;
+        return this;
+    }
+}

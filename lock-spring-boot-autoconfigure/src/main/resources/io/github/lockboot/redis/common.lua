@@ -1,0 +1,198 @@
+-- The state of one lock: read once, settled, changed in memory, written once. Precedes every script.
+--
+-- KEYS[1]  the lock
+-- ARGV[1]  the caller's acquisition id, <session>-<sequence>
+-- ARGV[2]  what precedes a session in the name of its channel
+-- ARGV[3]  a waiter's poll interval, ms
+-- ARGV[4]  how long a waiter may be unseen before it is skipped, ms
+local key, me, channels, poll, patience = KEYS[1], ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
+
+local CLAIM_LEASE = 6000 -- ms: what a waiter gets with a pushed grant; its first renewal brings its whole ttl
+local MOST_SKIPPED = 16  -- stale waiters dropped by one call
+local LOCAL_TOKENS = 65536 -- tokens that a holder may count on locally from its grant's
+local LAST_TOKEN = 2 ^ 53 - LOCAL_TOKENS -- beyond it numbers are no longer exact: not before the year 2255
+local MOST_MS = 1e15
+
+local time = redis.call('TIME')
+local micros = time[1] * 1000000 + time[2]
+local now = math.floor(micros / 1000)
+
+local function text(number)
+  return string.format('%.0f', number) -- '..' would round from 1e14 on
+end
+
+local function number_in(value, least, most)
+  local number = tonumber(value)
+  return number and number >= least and number <= most and number == math.floor(number) and number
+end
+
+-- {{id, ttl ms, last seen ms}, ...} in order of arrival; nil if it is not ours.
+local function parse_queue(packed)
+  if not packed then
+    return {}
+  end
+  local ok, queue = pcall(cjson.decode, packed)
+  if not ok or type(queue) ~= 'table' then
+    return nil
+  end
+  for _, waiter in ipairs(queue) do
+    if type(waiter) ~= 'table' or type(waiter[1]) ~= 'string' then
+      return nil
+    end
+    waiter[2], waiter[3] = number_in(waiter[2], 1, MOST_MS), number_in(waiter[3], 0, MOST_MS)
+    if not waiter[2] or not waiter[3] then
+      return nil
+    end
+  end
+  return queue
+end
+
+-- The lock as it lies in Redis; nil if the key is a stranger's: another type, or a hash without our fields.
+local function load()
+  local kind = redis.call('TYPE', key).ok
+  if kind == 'none' then
+    return {fence = 0, queue = {}}
+  elseif kind ~= 'hash' then
+    return nil
+  end
+  local field = redis.call('HMGET', key, 'fence', 'owner', 'ttl', 'until', 'queue')
+  local lock = {fence = number_in(field[1], 0, LAST_TOKEN), queue = parse_queue(field[5])}
+  lock.stored = {owner = field[2], ttl = field[3], ['until'] = field[4], queue = field[5]}
+  if field[2] then
+    lock.owner, lock.ttl, lock.expiry = field[2], number_in(field[3], 1, MOST_MS), number_in(field[4], 0, 2 * MOST_MS)
+  end
+  local whole = lock.fence and lock.queue and (not lock.owner or (lock.ttl and lock.expiry))
+  return whole and lock or nil
+end
+
+local lock = load()
+
+local function ms_left()
+  if lock then
+    return lock.owner and lock.expiry - now or 0
+  end
+  return math.max(redis.call('PTTL', key), 0)
+end
+
+local function position_of(id)
+  for position, waiter in ipairs(lock.queue) do
+    if waiter[1] == id then
+      return position
+    end
+  end
+end
+
+local function own(id, ttl, lease)
+  lock.owner, lock.ttl, lock.expiry, lock.fence = id, ttl, now + lease, math.max(lock.fence + 1, micros)
+  lock.changed = true
+end
+
+-- Grants the first live waiter. The one that reads its grant in this script's reply gets its whole ttl at once.
+local function grant_next(reader)
+  local skipped = 0
+  while #lock.queue > 0 and skipped < MOST_SKIPPED do
+    local waiter = table.remove(lock.queue, 1)
+    local id, ttl, seen = waiter[1], waiter[2], waiter[3]
+    lock.changed = true
+    if now - seen < patience then
+      own(id, ttl, id == reader and ttl or math.min(ttl, CLAIM_LEASE))
+      lock.push = id ~= reader
+      return
+    end
+    skipped = skipped + 1
+  end
+end
+
+-- Gives the lock away: to the first live waiter, or to nobody.
+local function release(reader)
+  lock.owner, lock.push, lock.changed = nil, false, true
+  grant_next(reader)
+end
+
+-- Brings the state up to now: clock steps, waiters nobody could have seen, expiry.
+local function settle(reader)
+  local newest = -1
+  for _, waiter in ipairs(lock.queue) do
+    if waiter[3] > now then
+      waiter[3], lock.changed = now - poll, true
+    end
+    newest = math.max(newest, waiter[3])
+  end
+  if #lock.queue > 0 and newest < now - 2 * poll then -- not even the liveliest was seen: Redis was away, not they
+    for _, waiter in ipairs(lock.queue) do
+      waiter[3] = now - poll
+    end
+    lock.changed = true
+  end
+  local asking = reader and position_of(reader)
+  if asking and lock.queue[asking][3] ~= now then
+    lock.queue[asking][3], lock.changed = now, true -- a waiter that asks is live
+  end
+  if lock.owner and lock.expiry > now + lock.ttl then
+    lock.expiry, lock.changed = now + lock.ttl, true
+  end
+  if lock.owner and lock.expiry <= now then
+    lock.fence = lock.fence + LOCAL_TOKENS - 1 -- its holder may have used as many
+    release(reader)
+  elseif not lock.owner then
+    grant_next(reader)
+  end
+end
+
+-- Writes what changed, then tells a waiter that was granted. The first write on an existing key is one that Redis allows
+-- when it is out of memory; the others of the script then are too.
+local function save()
+  if not lock.changed then
+    return
+  end
+  local waiting = #lock.queue > 0
+  local last_token = lock.owner and lock.fence + LOCAL_TOKENS - 1 or lock.fence -- that anybody may have used
+  local stay = math.ceil((last_token - micros) / 1000) + 1
+  if not lock.owner and not waiting and lock.fence < micros then
+    redis.call('DEL', key)
+    return
+  end
+  stay = math.max(stay, lock.owner and lock.expiry - now or 0, waiting and patience or 0)
+  if lock.stored then
+    redis.call('PEXPIRE', key, text(stay))
+  end
+  local set, unset = {'fence', text(lock.fence)}, {}
+  for field, value in pairs({
+    owner = lock.owner or false,
+    ttl = lock.owner and text(lock.ttl) or false,
+    ['until'] = lock.owner and text(lock.expiry) or false,
+    queue = waiting and cjson.encode(lock.queue) or false
+  }) do
+    if value then
+      set[#set + 1] = field
+      set[#set + 1] = value
+    elseif lock.stored and lock.stored[field] then
+      unset[#unset + 1] = field
+    end
+  end
+  redis.call('HSET', key, unpack(set))
+  if #unset > 0 then
+    redis.call('HDEL', key, unpack(unset))
+  end
+  if not lock.stored then
+    redis.call('PEXPIRE', key, text(stay))
+  end
+end
+
+-- <id> <fence> <lease ms> <waiters> <key>; a fence of 0 makes it a hint that others wait.
+local function tell(id, fence, lease)
+  local session = string.match(id, '^(.*)-') or id
+  local message = table.concat({id, text(fence), text(lease), text(#lock.queue), key}, ' ')
+  redis.pcall('PUBLISH', channels .. session, message)
+end
+
+-- Ends a script: state first, then messages, then the reply.
+local function answer(...)
+  save()
+  if lock.push then
+    tell(lock.owner, lock.fence, lock.expiry - now)
+  elseif lock.hint and lock.owner then
+    tell(lock.owner, 0, 0)
+  end
+  return {...}
+end

@@ -1,0 +1,22 @@
+-- Sets a value together with the fencing token it is written under, unless a newer token has been seen.
+--
+-- KEYS[1]  hash with the fields token and value
+-- ARGV[1]  fencing token, a positive decimal without leading zeros
+-- ARGV[2]  value
+-- ARGV[3]  time to live, ms
+--
+-- STORED | STALE newest-token
+local key, token, value, ttl = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
+
+-- As text, for Lua's numbers lose digits of large tokens.
+local function older(one, other)
+  return #one < #other or #one == #other and one < other
+end
+
+local newest = redis.call('HGET', key, 'token')
+if newest and older(token, newest) then
+  return {'STALE', newest}
+end
+redis.call('HSET', key, 'token', token, 'value', value)
+redis.call('PEXPIRE', key, ttl)
+return {'STORED'}

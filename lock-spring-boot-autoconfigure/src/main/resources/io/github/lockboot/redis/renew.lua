@@ -1,0 +1,17 @@
+-- Prolongs my lease. Never shortens it, never brings a key back.
+--
+-- ARGV[5]  fencing token of my grant
+-- ARGV[6]  ttl, ms
+--
+-- RENEWED lease-ms waiters | NOT_OWNER
+local token, ttl = tonumber(ARGV[5]), tonumber(ARGV[6])
+
+if not lock then
+  return {'NOT_OWNER'}
+end
+settle()
+if lock.owner ~= me or lock.fence ~= token then
+  return answer('NOT_OWNER')
+end
+lock.expiry, lock.changed = math.max(lock.expiry, now + ttl), true
+return answer('RENEWED', lock.expiry - now, #lock.queue)

@@ -1,0 +1,32 @@
+-- Releases my hold: the next live waiter gets it, or nobody. A next id keeps my place for those who wait behind me.
+--
+-- ARGV[5]  last fencing token used under my id
+-- ARGV[6]  next id, queued last unless it is queued already; empty for none
+-- ARGV[7]  its ttl, ms
+--
+-- RELEASED | HANDED_OVER | KEPT fence lease-ms waiters | QUEUED position fence ms-left | NOT_OWNER
+local last, next_id, next_ttl = tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[7])
+
+if not lock then
+  return {'NOT_OWNER'}
+end
+settle()
+if lock.owner ~= me then
+  return answer('NOT_OWNER')
+end
+lock.fence = math.max(lock.fence, last)
+if next_id == '' then
+  release()
+  return answer(lock.owner and 'HANDED_OVER' or 'RELEASED')
+end
+local position = position_of(next_id)
+if position then
+  lock.queue[position][3] = now -- seen just now: it must not be skipped as stale
+else
+  lock.queue[#lock.queue + 1] = {next_id, next_ttl, now}
+end
+release(next_id)
+if lock.owner == next_id then
+  return answer('KEPT', lock.fence, lock.expiry - now, #lock.queue)
+end
+return answer('QUEUED', position_of(next_id), lock.fence, ms_left())

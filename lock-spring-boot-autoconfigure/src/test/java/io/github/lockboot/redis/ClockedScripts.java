@@ -1,0 +1,101 @@
+package io.github.lockboot.redis;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+import io.github.lockboot.fixture.RedisProbe;
+import org.jspecify.annotations.Nullable;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Our scripts on a real Redis, under a clock the test turns. Their text is as shipped but for three things: the time comes
+ * with the call, a key is given a day more than it was meant to have (so that only the test lets it expire), and what is
+ * published is noted too. Each call brings back all there is to see after it.
+ */
+final class ClockedScripts {
+
+    private static final long DAY = 86_400_000;
+
+    /** The key after a call: its type, its fields (of a string, one under the name "value"), its TTL in ms or -1. */
+    record Stored(String type, Map<String, String> fields, long ttl) {}
+
+    record Seen(List<Object> reply, List<String> messages, Stored stored) {}
+
+    private final RedisProbe redis;
+    private final Map<LuaScript, String> digests = new HashMap<>();
+
+    ClockedScripts(RedisProbe redis) {
+        this.redis = redis;
+        for (LuaScript script : List.of(LuaScript.ACQUIRE, LuaScript.UNLOCK, LuaScript.RENEW, LuaScript.CANCEL)) {
+            digests.put(script, (String) redis.command("SCRIPT", "LOAD", clocked(script.getScriptAsString())));
+        }
+    }
+
+    Seen run(LuaScript script, String key, List<String> arguments, long micros) {
+        List<String> words = new ArrayList<>(List.of("EVALSHA", digests.get(script), "1", key));
+        words.addAll(arguments);
+        words.add(Long.toString(micros / 1_000_000));
+        words.add(Long.toString(micros % 1_000_000));
+        List<Object> seen = list(redis.command(words.toArray(String[]::new)));
+        String type = (String) seen.get(2);
+        List<Object> content = list(seen.get(3));
+        Map<String, String> fields = new TreeMap<>();
+        if (type.equals("string")) {
+            fields.put("value", (String) content.get(0));
+        }
+        for (int i = 0; type.equals("hash") && i < content.size(); i += 2) {
+            fields.put((String) content.get(i), (String) content.get(i + 1));
+        }
+        long ttl = (Long) seen.get(4);
+        boolean ours = type.equals("hash") && ttl >= 0;
+        return new Seen(
+                list(seen.get(0)),
+                list(seen.get(1)).stream().map(String.class::cast).toList(),
+                new Stored(type, fields, ours ? ttl - DAY : ttl));
+    }
+
+    /** Lets the key of a lock live as much longer as it should by the test's clock. */
+    void expireIn(String key, long millis) {
+        redis.command("PEXPIRE", key, Long.toString(millis + DAY));
+    }
+
+    private static String clocked(String script) {
+        String text = replaced(script, "redis.call('TIME')", "{ARGV[#ARGV - 1], ARGV[#ARGV]}");
+        text = replaced(
+                text, "redis.call('PEXPIRE', key, text(stay))", "redis.call('PEXPIRE', key, text(stay + " + DAY + "))");
+        text = text.replace(
+                "redis.call('PEXPIRE', KEYS[1], ARGV[5])", "redis.call('PEXPIRE', KEYS[1], ARGV[5] + " + DAY + ")");
+        text = replaced(text, "redis.pcall('PUBLISH', ", "publish(");
+        return """
+                local published = {}
+                local function publish(channel, message)
+                  published[#published + 1] = channel .. ' ' .. message
+                  return redis.pcall('PUBLISH', channel, message)
+                end
+                local reply = (function()
+                %s
+                end)()
+                local kind, content = redis.call('TYPE', KEYS[1]).ok, {}
+                if kind == 'hash' then
+                  content = redis.call('HGETALL', KEYS[1])
+                elseif kind == 'string' then
+                  content = {redis.call('GET', KEYS[1])}
+                end
+                return {reply, published, kind, content, redis.call('PTTL', KEYS[1])}
+                """.formatted(text);
+    }
+
+    private static String replaced(String text, String what, String by) {
+        assertThat(text).contains(what);
+        return text.replace(what, by);
+    }
+
+    @SuppressWarnings("unchecked")
+    private static List<Object> list(@Nullable Object reply) {
+        return (List<Object>) reply;
+    }
+}

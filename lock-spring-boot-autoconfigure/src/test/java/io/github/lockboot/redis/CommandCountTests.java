@@ -1,0 +1,239 @@
+package io.github.lockboot.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+
+import io.github.lockboot.Actor;
+import io.github.lockboot.NamedLock;
+import io.github.lockboot.fixture.RedisProbe;
+import io.github.lockboot.fixture.RedisServer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** What locks cost, in commands sent and messages published, counted by Redis. */
+class CommandCountTests {
+
+    private RedisServer server;
+    private RedisProbe probe;
+    private TestRegistries registries;
+    private final List<Actor> actors = new ArrayList<>();
+
+    @BeforeEach
+    void start() {
+        server = RedisServer.start();
+        probe = server.probe();
+        registries = TestRegistries.on(server);
+    }
+
+    @AfterEach
+    void stop() {
+        actors.forEach(Actor::close);
+        registries.close();
+        probe.close();
+        server.close();
+    }
+
+    private Actor actor() {
+        Actor actor = new Actor();
+        actors.add(actor);
+        return actor;
+    }
+
+    private void resetCounts() {
+        probe.command("CONFIG", "RESETSTAT");
+    }
+
+    /** Commands that clients sent for locks; those inside scripts are none. */
+    private long commands() {
+        Map<String, Long> calls = probe.commandCalls();
+        return calls.getOrDefault("evalsha", 0L) + calls.getOrDefault("eval", 0L);
+    }
+
+    private long messages() {
+        return probe.commandCalls().getOrDefault("publish", 0L);
+    }
+
+    private static void lockAndUnlock(NamedLock lock) {
+        lock.lock();
+        lock.unlock();
+    }
+
+    @Test
+    void anUncontendedHoldIsTwoCommands() {
+        NamedLock lock = registries.registry().get("uncontended");
+        lockAndUnlock(lock);
+        resetCounts();
+        for (int i = 0; i < 500; i++) {
+            lockAndUnlock(lock);
+        }
+        assertThat(commands()).isEqualTo(1_000);
+        assertThat(messages()).isZero();
+    }
+
+    @Test
+    void aNestedHoldIsNoCommand() {
+        NamedLock lock = registries.registry().get("nested");
+        lock.lock();
+        resetCounts();
+        for (int i = 0; i < 500; i++) {
+            lockAndUnlock(lock);
+        }
+        assertThat(commands()).isZero();
+        lock.unlock();
+    }
+
+    @Test
+    void anAttemptInVainIsOneCommandAndNoneBesideALocalHolder() throws Exception {
+        NamedLock lock = registries.registry().get("taken");
+        NamedLock elsewhere = registries.registry().get("taken");
+        lock.lock();
+        elsewhere.tryLock();
+        resetCounts();
+        for (int i = 0; i < 100; i++) {
+            assertThat(elsewhere.tryLock()).isFalse();
+        }
+        assertThat(commands()).isEqualTo(100);
+        boolean taken = actor().call(lock::tryLock);
+        assertThat(taken).isFalse();
+        assertThat(commands()).isEqualTo(100);
+        lock.unlock();
+    }
+
+    @Test
+    void threadsOfOneInstancePassTheLockOnWithoutCommands() throws Exception {
+        double perHold = contend(1, 16, 2_000, 64);
+        assertThat(perHold).isLessThanOrEqualTo(0.01);
+    }
+
+    @Test
+    void contendingInstancesTakeTurns() throws Exception {
+        double perHold = contend(4, 4, 2_000, 64);
+        assertThat(perHold).isLessThanOrEqualTo(0.3);
+    }
+
+    @Test
+    void strictGlobalOrderIsOneCommandAHold() throws Exception {
+        double perHold = contend(4, 4, 1_000, 0);
+        assertThat(perHold).isLessThanOrEqualTo(1.1);
+    }
+
+    private void awaitChannels(int instances) {
+        Actor.await(
+                "all are subscribed",
+                () -> ((List<?>) probe.command("PUBSUB", "CHANNELS", "lock:client:*")).size() == instances);
+        Actor.pass(Duration.ofMillis(100));
+    }
+
+    /** Commands a hold, while all threads still contend. */
+    private double contend(int instances, int threads, int holdsEach, int limit) throws Exception {
+        List<NamedLock> locks = IntStream.range(0, instances)
+                .mapToObj(i ->
+                        registries.registry(b -> b.localHandoffLimit(limit)).get("contended"))
+                .toList();
+        List<CompletableFuture<Void>> all = new ArrayList<>();
+        CyclicBarrier warm = new CyclicBarrier(instances * threads, () -> {
+            awaitChannels(instances);
+            resetCounts();
+        });
+        long[] counted = new long[1];
+        CyclicBarrier done = new CyclicBarrier(instances * threads, () -> counted[0] = commands());
+        for (NamedLock lock : locks) {
+            for (int t = 0; t < threads; t++) {
+                all.add(actor().begin(() -> {
+                    for (int i = 0; i < 200; i++) {
+                        lockAndUnlock(lock);
+                    }
+                    warm.await(1, TimeUnit.MINUTES);
+                    for (int i = 0; i < holdsEach; i++) {
+                        lockAndUnlock(lock);
+                    }
+                    done.await(1, TimeUnit.MINUTES);
+                }));
+            }
+        }
+        for (CompletableFuture<Void> each : all) {
+            each.get(2, TimeUnit.MINUTES);
+        }
+        return (double) counted[0] / (instances * threads * holdsEach);
+    }
+
+    @Test
+    void aReleaseWakesOneOfManyWaiters() throws Exception {
+        NamedLock held = registries.registry().get("crowded");
+        held.lock();
+        List<NamedLock> elsewhere = IntStream.range(0, 4)
+                .mapToObj(i -> registries.registry().get("crowded"))
+                .toList();
+        List<CompletableFuture<Void>> waiting = new ArrayList<>();
+        CompletableFuture<Void> end = new CompletableFuture<>();
+        CompletableFuture<Void> first = new CompletableFuture<>();
+        for (int i = 0; i < 200; i++) {
+            NamedLock lock = elsewhere.get(i % 4);
+            Actor waiter = actor();
+            waiting.add(waiter.begin(() -> {
+                lock.lock();
+                first.complete(null);
+                end.get(1, TimeUnit.MINUTES);
+                lock.unlock();
+            }));
+            Actor.await("it waits", waiter::isWaiting);
+        }
+        awaitQueue("crowded", 4);
+        awaitQuietMoment();
+        long commandsBefore = commands();
+        long messagesBefore = messages();
+        held.unlock();
+        Actor.get(first);
+        assertThat(commands() - commandsBefore).isLessThanOrEqualTo(2);
+        assertThat(messages() - messagesBefore).isEqualTo(1);
+        end.complete(null);
+        for (CompletableFuture<Void> each : waiting) {
+            Actor.get(each);
+        }
+    }
+
+    /** Just after a poll, so that none falls into the next moment. */
+    private void awaitQuietMoment() {
+        Actor.await("nobody polls for a while", () -> {
+            long before = commands();
+            Actor.pass(Duration.ofMillis(150));
+            return commands() == before;
+        });
+    }
+
+    private void awaitQueue(String name, int instances) {
+        Actor.await(instances + " instances queue", () -> {
+            Object queue = probe.command("HGET", "lock:" + name, "queue");
+            return queue != null && queue.toString().split("\\[").length == instances + 2;
+        });
+    }
+
+    @Test
+    void anIdleWaitIsOneCommandInTwoSeconds() throws Exception {
+        NamedLock held = registries.registry().get("idle");
+        held.lock();
+        NamedLock elsewhere = registries.registry().get("idle");
+        List<CompletableFuture<Void>> waiting = new ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+            waiting.add(actor().begin(() -> lockAndUnlock(elsewhere)));
+        }
+        awaitQueue("idle", 1);
+        Actor.pass(Duration.ofMillis(2_200));
+        resetCounts();
+        Actor.pass(Duration.ofSeconds(6));
+        assertThat(commands()).isLessThanOrEqualTo(3);
+        held.unlock();
+        for (CompletableFuture<Void> each : waiting) {
+            Actor.get(each);
+        }
+    }
+}

@@ -1,0 +1,279 @@
+package io.github.lockboot.redis;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the protocol says about one lock key, in plain Java: the owner, the tokens, the queue, how long the key stays, and what
+ * is answered and published. Its clock is turned from outside.
+ */
+final class LockModel {
+
+    static final long POLL = 2_000;
+    static final long PATIENCE = 6_000;
+
+    private static final long CLAIM = 6_000;
+    private static final int MOST_SKIPPED = 16;
+    private static final long LOCAL_TOKENS = 65_536;
+    private static final long NEVER = Long.MAX_VALUE;
+
+    private static final Set<String> REFUSALS = Set.of("NOT_OWNER", "UNKNOWN", "BUSY");
+
+    record Owner(String id, long ttl, long until) {}
+
+    record Waiter(String id, long ttl, long seen) {
+
+        Waiter seenAt(long when) {
+            return new Waiter(id, ttl, when);
+        }
+
+        String packed() {
+            return "[\"%s\",%d,%d]".formatted(id, ttl, seen);
+        }
+    }
+
+    /** The reply, and at most one message as {@code <channel> <text>}. */
+    record Outcome(List<Object> reply, List<String> messages) {}
+
+    private final String key;
+    private final String channelPrefix;
+
+    private long micros;
+    private @Nullable Owner owner;
+    private long fence;
+    private final List<Waiter> queue = new ArrayList<>();
+    private long expiry = NEVER;
+
+    private Map<String, String> before = Map.of();
+    private @Nullable String granted;
+    private int skipped;
+
+    LockModel(String key, String channelPrefix, long micros) {
+        this.key = key;
+        this.channelPrefix = channelPrefix;
+        this.micros = micros;
+    }
+
+    Outcome acquire(String id, long ttl, boolean enqueue, int most) {
+        begin(id);
+        if (owner == null && queue.isEmpty()) {
+            grant(id, ttl, ttl);
+        }
+        if (isOwner(id)) {
+            prolong(ttl);
+            return end("OWNER", fence, left(), (long) queue.size());
+        }
+        int position = position(id);
+        if (!enqueue || (position == 0 && queue.size() >= most)) {
+            return end("BUSY", left());
+        }
+        if (position == 0) {
+            queue.add(new Waiter(id, ttl, now()));
+        }
+        return end("QUEUED", (long) position(id), fence, left());
+    }
+
+    Outcome unlock(String id, long lastToken, @Nullable String next, long nextTtl) {
+        begin(null);
+        if (!isOwner(id)) {
+            return end("NOT_OWNER");
+        }
+        fence = Math.max(fence, lastToken);
+        if (next != null && position(next) == 0) {
+            queue.add(new Waiter(next, nextTtl, now()));
+        } else if (next != null) {
+            queue.replaceAll(waiter -> waiter.id().equals(next) ? waiter.seenAt(now()) : waiter);
+        }
+        giveAway(next);
+        if (next == null) {
+            return end(owner == null ? "RELEASED" : "HANDED_OVER");
+        }
+        return isOwner(next)
+                ? end("KEPT", fence, left(), (long) queue.size())
+                : end("QUEUED", (long) position(next), fence, left());
+    }
+
+    Outcome renew(String id, long token, long ttl) {
+        begin(null);
+        if (!isOwner(id) || token != fence) {
+            return end("NOT_OWNER");
+        }
+        prolong(ttl);
+        return end("RENEWED", left(), (long) queue.size());
+    }
+
+    Outcome cancel(String id) {
+        begin(null);
+        if (isOwner(id)) {
+            giveAway(null);
+            return end("GIVEN_AWAY");
+        }
+        return end(queue.removeIf(waiter -> waiter.id().equals(id)) ? "LEFT" : "UNKNOWN");
+    }
+
+    /** Turns the clock, back too; the key may expire on the way. */
+    void turn(long byMicros) {
+        micros += byMicros;
+        if (expiry <= now()) {
+            delete();
+        }
+    }
+
+    void delete() {
+        owner = null;
+        fence = 0;
+        queue.clear();
+        expiry = NEVER;
+    }
+
+    void persist() {
+        expiry = NEVER;
+    }
+
+    long micros() {
+        return micros;
+    }
+
+    @Nullable
+    Owner owner() {
+        return owner;
+    }
+
+    long fence() {
+        return fence;
+    }
+
+    boolean exists() {
+        return fence > 0;
+    }
+
+    /** How long the key stays if nothing happens, in ms; -1 if for ever. */
+    long keyTtl() {
+        return expiry == NEVER ? -1 : expiry - now();
+    }
+
+    /** How many stale waiters were passed over. */
+    int skipped() {
+        return skipped;
+    }
+
+    /** The hash as it should lie in Redis; empty if there is none. */
+    Map<String, String> fields() {
+        Map<String, String> fields = new TreeMap<>();
+        if (fence > 0) {
+            fields.put("fence", Long.toString(fence));
+        }
+        if (owner != null) {
+            fields.put("owner", owner.id());
+            fields.put("ttl", Long.toString(owner.ttl()));
+            fields.put("until", Long.toString(owner.until()));
+        }
+        if (!queue.isEmpty()) {
+            fields.put("queue", queue.stream().map(Waiter::packed).collect(Collectors.joining(",", "[", "]")));
+        }
+        return fields;
+    }
+
+    /** Settles: the past is brought up to now before anything is decided. The caller learns of a grant from its reply. */
+    private void begin(@Nullable String caller) {
+        before = fields();
+        granted = null;
+        long oncePolled = now() - POLL;
+        long twicePolled = now() - 2 * POLL;
+        queue.replaceAll(waiter -> waiter.seen() > now() ? waiter.seenAt(oncePolled) : waiter);
+        if (queue.stream().noneMatch(waiter -> waiter.seen() >= twicePolled)) {
+            queue.replaceAll(waiter -> waiter.seenAt(oncePolled));
+        }
+        queue.replaceAll(waiter -> waiter.id().equals(caller) ? waiter.seenAt(now()) : waiter);
+        if (owner != null) {
+            owner = new Owner(owner.id(), owner.ttl(), Math.min(owner.until(), now() + owner.ttl()));
+            if (owner.until() <= now()) {
+                fence = mayHaveBeenUsed();
+                owner = null;
+            }
+        }
+        if (owner == null) {
+            grantFirstLive(caller);
+        }
+    }
+
+    private Outcome end(Object... reply) {
+        boolean touched = !REFUSALS.contains(reply[0]) || !fields().equals(before);
+        if (touched && owner == null && queue.isEmpty() && fence < micros) {
+            delete();
+        } else if (touched) {
+            long fenceStays = Math.floorDiv(mayHaveBeenUsed() - micros + 999, 1000) + 1;
+            long waitersStay = queue.isEmpty() ? 0 : PATIENCE;
+            expiry = now() + Math.max(Math.max(left(), waitersStay), fenceStays);
+        }
+        List<String> messages = new ArrayList<>();
+        if (granted != null) {
+            messages.add(message(granted, fence, left()));
+        } else if (reply[0].equals("QUEUED") && reply[1].equals(1L) && owner != null) {
+            messages.add(message(owner.id(), 0, 0));
+        }
+        return new Outcome(List.of(reply), messages);
+    }
+
+    private void giveAway(@Nullable String caller) {
+        owner = null;
+        granted = null;
+        grantFirstLive(caller);
+    }
+
+    private void grantFirstLive(@Nullable String caller) {
+        for (int stale = 0; stale < MOST_SKIPPED && !queue.isEmpty(); stale++, skipped++) {
+            Waiter first = queue.remove(0);
+            if (now() - first.seen() < PATIENCE) {
+                boolean told = first.id().equals(caller);
+                granted = told ? null : first.id();
+                grant(first.id(), first.ttl(), told ? first.ttl() : Math.min(first.ttl(), CLAIM));
+                return;
+            }
+        }
+    }
+
+    private void grant(String id, long ttl, long lease) {
+        owner = new Owner(id, ttl, now() + lease);
+        fence = Math.max(fence + 1, micros);
+    }
+
+    private void prolong(long ttl) {
+        Owner holder = Objects.requireNonNull(owner);
+        owner = new Owner(holder.id(), holder.ttl(), Math.max(holder.until(), now() + ttl));
+    }
+
+    /** The newest token anybody may have had: an owner counts on from its grant's by itself. */
+    private long mayHaveBeenUsed() {
+        return owner == null ? fence : fence + LOCAL_TOKENS - 1;
+    }
+
+    private boolean isOwner(String id) {
+        return owner != null && owner.id().equals(id);
+    }
+
+    /** From 1; 0 if not queued. */
+    private int position(String id) {
+        return queue.stream().map(Waiter::id).toList().indexOf(id) + 1;
+    }
+
+    private long left() {
+        return owner == null ? 0 : owner.until() - now();
+    }
+
+    private long now() {
+        return Math.floorDiv(micros, 1000);
+    }
+
+    private String message(String id, long token, long lease) {
+        String session = id.substring(0, id.lastIndexOf('-'));
+        return "%s%s %s %d %d %d %s".formatted(channelPrefix, session, id, token, lease, queue.size(), key);
+    }
+}

@@ -1,0 +1,44 @@
+package io.github.lockboot.redis;
+
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.PriorityQueue;
+
+/** Time that passes when a test says so. */
+final class ManualTimer implements Timer {
+
+    private record Due(long at, long order, Runnable task) {}
+
+    private final PriorityQueue<Due> tasks =
+            new PriorityQueue<>(Comparator.comparingLong(Due::at).thenComparingLong(Due::order));
+    private long now = 1_000_000_000_000L;
+    private long order;
+
+    @Override
+    public long nanoTime() {
+        return now;
+    }
+
+    @Override
+    public Task schedule(long delayNanos, Runnable task) {
+        Due due = new Due(now + Math.max(0, delayNanos), order++, task);
+        tasks.add(due);
+        return () -> tasks.remove(due);
+    }
+
+    /** Lets time pass; what becomes due on the way runs at its time. */
+    void tick(Duration time) {
+        long end = now + time.toNanos();
+        while (!tasks.isEmpty() && tasks.peek().at <= end) {
+            Due due = tasks.poll();
+            now = due.at;
+            due.task.run();
+        }
+        now = end;
+    }
+
+    @Override
+    public void close() {
+        tasks.clear();
+    }
+}

@@ -1,0 +1,166 @@
+package io.github.lockboot.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.AbstractExecutorService;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+import io.github.lockboot.Lease;
+import io.github.lockboot.redis.ScriptRunner.Call;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** An engine whose time, Redis and channel are played by the test, one step after the other on its own thread. */
+final class ScriptedEngine {
+
+    static final String NAME = "name";
+    static final Duration TTL = Duration.ofSeconds(30);
+    static final String SESSION = "session";
+
+    private final Deque<Sent> sent = new ArrayDeque<>();
+    final ManualTimer timer = new ManualTimer();
+    final LockEngine engine;
+    boolean channelLive = true;
+    long epoch;
+
+    ScriptedEngine(int localHandoffLimit) {
+        LockEngine.Settings settings = new LockEngine.Settings(
+                Duration.ofSeconds(2), Duration.ofMillis(20), Duration.ofSeconds(2), localHandoffLimit);
+        LockStore store = new LockStore(new Redis(), "lock:", settings.retryInterval(), settings.patience(), 1_000);
+        LockEngine.Surroundings surroundings = new LockEngine.Surroundings(timer, new CallerRuns(), () -> 0);
+        engine =
+                new LockEngine(settings, new AcquisitionIds(SESSION), store, surroundings, subscriber -> new Channel());
+    }
+
+    /** A command that the test has not answered yet. */
+    record Sent(Call call, CompletableFuture<Reply> reply) {
+
+        String script() {
+            LuaScript script = call.script();
+            return script == LuaScript.ACQUIRE
+                    ? "acquire"
+                    : script == LuaScript.UNLOCK
+                            ? "unlock"
+                            : script == LuaScript.RENEW ? "renew" : script == LuaScript.CANCEL ? "cancel" : "inspect";
+        }
+
+        String id() {
+            return argument(0);
+        }
+
+        String argument(int index) {
+            return new String(call.arguments()[index], StandardCharsets.UTF_8);
+        }
+
+        void answer(Reply answer) {
+            reply.complete(answer);
+        }
+
+        void fail(String message) {
+            reply.completeExceptionally(new IllegalStateException(message));
+        }
+    }
+
+    /** The oldest command not yet looked at, which must be of this script. */
+    Sent next(String script) {
+        assertThat(sent).as("a command is sent").isNotEmpty();
+        Sent first = sent.remove();
+        assertThat(first.script()).isEqualTo(script);
+        return first;
+    }
+
+    /** Commands not yet looked at. */
+    int sentCount() {
+        return sent.size();
+    }
+
+    void nothingIsSent() {
+        assertThat(sent.stream().map(each -> each.script() + " " + each.id())).isEmpty();
+    }
+
+    CompletableFuture<Lease> acquire(Duration wait) {
+        return acquire(wait, TTL, true);
+    }
+
+    CompletableFuture<Lease> acquire(Duration wait, Duration ttl, boolean renew) {
+        return LeaseRequest.make(engine, NAME, new Terms(ttl.toMillis(), renew), 0, wait.toNanos());
+    }
+
+    /** A lease granted at once, Redis answering without delay. */
+    Lease granted(long token, Duration lease) {
+        CompletableFuture<Lease> future = acquire(Duration.ofMinutes(1));
+        next("acquire").answer(new Reply.Owner(token, lease.toMillis(), 0));
+        return future.join();
+    }
+
+    void push(String id, long fence, Duration lease, long waiters) {
+        engine.onPush(new Push(id, fence, lease.toMillis(), waiters, "lock:" + NAME));
+    }
+
+    private final class Redis implements ScriptRunner {
+
+        @Override
+        public CompletableFuture<Reply> run(Call call) {
+            CompletableFuture<Reply> reply = new CompletableFuture<>();
+            sent.add(new Sent(call, reply));
+            return reply;
+        }
+
+        @Override
+        public long epoch() {
+            return epoch;
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    private final class Channel implements GrantChannel {
+
+        @Override
+        public void open() {}
+
+        @Override
+        public boolean isLive() {
+            return channelLive;
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    private static final class CallerRuns extends AbstractExecutorService {
+
+        @Override
+        public void execute(Runnable task) {
+            task.run();
+        }
+
+        @Override
+        public void shutdown() {}
+
+        @Override
+        public List<Runnable> shutdownNow() {
+            return List.of();
+        }
+
+        @Override
+        public boolean isShutdown() {
+            return false;
+        }
+
+        @Override
+        public boolean isTerminated() {
+            return false;
+        }
+
+        @Override
+        public boolean awaitTermination(long timeout, TimeUnit unit) {
+            return true;
+        }
+    }
+}
