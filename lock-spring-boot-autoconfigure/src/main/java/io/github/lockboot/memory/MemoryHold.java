@@ -1,0 +1,131 @@
+package io.github.lockboot.memory;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+import io.github.lockboot.Lease;
+import io.github.lockboot.LockLostException;
+
+/** One hold, from grant to release or loss. What changes in it is guarded by the mutex of its locks. */
+final class MemoryHold implements Lease {
+
+    private enum State {
+        HELD,
+        RELEASED,
+        LOST
+    }
+
+    private final MemoryLocks locks;
+    private final Request request;
+    private final long token;
+    private final long start;
+    private final Lifetime lifetime;
+    private final List<Runnable> lossCallbacks = new ArrayList<>(0);
+    private State state = State.HELD;
+    private String lossReason = "";
+    private int count = 1;
+
+    MemoryHold(MemoryLocks locks, Request request, long token, long start) {
+        this.locks = locks;
+        this.request = request;
+        this.token = token;
+        this.start = start;
+        this.lifetime = Lifetime.of(request.options());
+    }
+
+    Request request() {
+        return request;
+    }
+
+    long end() {
+        return Lifetime.plus(start, lifetime.length());
+    }
+
+    void lose(String reason) {
+        state = State.LOST;
+        lossReason = reason;
+        lossCallbacks.forEach(locks::callBack);
+        lossCallbacks.clear();
+    }
+
+    boolean isHeld() {
+        return state == State.HELD;
+    }
+
+    boolean isLost() {
+        return state == State.LOST;
+    }
+
+    /** Reentrant holds of the owner. */
+    int count() {
+        return count;
+    }
+
+    void enterAgain() {
+        count = Math.addExact(count, 1);
+    }
+
+    /** @return holds left */
+    int exit() {
+        return --count;
+    }
+
+    LockLostException lostException() {
+        return new LockLostException(name(), token, lossReason);
+    }
+
+    @Override
+    public String name() {
+        return request.name();
+    }
+
+    @Override
+    public long fencingToken() {
+        return token;
+    }
+
+    @Override
+    public boolean isValid() {
+        return locks.inOrder(name(), slot -> isHeld());
+    }
+
+    @Override
+    public Duration remaining() {
+        return locks.inOrder(
+                name(), slot -> isHeld() ? Duration.ofNanos(lifetime.remaining(locks.now() - start)) : Duration.ZERO);
+    }
+
+    @Override
+    public void onLost(Runnable callback) {
+        locks.inOrder(name(), slot -> {
+            if (isLost()) {
+                locks.callBack(callback);
+            }
+            return isHeld() && lossCallbacks.add(callback);
+        });
+    }
+
+    @Override
+    public void close() {
+        locks.inOrder(name(), slot -> {
+            if (isLost()) {
+                throw lostException();
+            }
+            return isHeld() && release(slot);
+        });
+    }
+
+    /** Gives the lock to the next in its slot. */
+    boolean release(Slot slot) {
+        state = State.RELEASED;
+        lossCallbacks.clear();
+        slot.vacate();
+        return true;
+    }
+
+    @Override
+    public String toString() {
+        return "Lease[" + name() + ", token " + token + "]";
+    }
+}

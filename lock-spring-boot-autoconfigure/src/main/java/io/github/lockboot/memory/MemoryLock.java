@@ -1,0 +1,191 @@
+package io.github.lockboot.memory;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.function.Function;
+
+import io.github.lockboot.LockOptions;
+import io.github.lockboot.LockUnavailableException;
+import io.github.lockboot.NamedLock;
+import org.jspecify.annotations.Nullable;
+
+/** A handle without state of its own: ownership by thread and reentrancy on top of the slot of its name. */
+final class MemoryLock implements NamedLock {
+
+    private final MemoryLockRegistry registry;
+    private final MemoryLocks locks;
+    private final String name;
+    private final LockOptions options;
+
+    MemoryLock(MemoryLockRegistry registry, MemoryLocks locks, String name, LockOptions options) {
+        this.registry = registry;
+        this.locks = locks;
+        this.name = name;
+        this.options = options;
+    }
+
+    @Override
+    public String getName() {
+        return name;
+    }
+
+    @Override
+    public void lock() {
+        acquireUninterruptibly(Lifetime.NEVER);
+    }
+
+    @Override
+    public void lockInterruptibly() throws InterruptedException {
+        acquire(options, Lifetime.NEVER);
+    }
+
+    @Override
+    public boolean tryLock() {
+        return acquireUninterruptibly(0);
+    }
+
+    @Override
+    public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
+        return acquire(options, unit.toNanos(time));
+    }
+
+    @Override
+    public boolean tryLock(Duration wait, Duration ttl) throws InterruptedException {
+        return acquire(options.withTtl(ttl), Lifetime.nanos(wait));
+    }
+
+    private boolean acquireUninterruptibly(long wait) {
+        Request request = enterAgain() ? null : registry.request(name, Thread.currentThread(), options, wait);
+        try {
+            return request == null || request.answer().join() != null;
+        } catch (CompletionException failure) {
+            throw unavailable(failure);
+        }
+    }
+
+    private boolean acquire(LockOptions wanted, long wait) throws InterruptedException {
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+        if (enterAgain()) {
+            return true;
+        }
+        Request request = registry.request(name, Thread.currentThread(), wanted, wait);
+        CompletableFuture<@Nullable MemoryHold> answer = request.answer();
+        try {
+            return answer.get() != null;
+        } catch (InterruptedException interrupt) {
+            if (registry.leave(request)) {
+                throw interrupt;
+            }
+            Thread.currentThread().interrupt(); // decided first
+            return answer.join() != null;
+        } catch (ExecutionException failure) {
+            throw unavailable(failure);
+        }
+    }
+
+    /** A failure of the request, thrown where it was made. */
+    private LockUnavailableException unavailable(Exception failure) {
+        return new LockUnavailableException(name, MemoryLockRegistry.CLOSED, failure.getCause());
+    }
+
+    private boolean enterAgain() {
+        return withMine(false, mine -> {
+            mine.enterAgain();
+            return true;
+        });
+    }
+
+    @Override
+    public void unlock() {
+        locks.inOrder(name, slot -> {
+            MemoryHold mine = held(slot);
+            boolean last = mine.exit() == 0;
+            if (mine.isLost()) {
+                if (last) {
+                    locks.forget(mine);
+                }
+                throw mine.lostException();
+            }
+            return last && mine.release(slot);
+        });
+    }
+
+    /** A test must not find what the real lock does not offer. */
+    @Override
+    public Condition newCondition() {
+        throw new UnsupportedOperationException("a distributed lock offers no conditions");
+    }
+
+    @Override
+    public int getHoldCount() {
+        return withMine(0, MemoryHold::count);
+    }
+
+    @Override
+    public boolean isHeldByCurrentThread() {
+        return withMine(false, mine -> true);
+    }
+
+    @Override
+    public boolean isLocked() {
+        return locks.inOrder(name, slot -> slot.holder() != null);
+    }
+
+    @Override
+    public long fencingToken() {
+        return intact().fencingToken();
+    }
+
+    @Override
+    public Duration remainingLease() {
+        return withMine(Duration.ZERO, MemoryHold::remaining);
+    }
+
+    @Override
+    public void onLost(Runnable callback) {
+        intact().onLost(callback);
+    }
+
+    /** What the current thread's hold says, if it has one that is not lost. */
+    private <T> T withMine(T otherwise, Function<MemoryHold, T> question) {
+        return locks.inOrder(name, slot -> {
+            MemoryHold holder = slot.holder();
+            boolean mine = holder != null && holder.request().isFrom(registry, Thread.currentThread());
+            return mine ? question.apply(holder) : otherwise;
+        });
+    }
+
+    private MemoryHold intact() {
+        return locks.inOrder(name, slot -> {
+            MemoryHold hold = held(slot);
+            if (hold.isLost()) {
+                throw hold.lostException();
+            }
+            return hold;
+        });
+    }
+
+    /** The current thread's hold, lost or not. */
+    private MemoryHold held(Slot slot) {
+        Thread current = Thread.currentThread();
+        MemoryHold hold = slot.holder();
+        if (hold == null || !hold.request().isFrom(registry, current)) {
+            hold = locks.lostBy(registry, name, current);
+        }
+        if (hold == null) {
+            throw new IllegalMonitorStateException("lock '" + name + "' is not held by thread " + current.getName());
+        }
+        return hold;
+    }
+
+    @Override
+    public String toString() {
+        return "MemoryLock[" + name + "]";
+    }
+}

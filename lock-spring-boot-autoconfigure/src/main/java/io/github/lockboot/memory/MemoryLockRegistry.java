@@ -1,0 +1,210 @@
+package io.github.lockboot.memory;
+
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+
+import io.github.lockboot.Lease;
+import io.github.lockboot.LockNotAcquiredException;
+import io.github.lockboot.LockOptions;
+import io.github.lockboot.LockRegistry;
+import io.github.lockboot.LockUnavailableException;
+import io.github.lockboot.NamedLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Locks in the memory of this process, for tests of code that uses locks: they do all that locks on Redis do, queue and
+ * tokens, leases and their loss, but exclude nobody outside the process.
+ *
+ * <p>A registry stands for one instance of an application; {@link #another()} makes a second instance on the same locks. What
+ * otherwise takes a mishap, a test brings about at will: {@link #expire} and {@link #steal} end somebody's hold, and
+ * {@link #advance} lets time pass at once. Renewed leases do not run out by time passing, as if their holders were
+ * alive and well.
+ *
+ * <p>Thread-safe. Callbacks and asynchronous answers come on daemon threads that end when idle.
+ */
+public final class MemoryLockRegistry implements LockRegistry, AutoCloseable {
+
+    static final String CLOSED = "the registry is closed";
+
+    private static final LockOptions DEFAULTS = LockOptions.defaults()
+            .withTtl(Duration.ofSeconds(30))
+            .withWaitTime(Duration.ofSeconds(10))
+            .withRenewal();
+
+    private final MemoryLocks locks;
+    private final LockOptions defaults;
+    private volatile boolean closed;
+
+    /** Locks shared with no other registry, held for 30 s, renewed, and waited for up to 10 s. */
+    public MemoryLockRegistry() {
+        this(LockOptions.defaults());
+    }
+
+    /**
+     * Locks shared with no other registry.
+     *
+     * @param defaults for what the options of a lock leave open; what these leave open too is 30 s ttl, 10 s wait, renewed
+     */
+    public MemoryLockRegistry(LockOptions defaults) {
+        this(new MemoryLocks(), defaults.orElse(DEFAULTS));
+    }
+
+    private MemoryLockRegistry(MemoryLocks locks, LockOptions defaults) {
+        this.locks = locks;
+        this.defaults = defaults;
+    }
+
+    /** A second instance of the application: a registry with the same locks and defaults, in which nobody holds any. */
+    public MemoryLockRegistry another() {
+        return new MemoryLockRegistry(locks, defaults);
+    }
+
+    // --- mishaps ----------------------------------------------------------------------------------------------
+
+    /**
+     * Has the present hold of that name lost, as if its lease had run out; who waits longest gets the lock.
+     *
+     * @return whether anybody held it
+     */
+    public boolean expire(String name) {
+        return locks.inOrder(checked(name), slot -> {
+            boolean held = slot.holder() != null;
+            slot.lose("its lease ran out");
+            return held;
+        });
+    }
+
+    /**
+     * Has another take the lock of that name before all who wait; the present hold, if any, is lost.
+     *
+     * @return the hold of that other, to be closed when it is to end
+     */
+    public Lease steal(String name) {
+        CompletableFuture<@Nullable MemoryHold> unasked = new CompletableFuture<>();
+        Request thief = new Request(this, checked(name), null, defaults, Lifetime.NEVER, unasked);
+        return locks.inOrder(name, slot -> {
+            slot.lose("another took it");
+            return slot.grant(thief);
+        });
+    }
+
+    /**
+     * Lets time pass for all who share these locks. What falls due on the way happens in its order before this returns:
+     * waits end, leases that are not renewed run out, and the lock goes to the next.
+     *
+     * @throws IllegalArgumentException if negative
+     */
+    public void advance(Duration time) {
+        if (time.isNegative()) {
+            throw new IllegalArgumentException("time is " + time + "; it does not run backwards");
+        }
+        locks.skip(Lifetime.nanos(time));
+    }
+
+    // --- locks ------------------------------------------------------------------------------------------------
+
+    @Override
+    public NamedLock get(String name, LockOptions options) {
+        return new MemoryLock(this, locks, checked(name), options.orElse(defaults));
+    }
+
+    @Override
+    public Lease acquire(String name, LockOptions options) throws InterruptedException {
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+        CompletableFuture<Lease> lease = acquireAsync(name, options);
+        try {
+            return lease.get();
+        } catch (InterruptedException interrupt) {
+            if (lease.cancel(false)) {
+                throw interrupt;
+            }
+            Thread.currentThread().interrupt(); // decided first
+        } catch (ExecutionException failure) {
+            // comes out of join, too
+        }
+        try {
+            return lease.join();
+        } catch (CompletionException failure) {
+            throw failure.getCause() instanceof RuntimeException cause ? cause : failure;
+        }
+    }
+
+    @Override
+    public Optional<Lease> tryAcquire(String name, LockOptions options) throws InterruptedException {
+        try {
+            return Optional.of(acquire(name, options));
+        } catch (LockNotAcquiredException held) {
+            return Optional.empty();
+        }
+    }
+
+    @Override
+    public CompletableFuture<Lease> acquireAsync(String name, LockOptions options) {
+        LockOptions whole = options.orElse(defaults);
+        long start = locks.now();
+        Request request = request(checked(name), null, whole, Lifetime.nanos(Objects.requireNonNull(whole.waitTime())));
+        CompletableFuture<Lease> lease = new CompletableFuture<>();
+        request.answer()
+                .whenCompleteAsync(
+                        (hold, failure) -> {
+                            if (failure != null) {
+                                lease.completeExceptionally(failure);
+                            } else if (hold == null) {
+                                Duration waited = Duration.ofNanos(locks.now() - start);
+                                lease.completeExceptionally(new LockNotAcquiredException(name, waited));
+                            } else if (!lease.complete(hold)) {
+                                hold.close();
+                            }
+                        },
+                        locks.workers());
+        lease.whenComplete((held, failure) -> leave(request));
+        return lease;
+    }
+
+    /** Those who wait get {@link LockUnavailableException}, and so does who asks; holds stay until they are released. */
+    @Override
+    public void close() {
+        closed = true;
+        locks.failAll(this, CLOSED);
+    }
+
+    Request request(String name, @Nullable Thread thread, LockOptions options, long wait) {
+        long deadline = wait <= 0 ? locks.now() : Lifetime.plus(locks.now(), wait);
+        Request request = new Request(this, name, thread, options, deadline, new CompletableFuture<>());
+        locks.inOrder(name, slot -> {
+            slot.add(request);
+            if (closed) {
+                slot.fail(this, CLOSED);
+            }
+            return null;
+        });
+        return request;
+    }
+
+    /** @return false if it has been answered */
+    boolean leave(Request request) {
+        return locks.inOrder(request.name(), slot -> slot.remove(request));
+    }
+
+    /** Names in use; 0 when nothing is left behind. */
+    int inUse() {
+        return locks.inUse();
+    }
+
+    private static String checked(String name) {
+        if (name.isEmpty()) {
+            throw new IllegalArgumentException("the lock name is empty");
+        }
+        if (name.length() > MAX_NAME_LENGTH) {
+            throw new IllegalArgumentException("the lock name has " + name.length() + " characters, at most "
+                    + MAX_NAME_LENGTH + " are allowed; use a digest of what it names");
+        }
+        return name;
+    }
+}

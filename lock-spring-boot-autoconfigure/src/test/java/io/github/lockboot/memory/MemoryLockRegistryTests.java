@@ -1,0 +1,179 @@
+package io.github.lockboot.memory;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.github.lockboot.Actor;
+import io.github.lockboot.Lease;
+import io.github.lockboot.LockLostException;
+import io.github.lockboot.LockNotAcquiredException;
+import io.github.lockboot.LockOptions;
+import io.github.lockboot.LockUnavailableException;
+import io.github.lockboot.NamedLock;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+/** What only the registry in memory can do. */
+class MemoryLockRegistryTests {
+
+    private static final LockOptions FIXED_MINUTE =
+            LockOptions.defaults().withTtl(Duration.ofMinutes(1)).withoutRenewal();
+
+    private final MemoryLockRegistry registry = new MemoryLockRegistry();
+    private final MemoryLockRegistry other = registry.another();
+    private final NamedLock lock = registry.get("a");
+    private final Actor actor = new Actor();
+
+    @AfterEach
+    void leave() {
+        actor.close();
+    }
+
+    private <T> CompletableFuture<T> whileWaiting(CompletableFuture<T> waiting) {
+        Actor.await("it waits", actor::isWaiting);
+        assertThat(waiting).isNotDone();
+        return waiting;
+    }
+
+    @Test
+    void anExpiredHoldIsLostAndTheNextIsServed() throws Exception {
+        AtomicInteger told = new AtomicInteger();
+        lock.lock();
+        lock.onLost(told::incrementAndGet);
+        long token = lock.fencingToken();
+        CompletableFuture<Long> next = whileWaiting(actor.start(() -> {
+            other.get("a").lock();
+            return other.get("a").fencingToken();
+        }));
+        assertThat(registry.expire("a")).isTrue();
+        assertThat(lock.isHeldByCurrentThread()).isFalse();
+        assertThat(Actor.get(next)).isGreaterThan(token);
+        Actor.await("it is told", () -> told.get() == 1);
+        assertThatExceptionOfType(LockLostException.class)
+                .isThrownBy(lock::unlock)
+                .withMessageEndingWith("was lost: its lease ran out");
+    }
+
+    @Test
+    void thereMayBeNothingToExpire() {
+        assertThat(registry.expire("a")).isFalse();
+        assertThat(registry.inUse()).isZero();
+    }
+
+    @Test
+    void whatIsStolenStaysAnothersUntilThatOneIsDone() throws Exception {
+        lock.lock();
+        long token = lock.fencingToken();
+        CompletableFuture<Boolean> waiting = whileWaiting(actor.start(() -> lock.tryLock(20, TimeUnit.SECONDS)));
+        Lease thief = other.steal("a");
+        assertThat(thief.fencingToken()).isGreaterThan(token);
+        assertThatExceptionOfType(LockLostException.class)
+                .isThrownBy(lock::unlock)
+                .withMessageEndingWith("was lost: another took it");
+        assertThat(lock.tryLock()).isFalse();
+        assertThat(waiting).isNotDone();
+        thief.close();
+        assertThat(Actor.get(waiting)).isTrue();
+    }
+
+    @Test
+    void aFreeLockMayBeTakenByAnother() {
+        try (Lease thief = registry.steal("a")) {
+            assertThat(thief.isValid()).isTrue();
+            assertThat(lock.tryLock()).isFalse();
+        }
+        assertThat(lock.tryLock()).isTrue();
+    }
+
+    @Test
+    void leasesRunOutWhenTimeAdvances() {
+        registry.get("fixed", FIXED_MINUTE).lock();
+        lock.lock();
+        registry.get("a long while", FIXED_MINUTE.withRenewal().withMaxHold(Duration.ofMinutes(10)))
+                .lock();
+        registry.advance(Duration.ofSeconds(59));
+        assertThat(registry.get("fixed").remainingLease()).isBetween(Duration.ZERO, Duration.ofSeconds(1));
+        assertThat(registry.get("fixed").isHeldByCurrentThread()).isTrue();
+        registry.advance(Duration.ofSeconds(1));
+        assertThat(registry.get("fixed").isHeldByCurrentThread()).isFalse();
+        assertThat(registry.get("a long while").isHeldByCurrentThread()).isTrue();
+        registry.advance(Duration.ofMinutes(10));
+        assertThat(registry.get("a long while").isHeldByCurrentThread()).isFalse();
+        registry.advance(Duration.ofDays(10_000));
+        assertThat(lock.isHeldByCurrentThread()).isTrue();
+        assertThat(lock.remainingLease()).isPositive();
+    }
+
+    @Test
+    void waitsEndWhenTimeAdvances() throws Exception {
+        lock.lock();
+        CompletableFuture<Boolean> waiting = whileWaiting(actor.start(() -> lock.tryLock(1, TimeUnit.HOURS)));
+        CompletableFuture<Lease> lease =
+                registry.acquireAsync("a", LockOptions.defaults().withWaitTime(Duration.ofHours(1)));
+        registry.advance(Duration.ofHours(1));
+        assertThat(Actor.get(waiting)).isFalse();
+        assertThatExceptionOfType(LockNotAcquiredException.class)
+                .isThrownBy(() -> Actor.get(lease))
+                .satisfies(refused -> assertThat(refused.getWaited()).isGreaterThanOrEqualTo(Duration.ofHours(1)));
+    }
+
+    @Test
+    void whatFallsDueWhileTimeAdvancesHappensInOrder() throws Exception {
+        LockOptions minute = FIXED_MINUTE.withWaitTime(Duration.ofSeconds(90));
+        CompletableFuture<Lease> first = registry.acquireAsync("a", minute);
+        CompletableFuture<Lease> second = registry.acquireAsync("a", minute);
+        CompletableFuture<Lease> third = registry.acquireAsync("a", minute);
+        assertThat(Actor.get(first).isValid()).isTrue();
+        registry.advance(Duration.ofSeconds(100));
+        assertThat(Actor.get(first).isValid()).isFalse();
+        assertThat(Actor.get(second).isValid()).isTrue();
+        assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> Actor.get(third));
+    }
+
+    @Test
+    void timeDoesNotRunBackwards() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> registry.advance(Duration.ofMillis(-1)))
+                .withMessage("time is PT-0.001S; it does not run backwards");
+    }
+
+    @Test
+    void anotherInstanceIsAnotherOwnerEvenOnTheSameThread() {
+        lock.lock();
+        assertThat(other.get("a").tryLock()).isFalse();
+        assertThat(other.get("a").getHoldCount()).isZero();
+        assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(other.get("a")::unlock);
+    }
+
+    @Test
+    void aClosedInstanceGrantsNothingAndDoesNotHinderOthers() throws Exception {
+        lock.lock();
+        CompletableFuture<Boolean> waiting =
+                whileWaiting(actor.start(() -> other.get("a").tryLock(20, TimeUnit.SECONDS)));
+        other.close();
+        assertThatExceptionOfType(LockUnavailableException.class)
+                .isThrownBy(() -> Actor.get(waiting))
+                .withMessage("lock 'a' is unavailable: the registry is closed");
+        assertThatExceptionOfType(LockUnavailableException.class)
+                .isThrownBy(() -> other.acquire("b", LockOptions.defaults()));
+        assertThatExceptionOfType(LockUnavailableException.class)
+                .isThrownBy(() -> other.get("b").lock());
+        lock.unlock();
+        assertThat(lock.tryLock()).isTrue();
+        lock.unlock();
+        assertThat(registry.inUse()).isZero();
+    }
+
+    @Test
+    void defaultsMayBeOthers() {
+        MemoryLockRegistry quick = new MemoryLockRegistry(LockOptions.defaults().withTtl(Duration.ofMinutes(2)));
+        quick.get("a").lock();
+        assertThat(quick.get("a").remainingLease()).isBetween(Duration.ofSeconds(100), Duration.ofMinutes(2));
+    }
+}
