@@ -1,0 +1,198 @@
+package io.github.lockboot.fencing;
+
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+
+import io.github.lockboot.Actor;
+import io.github.lockboot.LockLostException;
+import io.github.lockboot.NamedLock;
+import io.github.lockboot.StaleTokenException;
+import io.github.lockboot.memory.MemoryLockRegistry;
+import org.h2.jdbcx.JdbcDataSource;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.dao.ConcurrencyFailureException;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+class JdbcFenceTests {
+
+    private final JdbcDataSource database = new JdbcDataSource();
+    private final JdbcTemplate jdbc = new JdbcTemplate(database);
+    private final JdbcFence fence = new JdbcFence(database);
+    private final Actor other = new Actor();
+
+    JdbcFenceTests() {
+        database.setURL("jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1;LOCK_TIMEOUT=30000");
+        jdbc.execute(JdbcFence.DDL);
+        jdbc.execute("create table stock (sku varchar(9) primary key, amount int)");
+        jdbc.update("insert into stock values ('pen', 10)");
+    }
+
+    @AfterEach
+    void leave() {
+        other.close();
+        jdbc.execute("shutdown");
+    }
+
+    private void inTransaction(Consumer<TransactionStatus> action) {
+        inTransaction(TransactionDefinition.ISOLATION_READ_COMMITTED, action);
+    }
+
+    private void inTransaction(int isolation, Consumer<TransactionStatus> action) {
+        TransactionTemplate transaction = new TransactionTemplate(new JdbcTransactionManager(database));
+        transaction.setIsolationLevel(isolation);
+        transaction.executeWithoutResult(action);
+    }
+
+    private void setAmount(int amount, long token) {
+        inTransaction(status -> {
+            fence.check("stock:pen", token);
+            jdbc.update("update stock set amount = ? where sku = 'pen'", amount);
+        });
+    }
+
+    private int amount() {
+        return jdbc.queryForObject("select amount from stock where sku = 'pen'", Integer.class);
+    }
+
+    /** While it waits for another's insert, H2 does not park its thread. */
+    private boolean anInsertIsUnderWay() {
+        return !jdbc.queryForList("select 1 from information_schema.sessions"
+                        + " where executing_statement like 'insert into lock_fence%'")
+                .isEmpty();
+    }
+
+    @Test
+    void theLateWriteOfAPausedHolderIsRefused() throws Exception {
+        MemoryLockRegistry registry = new MemoryLockRegistry();
+        NamedLock lock = registry.get("stock:pen");
+        lock.lock();
+        long token = lock.fencingToken();
+        setAmount(9, token);
+
+        registry.expire("stock:pen"); // the holder sleeps and does not notice
+        other.run(() -> {
+            lock.lock();
+            setAmount(7, lock.fencingToken());
+            lock.unlock();
+        });
+
+        assertThatExceptionOfType(StaleTokenException.class)
+                .isThrownBy(() -> setAmount(8, token))
+                .satisfies(stale -> {
+                    assertThat(stale.getLockName()).isEqualTo("stock:pen");
+                    assertThat(stale.getFencingToken()).isEqualTo(token);
+                    assertThat(stale.getNewestToken()).isGreaterThan(token);
+                });
+        assertThat(amount()).isEqualTo(7);
+        assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::unlock);
+    }
+
+    @Test
+    void aHolderMayWriteAnyNumberOfTimes() {
+        setAmount(9, 3);
+        setAmount(8, 3);
+        setAmount(7, 4);
+        assertThatExceptionOfType(StaleTokenException.class).isThrownBy(() -> setAmount(6, 3));
+        assertThat(amount()).isEqualTo(7);
+    }
+
+    @Test
+    void namesAreApart() {
+        inTransaction(status -> {
+            fence.check("a", 5);
+            fence.check("A", 1);
+            fence.check("b", 1);
+            fence.check("a", 5);
+        });
+        assertThatExceptionOfType(StaleTokenException.class)
+                .isThrownBy(() -> inTransaction(status -> fence.check("a", 4)));
+    }
+
+    @Test
+    void aCheckRolledBackHasNotHappened() {
+        inTransaction(status -> {
+            fence.check("a", 5);
+            status.setRollbackOnly();
+        });
+        inTransaction(status -> fence.check("a", 4));
+    }
+
+    /** The first check of all may meet another, whose row it cannot see yet. */
+    @ParameterizedTest
+    @CsvSource({
+        "4, 5, passed, READ_COMMITTED",
+        "5, 4, stale, READ_COMMITTED",
+        "4, 5, again, REPEATABLE_READ",
+        "5, 4, again, REPEATABLE_READ",
+    })
+    void twoFirstChecksAtOnceAreServedInTurn(long first, long second, String outcome, String isolation)
+            throws Exception {
+        int level = isolation.equals("READ_COMMITTED")
+                ? TransactionDefinition.ISOLATION_READ_COMMITTED
+                : TransactionDefinition.ISOLATION_REPEATABLE_READ;
+        CompletableFuture<String> checked = new CompletableFuture<>();
+        inTransaction(status -> {
+            fence.check("a", first);
+            other.begin(() -> {
+                try {
+                    inTransaction(level, its -> fence.check("a", second));
+                    checked.complete("passed");
+                } catch (StaleTokenException stale) {
+                    checked.complete("stale");
+                } catch (ConcurrencyFailureException notSeen) {
+                    checked.complete("again");
+                }
+            });
+            Actor.await("it waits", this::anInsertIsUnderWay);
+            assertThat(checked).isNotDone();
+        });
+        assertThat(Actor.get(checked)).isEqualTo(outcome);
+        inTransaction(status -> fence.check("a", Math.max(first, second)));
+    }
+
+    @Test
+    void aCheckHoldsOffNewerWritersUntilItsTransactionEnds() throws Exception {
+        inTransaction(status -> fence.check("stock:pen", 1));
+        CompletableFuture<Void> newer = new CompletableFuture<>();
+        inTransaction(status -> {
+            fence.check("stock:pen", 2);
+            other.begin(() -> {
+                setAmount(3, 3);
+                newer.complete(null);
+            });
+            Actor.await("it waits", other::isWaiting);
+            jdbc.update("update stock set amount = 2 where sku = 'pen'");
+            assertThat(newer).isNotDone();
+        });
+        Actor.get(newer);
+        assertThat(amount()).isEqualTo(3);
+    }
+
+    @Test
+    void withoutATransactionItIsRefused() {
+        assertThatIllegalStateException()
+                .isThrownBy(() -> fence.check("a", 1))
+                .withMessageStartingWith("a fence is checked in the transaction that writes, and none is active");
+    }
+
+    @Test
+    void aNameThatDoesNotFitIsRefused() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> fence.check("x".repeat(256), 1))
+                .withMessage("the name has 256 characters, 1 to 255 are allowed; use a digest of what it names");
+        assertThatIllegalArgumentException().isThrownBy(() -> fence.check("", 1));
+    }
+}
