@@ -1,0 +1,72 @@
+package io.github.lockboot.aop;
+
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+import io.github.lockboot.Lease;
+import io.github.lockboot.LockNotAcquiredException;
+import org.jspecify.annotations.Nullable;
+
+/** Takes all locks of a call or none, one after the other, without a thread that waits. */
+final class AsyncAcquisition {
+
+    private final List<WantedLock> wanted;
+    private final HeldLocks held;
+    private final long start = System.nanoTime();
+    private final CompletableFuture<Attempt> result = new CompletableFuture<>();
+    private volatile @Nullable CompletableFuture<Lease> asking;
+
+    private AsyncAcquisition(List<WantedLock> wanted) {
+        this.wanted = wanted;
+        this.held = new HeldLocks(wanted.size());
+    }
+
+    /** @return what came of it; cancelling it gives back what has been taken by then */
+    static CompletableFuture<Attempt> begin(List<WantedLock> wanted) {
+        AsyncAcquisition acquisition = new AsyncAcquisition(wanted);
+        acquisition.result.whenComplete((attempt, failure) -> acquisition.stopAskingIfCancelled());
+        acquisition.take(0);
+        return acquisition.result;
+    }
+
+    private void take(int index) {
+        if (index == wanted.size()) {
+            if (!result.complete(held)) {
+                held.releaseLater(false);
+            }
+            return;
+        }
+        WantedLock next = wanted.get(index);
+        CompletableFuture<Lease> request;
+        try {
+            request = next.registry().acquireAsync(next.name(), next.optionsFor(start));
+        } catch (RuntimeException refused) {
+            fail(refused);
+            return;
+        }
+        asking = request;
+        stopAskingIfCancelled();
+        request.whenComplete((lease, failure) -> {
+            if (failure == null) {
+                held.add(HeldLock.ByCall.of(lease, next.spec().keep()));
+                take(index + 1);
+            } else if (HeldLocks.unwrap(failure) instanceof LockNotAcquiredException contention) {
+                held.releaseLaterAfter(contention)
+                        .thenRun(() -> result.complete(new Attempt.Refusal(next.spec(), contention)));
+            } else {
+                fail(HeldLocks.unwrap(failure));
+            }
+        });
+    }
+
+    private void fail(Throwable failure) {
+        held.releaseLaterAfter(failure).thenRun(() -> result.completeExceptionally(failure));
+    }
+
+    private void stopAskingIfCancelled() {
+        CompletableFuture<Lease> request = asking;
+        if (request != null && result.isCancelled()) {
+            request.cancel(false);
+        }
+    }
+}

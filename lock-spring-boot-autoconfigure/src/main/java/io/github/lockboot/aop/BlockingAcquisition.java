@@ -1,0 +1,66 @@
+package io.github.lockboot.aop;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+import io.github.lockboot.Lease;
+import io.github.lockboot.LockContext;
+import io.github.lockboot.LockNotAcquiredException;
+import io.github.lockboot.LockRegistry;
+import io.github.lockboot.NamedLock;
+
+/** Takes all locks of a call or none, one after the other, on a thread that waits. */
+final class BlockingAcquisition {
+
+    private BlockingAcquisition() {}
+
+    /**
+     * Waits in all no longer than each of them may.
+     *
+     * @throws io.github.lockboot.LockUnavailableException if Redis could not be asked; nothing is held then
+     */
+    static Attempt take(List<WantedLock> wanted) {
+        long start = System.nanoTime();
+        HeldLocks held = new HeldLocks(wanted.size());
+        for (WantedLock next : wanted) {
+            try {
+                held.add(take(next, start));
+            } catch (LockNotAcquiredException contention) {
+                held.releaseAfter(contention);
+                return new Attempt.Refusal(next.spec(), contention);
+            } catch (RuntimeException | Error failure) {
+                held.releaseAfter(failure);
+                throw failure;
+            }
+        }
+        return held;
+    }
+
+    private static HeldLock take(WantedLock wanted, long start) {
+        try {
+            return wanted.spec().keep() == null ? lock(wanted, start) : lease(wanted, start);
+        } catch (InterruptedException interrupt) {
+            Thread.currentThread().interrupt();
+            throw new LockNotAcquiredException(wanted.name(), since(start), interrupt);
+        }
+    }
+
+    private static HeldLock lock(WantedLock wanted, long start) throws InterruptedException {
+        LockRegistry registry = wanted.registry();
+        NamedLock lock = registry.get(wanted.name(), wanted.spec().options());
+        if (!lock.tryLock(wanted.waitLeft(start).toNanos(), TimeUnit.NANOSECONDS)) {
+            throw new LockNotAcquiredException(wanted.name(), since(start));
+        }
+        return new HeldLock.ByThread(lock, LockContext.of(registry, wanted.name()));
+    }
+
+    private static HeldLock lease(WantedLock wanted, long start) throws InterruptedException {
+        Lease lease = wanted.registry().acquire(wanted.name(), wanted.optionsFor(start));
+        return HeldLock.ByCall.of(lease, wanted.spec().keep());
+    }
+
+    private static Duration since(long startNanos) {
+        return Duration.ofNanos(System.nanoTime() - startNanos);
+    }
+}

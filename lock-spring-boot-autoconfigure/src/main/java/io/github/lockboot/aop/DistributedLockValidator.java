@@ -1,0 +1,113 @@
+package io.github.lockboot.aop;
+
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Consumer;
+
+import io.github.lockboot.DistributedLock;
+import io.github.lockboot.aop.InvalidLockDefinitionException.Finding;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
+import org.springframework.beans.BeansException;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.core.MethodIntrospector;
+import org.springframework.core.annotation.AnnotationUtils;
+import org.springframework.util.ClassUtils;
+
+/**
+ * Ends the start of an application, before it serves anybody, with one list of all that is wrong with its
+ * {@link DistributedLock} methods, those of lazy beans included.
+ */
+public final class DistributedLockValidator implements SmartInitializingSingleton {
+
+    private final DistributedLockAdvisor advisor;
+    private final ConfigurableListableBeanFactory beanFactory;
+
+    public DistributedLockValidator(DistributedLockAdvisor advisor, ConfigurableListableBeanFactory beanFactory) {
+        this.advisor = advisor;
+        this.beanFactory = beanFactory;
+    }
+
+    /** @throws InvalidLockDefinitionException if anything is wrong */
+    @Override
+    public void afterSingletonsInstantiated() {
+        List<Finding> findings = new ArrayList<>();
+        Set<Class<?>> seen = new HashSet<>();
+        for (String beanName : beanFactory.getBeanDefinitionNames()) {
+            Class<?> type = targetClass(beanName);
+            if (type != null && isCandidate(type) && seen.add(type)) {
+                check(beanName, ClassUtils.getUserClass(type), findings::add);
+            }
+        }
+        if (!findings.isEmpty()) {
+            throw new InvalidLockDefinitionException(findings);
+        }
+    }
+
+    private @Nullable Class<?> targetClass(String beanName) {
+        try {
+            return AutoProxyUtils.determineTargetClass(beanFactory, beanName);
+        } catch (BeansException unmade) {
+            // A lazy bean that cannot be made says so itself when it is asked for.
+            return null;
+        }
+    }
+
+    private static boolean isCandidate(Class<?> type) {
+        return !type.getName().startsWith("org.springframework.")
+                && AnnotationUtils.isCandidateClass(type, DistributedLock.class);
+    }
+
+    private void check(String beanName, Class<?> type, Consumer<Finding> findings) {
+        Set<Method> methods =
+                MethodIntrospector.selectMethods(type, (Method method) -> LockAnnotations.arePresent(method, type));
+        Object bean = methods.isEmpty() ? null : beanFactory.getSingleton(beanName);
+        for (Method method : methods) {
+            LockedMethod locked = new LockedMethod(method, type);
+            checkReach(locked, type, bean, findings);
+            checkSpec(method, type, findings);
+        }
+        if (bean != null && bean.getClass() == type) {
+            LockedMethod any = new LockedMethod(methods.iterator().next(), type);
+            findings.accept(any.finding(
+                    "is never locked, because bean '" + beanName + "' was made before proxies could be",
+                    "do not inject it into a BeanPostProcessor or BeanFactoryPostProcessor"));
+        }
+    }
+
+    private void checkSpec(Method method, Class<?> type, Consumer<Finding> findings) {
+        try {
+            advisor.specs().get(method, type);
+        } catch (InvalidLockDefinitionException invalid) {
+            invalid.getFindings().forEach(findings);
+        }
+    }
+
+    /** Whether a call reaches the proxy at all. */
+    private static void checkReach(
+            LockedMethod locked, Class<?> type, @Nullable Object bean, Consumer<Finding> findings) {
+        Method method = locked.method();
+        boolean interfaceProxy = bean != null && Proxy.isProxyClass(bean.getClass());
+        if (Modifier.isPrivate(method.getModifiers())) {
+            findings.accept(locked.finding("is private, so no proxy can lock it", "make it public"));
+        } else if (Modifier.isStatic(method.getModifiers())) {
+            findings.accept(locked.finding("is static, so no proxy can lock it", "make it an instance method"));
+        } else if (interfaceProxy) {
+            if (!ClassUtils.getInterfaceMethodIfPossible(method, type)
+                    .getDeclaringClass()
+                    .isInterface()) {
+                findings.accept(locked.finding(
+                        "is in no interface, so the interface proxy of its bean cannot lock it",
+                        "declare it in an interface, or remove spring.aop.proxy-target-class=false"));
+            }
+        } else if (Modifier.isFinal(method.getModifiers())) {
+            findings.accept(locked.finding("is final, so no proxy can lock it", "remove final"));
+        }
+    }
+}

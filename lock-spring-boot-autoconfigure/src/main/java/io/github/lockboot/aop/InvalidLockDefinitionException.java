@@ -1,0 +1,37 @@
+package io.github.lockboot.aop;
+
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** One or more uses of {@link io.github.lockboot.DistributedLock} are wrong, whatever the arguments of a call may be. */
+public class InvalidLockDefinitionException extends IllegalStateException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final transient List<Finding> findings;
+
+    InvalidLockDefinitionException(List<Finding> findings) {
+        super(findings.stream().map(Finding::toString).collect(Collectors.joining("\n")));
+        this.findings = List.copyOf(findings);
+    }
+
+    /** What is wrong, in the order found; never empty. */
+    public List<Finding> getFindings() {
+        return findings;
+    }
+
+    /**
+     * One mistake.
+     *
+     * @param method the annotated method
+     * @param problem what is wrong with it
+     * @param mend what to write instead
+     */
+    public record Finding(String method, String problem, String mend) {
+
+        @Override
+        public String toString() {
+            return method + ": " + problem + ": " + mend;
+        }
+    }
+}

@@ -1,0 +1,57 @@
+package io.github.lockboot.aop;
+
+import java.lang.reflect.AnnotatedElement;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.util.List;
+
+import io.github.lockboot.DistributedLock;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.core.annotation.MergedAnnotation;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+import org.springframework.util.ReflectionUtils;
+
+/**
+ * Where the annotations of a method are found: on it, on what it overrides or implements, on its class, on what that extends
+ * or implements. The first of these that has any has the say.
+ */
+final class LockAnnotations {
+
+    private LockAnnotations() {}
+
+    static boolean arePresent(Method method, Class<?> targetClass) {
+        return !find(method, targetClass).isEmpty();
+    }
+
+    /** Those that apply to a method when it is called on the target class. */
+    static List<DistributedLock> find(Method method, Class<?> targetClass) {
+        Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
+        List<DistributedLock> found = on(specific);
+        if (found.isEmpty() && specific != method) {
+            found = on(method);
+        }
+        return found.isEmpty() && takesFromItsClass(specific) ? on(targetClass) : found;
+    }
+
+    /** In the nearest place of the element's hierarchy that has any. */
+    private static List<DistributedLock> on(AnnotatedElement element) {
+        MergedAnnotations all = MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY);
+        MergedAnnotation<DistributedLock> nearest = all.get(DistributedLock.class);
+        if (!nearest.isPresent()) {
+            return List.of();
+        }
+        return all.stream(DistributedLock.class)
+                .filter(annotation -> annotation.getAggregateIndex() == nearest.getAggregateIndex())
+                .map(MergedAnnotation::synthesize)
+                .distinct()
+                .toList();
+    }
+
+    private static boolean takesFromItsClass(Method method) {
+        return Modifier.isPublic(method.getModifiers())
+                && !Modifier.isStatic(method.getModifiers())
+                && !method.isSynthetic()
+                && !ReflectionUtils.isObjectMethod(method);
+    }
+}

@@ -1,0 +1,127 @@
+package io.github.lockboot.aop;
+
+import java.lang.reflect.Method;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Future;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+import io.github.lockboot.aop.InvalidLockDefinitionException.Finding;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.KotlinDetector;
+import org.springframework.core.ReactiveAdapter;
+import org.springframework.core.ReactiveAdapterRegistry;
+import org.springframework.core.ResolvableType;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.scheduling.annotation.Async;
+import org.springframework.util.ClassUtils;
+
+/** When the result of a method is there, which decides how its locks are taken and held. */
+enum ResultKind {
+
+    /** When the method returns. */
+    VALUE {
+        @Override
+        CallStrategy strategy(Method method) {
+            return new BlockingCall();
+        }
+    },
+
+    /** When the stage completes that the method returns. */
+    STAGE {
+        @Override
+        CallStrategy strategy(Method method) {
+            return new AsyncCall(isAsync(method));
+        }
+    },
+
+    /** When the publisher completes that the method returns, once for each subscription. */
+    PUBLISHER {
+        @Override
+        CallStrategy strategy(Method method) {
+            return new ReactiveCall(adapterOf(method));
+        }
+    };
+
+    private static final boolean REACTOR =
+            ClassUtils.isPresent("reactor.core.publisher.Mono", ResultKind.class.getClassLoader());
+
+    static ResultKind of(Method method) {
+        if (KotlinDetector.isSuspendingFunction(method)) {
+            return PUBLISHER;
+        }
+        if (CompletionStage.class.isAssignableFrom(method.getReturnType())) {
+            return STAGE;
+        }
+        return adapterOf(method) != null ? PUBLISHER : VALUE;
+    }
+
+    abstract CallStrategy strategy(Method method);
+
+    /** Finds results whose end cannot be waited for. */
+    void check(LockedMethod method, Consumer<Finding> findings) {
+        Class<?> type = method.method().getReturnType();
+        if (this == STAGE && !type.isAssignableFrom(CompletableFuture.class)) {
+            findings.accept(method.finding(
+                    "returns " + type.getSimpleName() + ", which cannot be made here",
+                    "return CompletableFuture or CompletionStage"));
+        }
+        if (this == VALUE && Future.class.isAssignableFrom(type)) {
+            findings.accept(method.finding(
+                    "returns " + type.getSimpleName() + ", so the lock would be released before the work is done",
+                    "return CompletableFuture"));
+        }
+        if (this == PUBLISHER && !REACTOR) {
+            findings.accept(method.finding(
+                    "returns " + type.getSimpleName() + ", for which Reactor is needed", "add reactor-core"));
+        }
+    }
+
+    /** Whether there is a result that says nothing. */
+    boolean canBeEmpty(Method method) {
+        Class<?> type = method.getReturnType();
+        if (this == PUBLISHER) {
+            ReactiveAdapter adapter = adapterOf(method);
+            return adapter == null || adapter.supportsEmpty();
+        }
+        return !type.isPrimitive() || type == void.class;
+    }
+
+    /** What stands for no result. */
+    Supplier<? extends @Nullable Object> emptyFor(Method method) {
+        ResolvableType type = ResolvableType.forMethodReturnType(method);
+        if (this == STAGE) {
+            Object empty = emptyOf(type.as(CompletionStage.class).getGeneric().toClass());
+            return () -> CompletableFuture.completedFuture(empty);
+        }
+        Object empty = this == VALUE ? emptyOf(type.toClass()) : null;
+        return () -> empty;
+    }
+
+    private static @Nullable Object emptyOf(Class<?> type) {
+        if (type == Optional.class) {
+            return Optional.empty();
+        } else if (type == OptionalInt.class) {
+            return OptionalInt.empty();
+        } else if (type == OptionalLong.class) {
+            return OptionalLong.empty();
+        } else if (type == OptionalDouble.class) {
+            return OptionalDouble.empty();
+        }
+        return null;
+    }
+
+    private static boolean isAsync(Method method) {
+        return AnnotatedElementUtils.hasAnnotation(method, Async.class)
+                || AnnotatedElementUtils.hasAnnotation(method.getDeclaringClass(), Async.class);
+    }
+
+    private static @Nullable ReactiveAdapter adapterOf(Method method) {
+        return ReactiveAdapterRegistry.getSharedInstance().getAdapter(method.getReturnType());
+    }
+}

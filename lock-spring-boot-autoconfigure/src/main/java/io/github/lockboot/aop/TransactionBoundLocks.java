@@ -1,0 +1,58 @@
+package io.github.lockboot.aop;
+
+import io.github.lockboot.LockContext;
+import io.github.lockboot.LockLostException;
+import org.springframework.core.Ordered;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * Locks that were taken inside a transaction: releasing them before it ends would let the next holder read what is not
+ * committed yet. Last among the transaction's callbacks, so that the check is as late and the lock covers as much as it can.
+ */
+final class TransactionBoundLocks implements TransactionSynchronization {
+
+    private final HeldLocks held;
+
+    private TransactionBoundLocks(HeldLocks held) {
+        this.held = held;
+    }
+
+    static boolean isTransactionActive() {
+        return TransactionSynchronizationManager.isActualTransactionActive()
+                && TransactionSynchronizationManager.isSynchronizationActive();
+    }
+
+    static void bind(HeldLocks held) {
+        TransactionSynchronizationManager.registerSynchronization(new TransactionBoundLocks(held));
+    }
+
+    @Override
+    public int getOrder() {
+        return Ordered.LOWEST_PRECEDENCE;
+    }
+
+    /** @throws LockLostException if one of the locks may have been lost, which rolls the transaction back */
+    @Override
+    public void beforeCommit(boolean readOnly) {
+        LockContext invalid = held.firstInvalid();
+        if (invalid != null) {
+            throw new LockLostException(
+                    invalid.name(),
+                    invalid.fencingToken(),
+                    "found before the commit of the transaction, which is rolled back");
+        }
+    }
+
+    /** A loss that did no harm, because nothing was committed, is not told again. */
+    @Override
+    public void afterCompletion(int status) {
+        try {
+            held.release(status == STATUS_COMMITTED);
+        } catch (LockLostException lost) {
+            if (status != STATUS_ROLLED_BACK) {
+                throw lost;
+            }
+        }
+    }
+}
