@@ -1,0 +1,79 @@
+package io.github.lockboot.autoconfigure;
+
+import io.github.lockboot.LockRegistry;
+import io.github.lockboot.LockTemplate;
+import io.github.lockboot.aop.DistributedLockAdvisor;
+import io.github.lockboot.aop.DistributedLockValidator;
+import io.github.lockboot.aop.LockProxyRegistrar;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Role;
+
+/**
+ * Auto-configuration for distributed locks, on the application's Redis or, with {@code lock.type=memory}, in this process.
+ *
+ * <p>Of several connection factories the locks use the one qualified as {@code distributedLock}, else the primary one.
+ *
+ * <p>A {@link LockRegistry} bean of the application replaces the registry here; of several, the template and the annotation
+ * use the primary one. A registry that is to stand <em>beside</em> the one here, on another Redis for example, is a
+ * {@code @Bean(defaultCandidate = false)} with a {@code @Qualifier}: it is injected only where that qualifier stands. The same
+ * goes for the connection factory it is made from, and for a {@link LockTemplate} on it.
+ */
+@AutoConfiguration(
+        afterName = {
+            "org.springframework.boot.autoconfigure.data.redis.RedisAutoConfiguration",
+            "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration"
+        })
+@ConditionalOnProperty(name = "lock.enabled", matchIfMissing = true)
+@EnableConfigurationProperties(LockProperties.class)
+@Import({RedisLockConfiguration.class, MemoryLockConfiguration.class, LockProxyRegistrar.class})
+public final class LockAutoConfiguration {
+
+    @Bean
+    @ConditionalOnMissingBean
+    LockTemplate distributedLockTemplate(LockProperties properties, ObjectProvider<LockRegistry> registries) {
+        return new LockTemplate(single(registries), properties.waitTime());
+    }
+
+    private static LockRegistry single(ObjectProvider<LockRegistry> registries) {
+        LockRegistry single = registries.getIfUnique();
+        if (single != null) {
+            return single;
+        }
+        throw registries.stream().findAny().isPresent()
+                ? new NoRegistryForLocksException(
+                        "Distributed locks found several LockRegistry beans and none of them is primary",
+                        "annotate one of them with @Primary, or the others with a @Qualifier and"
+                                + " @Bean(defaultCandidate = false)")
+                : new NoRegistryForLocksException(
+                        "Distributed locks need Spring Data Redis and it is not on the class path",
+                        "add spring-boot-starter-data-redis, define a LockRegistry bean, set lock.type=memory in tests,"
+                                + " or set lock.enabled=false");
+    }
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static DistributedLockAdvisor distributedLockAdvisor(
+            ConfigurableListableBeanFactory beanFactory,
+            ObjectProvider<LockTemplate> template,
+            ObjectProvider<LockProperties> properties) {
+        return new DistributedLockAdvisor(
+                beanFactory,
+                template::getObject,
+                () -> properties.getObject().aop().order());
+    }
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static DistributedLockValidator distributedLockValidator(
+            DistributedLockAdvisor advisor, ConfigurableListableBeanFactory beanFactory) {
+        return new DistributedLockValidator(advisor, beanFactory);
+    }
+}

@@ -1,0 +1,77 @@
+package io.github.lockboot;
+
+import java.io.IOException;
+import java.lang.reflect.Method;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** The documented attributes are those of the annotation, with its defaults and constants. */
+class AnnotationTableTests {
+
+    private static final Path TABLE = Path.of("../docs/annotation.md");
+
+    private record Row(String attribute, String defaultValue, String legal, String example) {
+
+        static Row of(String line) {
+            String[] cells = line.split("\\|");
+            return new Row(code(cells[1]), code(cells[2]), cells[3], cells[4]);
+        }
+
+        private static String code(String cell) {
+            return cell.strip().replace("`", "");
+        }
+    }
+
+    private static List<Row> rows() throws IOException {
+        try (Stream<String> lines = Files.lines(TABLE)) {
+            return lines.filter(line -> line.startsWith("| `")).map(Row::of).toList();
+        }
+    }
+
+    @Test
+    void everyAttributeIsInTheTableAndNothingElse() throws IOException {
+        assertThat(rows())
+                .extracting(Row::attribute)
+                .containsExactlyInAnyOrder(Arrays.stream(DistributedLock.class.getDeclaredMethods())
+                        .map(Method::getName)
+                        .toArray(String[]::new));
+    }
+
+    @Test
+    void theDefaultsAreThoseOfTheAnnotation() throws Exception {
+        for (Row row : rows()) {
+            Object value = method(row).getDefaultValue();
+            String expected = value instanceof String text
+                    ? '"' + text + '"'
+                    : value instanceof Object[] array && array.length == 0 ? "{}" : value.toString();
+            assertThat(row.defaultValue).as(row.attribute).isEqualTo(expected);
+        }
+    }
+
+    @Test
+    void everyConstantIsNamed() throws Exception {
+        for (Row row : rows()) {
+            Object[] constants = method(row).getReturnType().getEnumConstants();
+            if (constants != null) {
+                assertThat(row.legal)
+                        .contains(Arrays.stream(constants).map(Object::toString).toList());
+            }
+        }
+    }
+
+    @Test
+    void everyExampleShowsItsAttribute() throws IOException {
+        assertThat(rows()).allSatisfy(row -> assertThat(row.example).contains(row.attribute + " = "));
+    }
+
+    private static Method method(Row row) throws NoSuchMethodException {
+        return DistributedLock.class.getDeclaredMethod(row.attribute);
+    }
+}

@@ -1,0 +1,185 @@
+package io.github.lockboot;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import org.junit.jupiter.api.Test;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+
+import static com.tngtech.archunit.core.domain.JavaModifier.PUBLIC;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static org.assertj.core.api.Assertions.assertThat;
+
+class PackageRulesTest {
+
+    private static final String BASE = "io.github.lockboot";
+    private static final String AOP = BASE + ".aop";
+    private static final String REDIS = BASE + ".redis";
+    private static final String MEMORY = BASE + ".memory";
+    private static final String FENCING = BASE + ".fencing";
+    private static final String OBSERVABILITY = BASE + ".observability";
+    private static final String AUTOCONFIGURE = BASE + ".autoconfigure";
+
+    private static final JavaClasses MAIN = new ClassFileImporter()
+            .withImportOption(new ImportOption.DoNotIncludeTests())
+            .importPackages(BASE);
+
+    @Test
+    void whatUsersImportKnowsOnlyTheJdk() {
+        classes()
+                .that()
+                .resideInAPackage(BASE)
+                .should()
+                .onlyDependOnClassesThat()
+                .resideInAnyPackage(BASE, "java..", "org.jspecify..")
+                .check(MAIN);
+    }
+
+    @Test
+    void theMiddlePackagesDoNotKnowEachOtherNorTheTop() {
+        for (String middle : new String[] {AOP, REDIS, MEMORY, FENCING, OBSERVABILITY}) {
+            noClasses()
+                    .that()
+                    .resideInAPackage(middle)
+                    .should()
+                    .dependOnClassesThat(JavaClass.Predicates.resideInAPackage(BASE + "..")
+                            .and(JavaClass.Predicates.resideOutsideOfPackages(BASE, middle)))
+                    .allowEmptyShould(true)
+                    .check(MAIN);
+        }
+    }
+
+    @Test
+    void packagesHaveNoCycles() {
+        slices().matching(BASE + ".(*)..").should().beFreeOfCycles().check(MAIN);
+    }
+
+    @Test
+    void locksInMemoryNeedNothingOfSpringButItsLogging() {
+        noClasses()
+                .that()
+                .resideInAPackage(MEMORY)
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage("org.springframework..")
+                .check(MAIN);
+    }
+
+    @Test
+    void onlyAutoconfigureSeesBoot() {
+        onlyIn(AUTOCONFIGURE, "org.springframework.boot..");
+    }
+
+    @Test
+    void onlyAopSeesProxiesAndExpressions() {
+        onlyIn(AOP, "org.springframework.aop..", "org.aopalliance..", "org.springframework.expression..");
+    }
+
+    @Test
+    void onlyFencingSeesJdbc() {
+        onlyIn(FENCING, "java.sql..", "javax.sql..", "org.springframework.jdbc..");
+    }
+
+    @Test
+    void onlyAopSeesTransactionsAndReactor() {
+        onlyIn(AOP, "org.springframework.transaction..", "reactor..", "org.reactivestreams..");
+    }
+
+    /** They may be absent, so the classes that need them must be few and known. */
+    @Test
+    void onlyGuardedClassesSeeTransactionsAndReactor() {
+        onlyFrom("org.springframework.transaction..", "TransactionBoundLocks");
+        onlyFrom("reactor..", "ReactiveCall");
+    }
+
+    private static void onlyFrom(String dependency, String simpleName) {
+        noClasses()
+                .that()
+                .doNotHaveSimpleName(simpleName)
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage(dependency)
+                .check(MAIN);
+    }
+
+    @Test
+    void onlyRedisSeesLettuce() {
+        onlyIn(REDIS, "io.lettuce..");
+    }
+
+    /** The bean type of the connection factory is the one thing autoconfigure hands from the context to the registry. */
+    @Test
+    void onlyRedisSeesSpringDataButForTheConnectionFactory() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackage(REDIS)
+                .and()
+                .resideOutsideOfPackage(AUTOCONFIGURE)
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage("org.springframework.data..")
+                .check(MAIN);
+        noClasses()
+                .that()
+                .resideInAPackage(AUTOCONFIGURE)
+                .should()
+                .dependOnClassesThat(JavaClass.Predicates.resideInAPackage("org.springframework.data..")
+                        .and(DescribedPredicate.not(JavaClass.Predicates.equivalentTo(RedisConnectionFactory.class))))
+                .check(MAIN);
+    }
+
+    @Test
+    void publicTypesAreTheseAndNoOthers() {
+        assertThat(publicTypes(BASE))
+                .containsExactly(
+                        "DistributedLock",
+                        "DistributedLocks",
+                        "FencingToken",
+                        "Lease",
+                        "LockAssert",
+                        "LockContext",
+                        "LockException",
+                        "LockLostException",
+                        "LockNotAcquiredException",
+                        "LockOptions",
+                        "LockRegistry",
+                        "LockTemplate",
+                        "LockUnavailableException",
+                        "NamedLock",
+                        "StaleTokenException");
+        assertThat(publicTypes(AOP))
+                .containsExactly(
+                        "DistributedLockAdvisor",
+                        "DistributedLockValidator",
+                        "InvalidLockDefinitionException",
+                        "LockProxyRegistrar");
+        assertThat(publicTypes(REDIS)).containsExactly("RedisFence", "RedisLock", "RedisLockRegistry");
+        assertThat(publicTypes(FENCING)).containsExactly("JdbcFence");
+        assertThat(publicTypes(MEMORY)).containsExactly("MemoryLockRegistry");
+        assertThat(publicTypes(AUTOCONFIGURE)).containsExactly("LockAutoConfiguration", "LockProperties");
+    }
+
+    private static String[] publicTypes(String packageName) {
+        return MAIN.stream()
+                .filter(type -> type.getPackageName().equals(packageName))
+                .filter(type -> type.getModifiers().contains(PUBLIC))
+                .filter(type -> type.isTopLevelClass() && !type.getSimpleName().equals("package-info"))
+                .map(JavaClass::getSimpleName)
+                .sorted()
+                .toArray(String[]::new);
+    }
+
+    private static void onlyIn(String packageName, String... dependencies) {
+        noClasses()
+                .that()
+                .resideOutsideOfPackage(packageName)
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage(dependencies)
+                .check(MAIN);
+    }
+}

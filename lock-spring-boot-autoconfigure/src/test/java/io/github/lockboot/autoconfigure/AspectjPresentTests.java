@@ -1,0 +1,141 @@
+package io.github.lockboot.autoconfigure;
+
+import io.github.lockboot.DistributedLock;
+import io.github.lockboot.RecordingLockRegistry;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.aop.aspectj.AspectJExpressionPointcutAdvisor;
+import org.springframework.aop.config.AopConfigUtils;
+import org.springframework.aop.framework.Advised;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.EnableAspectJAutoProxy;
+import org.springframework.util.ClassUtils;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** With aspectjweaver, which other tests do not have: Spring's AspectJ support makes the proxies, and calls are locked once. */
+@Tag("aspectjweaver")
+class AspectjPresentTests {
+
+    private static final String ASPECTJ_PROXIES =
+            "org.springframework.aop.aspectj.annotation.AnnotationAwareAspectJAutoProxyCreator";
+
+    private final RecordingLockRegistry registry = new RecordingLockRegistry();
+
+    private final ApplicationContextRunner plain = new ApplicationContextRunner()
+            .withConfiguration(AutoConfigurations.of(LockAutoConfiguration.class))
+            .withBean(RecordingLockRegistry.class, () -> registry)
+            .withBean(Orders.class)
+            .withBean(Greeting.class);
+
+    private final ApplicationContextRunner boot =
+            plain.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class));
+
+    @Test
+    void theseTestsRunWithAspectjweaver() {
+        assertThat(ClassUtils.isPresent("org.aspectj.weaver.Advice", null)).isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void bootsAspectjProxiesLockAClassOnce(boolean proxyTargetClass) {
+        boot.withPropertyValues("spring.aop.proxy-target-class=" + proxyTargetClass)
+                .run(context -> {
+                    assertThat(proxyCreator(context)).isEqualTo(ASPECTJ_PROXIES);
+                    assertOrdersAreLockedOnce(context);
+                });
+    }
+
+    @ParameterizedTest
+    @CsvSource({"true,true", "true,false", "false,true", "false,false"})
+    void anInterfaceIsLockedOnceWhateverTheProxySettings(boolean auto, boolean proxyTargetClass) {
+        boot.withPropertyValues("spring.aop.auto=" + auto, "spring.aop.proxy-target-class=" + proxyTargetClass)
+                .run(context -> {
+                    Greeter greeter = context.getBean(Greeter.class);
+                    assertThat(AopUtils.isJdkDynamicProxy(greeter)).isEqualTo(!proxyTargetClass);
+                    greeter.greet("you");
+                    assertThat(registry.events()).containsExactly("lock greet:you", "unlock greet:you");
+                });
+    }
+
+    @Test
+    void anApplicationThatEnablesAspectjProxiesItselfIsLockedOnce() {
+        plain.withUserConfiguration(AspectjProxies.class).run(context -> {
+            assertThat(proxyCreator(context)).isEqualTo(ASPECTJ_PROXIES);
+            assertOrdersAreLockedOnce(context);
+        });
+    }
+
+    @Test
+    void anApplicationThatEnablesThemBesideBootIsLockedOnce() {
+        boot.withUserConfiguration(AspectjProxies.class).run(AspectjPresentTests.this::assertOrdersAreLockedOnce);
+    }
+
+    @Test
+    void anAspectjPointcutOnTheSameMethodSharesTheProxyAndRunsInsideTheLock() {
+        boot.withUserConfiguration(Audit.class).run(context -> {
+            Orders orders = context.getBean(Orders.class);
+            orders.pay("o1");
+            assertThat(registry.events()).containsExactly("lock o1", "audit", "unlock o1");
+            assertThat(AopUtils.isAopProxy(((Advised) orders).getTargetSource().getTarget()))
+                    .isFalse();
+        });
+    }
+
+    private void assertOrdersAreLockedOnce(ApplicationContext context) {
+        assertThat(context.getBean(Orders.class).pay("o1")).isEqualTo("paid o1");
+        assertThat(registry.events()).containsExactly("lock o1", "unlock o1");
+    }
+
+    private static String proxyCreator(ApplicationContext context) {
+        return context.getBean(AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME)
+                .getClass()
+                .getName();
+    }
+
+    static class Orders {
+        @DistributedLock(key = "#id")
+        String pay(String id) {
+            return "paid " + id;
+        }
+    }
+
+    interface Greeter {
+        @DistributedLock(name = "greet", key = "#name")
+        void greet(String name);
+    }
+
+    static class Greeting implements Greeter {
+        @Override
+        public void greet(String name) {}
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAspectJAutoProxy
+    static class AspectjProxies {}
+
+    @Configuration(proxyBeanMethods = false)
+    static class Audit {
+
+        @Bean
+        static AspectJExpressionPointcutAdvisor audit(RecordingLockRegistry registry) {
+            AspectJExpressionPointcutAdvisor advisor = new AspectJExpressionPointcutAdvisor();
+            advisor.setExpression("execution(* *..Orders.pay(..))");
+            advisor.setAdvice((MethodInterceptor) invocation -> {
+                registry.record("audit");
+                return invocation.proceed();
+            });
+            return advisor;
+        }
+    }
+}

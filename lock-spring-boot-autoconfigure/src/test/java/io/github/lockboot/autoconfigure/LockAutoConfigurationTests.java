@@ -1,0 +1,211 @@
+package io.github.lockboot.autoconfigure;
+
+import java.time.Duration;
+
+import io.github.lockboot.LockRegistry;
+import io.github.lockboot.LockTemplate;
+import io.github.lockboot.RecordingLockRegistry;
+import io.github.lockboot.memory.MemoryLockRegistry;
+import io.github.lockboot.redis.RedisLockRegistry;
+import org.apache.commons.logging.LogFactory;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.context.annotation.ImportCandidates;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.diagnostics.FailureAnalyzer;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Primary;
+import org.springframework.core.io.support.SpringFactoriesLoader;
+import org.springframework.core.io.support.SpringFactoriesLoader.FailureHandler;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class LockAutoConfigurationTests {
+
+    private final ApplicationContextRunner runner =
+            new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(LockAutoConfiguration.class));
+
+    @Test
+    void bootFindsIt() {
+        assertThat(ImportCandidates.load(AutoConfiguration.class, null))
+                .contains(LockAutoConfiguration.class.getName());
+    }
+
+    @Test
+    void bootFindsItsFailureAnalyzers() {
+        assertThat(SpringFactoriesLoader.forDefaultResourceLocation()
+                        .load(FailureAnalyzer.class, FailureHandler.logging(LogFactory.getLog(getClass()))))
+                .hasAtLeastOneElementOfType(InvalidLockDefinitionFailureAnalyzer.class)
+                .hasAtLeastOneElementOfType(NoRegistryForLocksFailureAnalyzer.class);
+    }
+
+    @Test
+    void theApplicationsLockRegistryWins() {
+        runner.withBean(RecordingLockRegistry.class).run(context -> {
+            assertThat(context).hasSingleBean(LockRegistry.class).hasSingleBean(RecordingLockRegistry.class);
+            context.getBean(LockTemplate.class).execute("name", () -> null);
+            assertThat(context.getBean(RecordingLockRegistry.class).names()).containsExactly("name");
+        });
+    }
+
+    @Test
+    void theApplicationsLockTemplateWins() {
+        LockTemplate own = new LockTemplate(new RecordingLockRegistry(), Duration.ZERO);
+        runner.withBean(RecordingLockRegistry.class)
+                .withBean("own", LockTemplate.class, () -> own)
+                .run(context -> assertThat(context).getBean(LockTemplate.class).isSameAs(own));
+    }
+
+    @Test
+    void amongSeveralLockRegistriesWithoutChoiceTheMendIsNamed() {
+        runner.withBean("one", LockRegistry.class, RecordingLockRegistry::new)
+                .withBean("other", LockRegistry.class, RecordingLockRegistry::new)
+                .run(context -> {
+                    FailureAnalysis analysis =
+                            new NoRegistryForLocksFailureAnalyzer().analyze(context.getStartupFailure());
+                    assertThat(analysis.getDescription())
+                            .isEqualTo(
+                                    "Distributed locks found several LockRegistry beans and none of them is primary.");
+                    assertThat(analysis.getAction())
+                            .isEqualTo("Annotate one of them with @Primary, or the others with a @Qualifier and"
+                                    + " @Bean(defaultCandidate = false).");
+                });
+    }
+
+    @Test
+    void thereIsNothingWhenDisabled() {
+        runner.withPropertyValues("lock.enabled=false")
+                .run(context -> assertThat(context)
+                        .hasNotFailed()
+                        .doesNotHaveBean(LockRegistry.class)
+                        .doesNotHaveBean(LockTemplate.class)
+                        .doesNotHaveBean("distributedLockAdvisor"));
+    }
+
+    @Test
+    void locksAreOnTheApplicationsRedis() {
+        runner.withUserConfiguration(OneRedis.class)
+                .run(context ->
+                        assertThat(context).getBean("distributedLockRegistry").isInstanceOf(RedisLockRegistry.class));
+    }
+
+    @Test
+    void withoutRedisTheMendIsNamed() {
+        runner.run(context -> {
+            FailureAnalysis analysis = new NoRegistryForLocksFailureAnalyzer().analyze(context.getStartupFailure());
+            assertThat(analysis.getDescription())
+                    .isEqualTo("Distributed locks need a RedisConnectionFactory bean and there is none.");
+            assertThat(analysis.getAction())
+                    .isEqualTo("Add spring-boot-starter-data-redis, define the bean or a LockRegistry bean,"
+                            + " or set lock.enabled=false.");
+        });
+    }
+
+    @Test
+    void amongSeveralRedisWithoutChoiceTheMendIsNamed() {
+        runner.withUserConfiguration(OneRedis.class, OtherRedis.class)
+                .run(
+                        context -> assertThat(context)
+                                .getFailure()
+                                .rootCause()
+                                .hasMessage(
+                                        "Distributed locks found several RedisConnectionFactory beans and none of them is primary: "
+                                                + "annotate the one for locks with @Qualifier(\"distributedLock\"), or one of them with @Primary"));
+    }
+
+    @Test
+    void amongSeveralRedisThePrimaryIsTaken() {
+        runner.withUserConfiguration(OneRedis.class, PrimaryRedis.class)
+                .run(context -> assertThat(context).hasSingleBean(RedisLockRegistry.class));
+    }
+
+    @Test
+    void amongSeveralRedisTheQualifiedIsTaken() {
+        runner.withUserConfiguration(OneRedis.class, OtherRedis.class)
+                .withBean("distributedLock", RedisConnectionFactory.class, LockAutoConfigurationTests::redis)
+                .run(context -> assertThat(context).hasSingleBean(RedisLockRegistry.class));
+    }
+
+    @Test
+    void inMemoryNoRedisIsNeeded() {
+        runner.withPropertyValues("lock.type=memory", "lock.ttl=3m")
+                .withClassLoader(new FilteredClassLoader("org.springframework.data", "io.lettuce"))
+                .run(context -> {
+                    assertThat(context).getBean("distributedLockRegistry").isInstanceOf(MemoryLockRegistry.class);
+                    Duration lease = context.getBean(LockTemplate.class)
+                            .execute(
+                                    "a",
+                                    () -> context.getBean(LockRegistry.class)
+                                            .get("a")
+                                            .remainingLease());
+                    assertThat(lease).isBetween(Duration.ofMinutes(2), Duration.ofMinutes(3));
+                });
+    }
+
+    @Test
+    void inMemoryTooTheApplicationsLockRegistryWins() {
+        runner.withPropertyValues("lock.type=memory")
+                .withBean(RecordingLockRegistry.class)
+                .run(context ->
+                        assertThat(context).getBean(LockRegistry.class).isInstanceOf(RecordingLockRegistry.class));
+    }
+
+    @Test
+    void withoutSpringDataTheMendIsNamed() {
+        runner.withClassLoader(new FilteredClassLoader("org.springframework.data", "io.lettuce"))
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .hasMessage("Distributed locks need Spring Data Redis and it is not on the class path: add"
+                                + " spring-boot-starter-data-redis, define a LockRegistry bean, set lock.type=memory in"
+                                + " tests, or set lock.enabled=false"));
+    }
+
+    @Test
+    void anUnknownTypeIsNamed() {
+        runner.withPropertyValues("lock.type=zookeeper")
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .hasMessageContaining("zookeeper")
+                        .hasMessageContaining("LockProperties.Type"));
+    }
+
+    /** Not started, so it connects to nothing. */
+    private static LettuceConnectionFactory redis() {
+        LettuceConnectionFactory factory = new LettuceConnectionFactory();
+        factory.setAutoStartup(false);
+        return factory;
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class OneRedis {
+        @Bean
+        RedisConnectionFactory redisConnectionFactory() {
+            return redis();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class OtherRedis {
+        @Bean
+        RedisConnectionFactory otherConnectionFactory() {
+            return redis();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class PrimaryRedis {
+        @Bean
+        @Primary
+        RedisConnectionFactory primaryConnectionFactory() {
+            return redis();
+        }
+    }
+}

@@ -1,0 +1,169 @@
+package io.github.lockboot.autoconfigure;
+
+import java.time.Duration;
+
+import io.github.lockboot.DistributedLock;
+import io.github.lockboot.DistributedLock.KeepOn;
+import io.github.lockboot.DistributedLock.Renewal;
+import io.github.lockboot.LockLostException;
+import io.github.lockboot.RecordingLockRegistry;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/** The attributes renew, maxHold, condition and keepFor. */
+class LockOptionsOfAnnotationTests {
+
+    private final RecordingLockRegistry registry = new RecordingLockRegistry();
+
+    private final ApplicationContextRunner runner = new ApplicationContextRunner()
+            .withConfiguration(
+                    AutoConfigurations.of(PropertyPlaceholderAutoConfiguration.class, LockAutoConfiguration.class))
+            .withBean(RecordingLockRegistry.class, () -> registry)
+            .withPropertyValues("limit=100", "keep=1m")
+            .withBean(Orders.class);
+
+    @Test
+    void renewalIsTheRegistrysUnlessSaid() {
+        runner.run(context -> {
+            Orders orders = context.getBean(Orders.class);
+            orders.plain();
+            assertThat(registry.lastOptions().renew()).isNull();
+            assertThat(registry.lastOptions().maxHold()).isNull();
+            orders.renewed();
+            assertThat(registry.lastOptions().renew()).isTrue();
+            orders.notRenewed();
+            assertThat(registry.lastOptions().renew()).isFalse();
+            assertThat(registry.lastOptions().maxHold()).isEqualTo(Duration.ofMinutes(5));
+        });
+    }
+
+    @Test
+    void withTheConditionTheMethodIsLocked() {
+        runner.run(context -> {
+            context.getBean(Orders.class).above(101);
+            assertThat(registry.events()).containsExactly("lock above", "body", "unlock above");
+        });
+    }
+
+    @Test
+    void withoutTheConditionTheMethodRunsWithoutLock() {
+        runner.run(context -> {
+            context.getBean(Orders.class).above(100);
+            assertThat(registry.events()).containsExactly("body");
+        });
+    }
+
+    @Test
+    void aConditionThatIsNeitherTrueNorFalseIsRefused() {
+        runner.run(context -> assertThatIllegalArgumentException()
+                .isThrownBy(() -> context.getBean(Orders.class).maybe("true"))
+                .withMessageEndingWith("condition expression \"#maybe\" gives neither true nor false: "
+                        + "compare, as in #amount > 100"));
+        assertThat(registry.events()).isEmpty();
+    }
+
+    @Test
+    void aLockIsKeptForTheRestOfItsTime() {
+        runner.run(context -> context.getBean(Orders.class).submit(false));
+        assertThat(registry.events()).containsExactly("lock submit", "body", "keep submit");
+        assertThat(registry.lastKeep()).isBetween(Duration.ofSeconds(30), Duration.ofMinutes(1));
+    }
+
+    @Test
+    void aKeptLockIsRenewedWhateverTheDefaultIs() {
+        runner.withPropertyValues("lock.renew=false")
+                .run(context -> context.getBean(Orders.class).submit(false));
+        assertThat(registry.lastOptions().renew()).isTrue();
+    }
+
+    @Test
+    void aLockIsKeptAfterAFailureToo() {
+        runner.run(context -> assertThatThrownBy(
+                        () -> context.getBean(Orders.class).submit(true))
+                .hasMessage("body"));
+        assertThat(registry.events()).containsExactly("lock submit", "body", "keep submit");
+    }
+
+    @Test
+    void aLockKeptOnSuccessIsGivenBackAfterAFailure() {
+        runner.run(context -> {
+            Orders orders = context.getBean(Orders.class);
+            assertThatThrownBy(() -> orders.submitOnce(true)).hasMessage("body");
+            orders.submitOnce(false);
+        });
+        assertThat(registry.events())
+                .containsExactly("lock once", "body", "unlock once", "lock once", "body", "keep once");
+    }
+
+    @Test
+    void aLockWhoseTimeIsOverIsGivenBack() {
+        runner.run(context -> context.getBean(Orders.class).shortly());
+        assertThat(registry.events()).containsExactly("lock shortly", "unlock shortly");
+    }
+
+    @Test
+    void aLostLockIsNotKept() {
+        runner.run(context -> assertThatExceptionOfType(LockLostException.class)
+                .isThrownBy(() -> context.getBean(Orders.class).submitAndLose()));
+        assertThat(registry.events()).containsExactly("lock loser", "unlock loser");
+    }
+
+    static class Orders {
+
+        private final RecordingLockRegistry registry;
+
+        Orders(RecordingLockRegistry registry) {
+            this.registry = registry;
+        }
+
+        @DistributedLock(name = "plain")
+        void plain() {}
+
+        @DistributedLock(name = "renewed", renew = Renewal.ON)
+        void renewed() {}
+
+        @DistributedLock(name = "notRenewed", renew = Renewal.OFF, maxHold = "5m")
+        void notRenewed() {}
+
+        @DistributedLock(name = "above", condition = "#amount > ${limit}")
+        void above(int amount) {
+            registry.record("body");
+        }
+
+        @DistributedLock(name = "maybe", condition = "#maybe")
+        void maybe(Object maybe) {}
+
+        @DistributedLock(name = "submit", keepFor = "${keep}")
+        void submit(boolean failing) {
+            registry.record("body");
+            failIf(failing);
+        }
+
+        @DistributedLock(name = "once", keepFor = "1m", keepOn = KeepOn.SUCCESS)
+        void submitOnce(boolean failing) {
+            registry.record("body");
+            failIf(failing);
+        }
+
+        @DistributedLock(name = "shortly", keepFor = "1ns")
+        void shortly() {}
+
+        @DistributedLock(name = "loser", keepFor = "1m")
+        void submitAndLose() {
+            registry.lose("loser");
+        }
+
+        private static void failIf(boolean failing) {
+            if (failing) {
+                throw new IllegalStateException("body");
+            }
+        }
+    }
+}

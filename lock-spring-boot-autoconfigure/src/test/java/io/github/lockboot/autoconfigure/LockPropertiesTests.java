@@ -1,0 +1,159 @@
+package io.github.lockboot.autoconfigure;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+
+import com.jayway.jsonpath.JsonPath;
+import io.github.lockboot.LockOptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class LockPropertiesTests {
+
+    private static final Path METADATA = Path.of("target/classes/META-INF/spring-configuration-metadata.json");
+
+    private final ApplicationContextRunner runner =
+            new ApplicationContextRunner().withUserConfiguration(Properties.class);
+
+    @Test
+    void defaultsAreThoseOfTheMetadata() {
+        bound(properties -> {
+            assertThat(properties.enabled()).isTrue();
+            assertThat(properties.type()).isEqualTo(LockProperties.Type.REDIS);
+            assertThat(properties.keyPrefix()).isEqualTo("lock:");
+            assertThat(properties.ttl()).isEqualTo(Duration.ofSeconds(30));
+            assertThat(properties.waitTime()).isEqualTo(Duration.ofSeconds(10));
+            assertThat(properties.renew()).isTrue();
+            assertThat(properties.maxHold()).isNull();
+            assertThat(properties.localHandoffLimit()).isEqualTo(64);
+            assertThat(properties.maxWaiters()).isEqualTo(1000);
+            assertThat(properties.retry().interval()).isEqualTo(Duration.ofSeconds(2));
+            assertThat(properties.retry().minInterval()).isEqualTo(Duration.ofMillis(20));
+            assertThat(properties.commandTimeout()).isEqualTo(Duration.ofSeconds(2));
+            assertThat(properties.aop().order()).isEqualTo(Integer.MIN_VALUE + 100);
+            assertThat(properties.options())
+                    .isEqualTo(LockOptions.defaults()
+                            .withTtl(Duration.ofSeconds(30))
+                            .withWaitTime(Duration.ofSeconds(10))
+                            .withRenewal());
+        });
+    }
+
+    @Test
+    void optionsTakeWhatIsSet() {
+        bound(
+                properties -> assertThat(properties.options())
+                        .isEqualTo(LockOptions.defaults()
+                                .withTtl(Duration.ofSeconds(5))
+                                .withWaitTime(Duration.ZERO)
+                                .withoutRenewal()
+                                .withMaxHold(Duration.ofMinutes(1))),
+                "lock.ttl=5s",
+                "lock.wait-time=0",
+                "lock.renew=false",
+                "lock.max-hold=1m");
+    }
+
+    @Test
+    void defaultsGiveWayToAShortTtlAndInterval() {
+        bound(
+                properties -> {
+                    assertThat(properties.commandTimeout()).isEqualTo(Duration.ofMillis(500));
+                    assertThat(properties.retry().minInterval()).isEqualTo(Duration.ofMillis(10));
+                },
+                "lock.ttl=1s",
+                "lock.retry.interval=10ms");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            lock.key-prefix             | ''    | must not be blank: use a prefix such as 'lock:'
+            lock.key-prefix             | a b:  | must have neither white space nor control characters: remove them
+            lock.ttl                    | 999ms | must be at least 1s: raise it
+            lock.ttl                    | 25d   | must be at most 24d: lower it and keep lock.renew=true
+            lock.wait-time              | -1ms  | must not be negative: use 0 to try once
+            lock.max-hold               | 0ms   | must be positive: remove the property for no limit
+            lock.local-handoff-limit    | -1    | must be from 0 to 65535: use 0 for strict order
+            lock.local-handoff-limit    | 65536 | must be from 0 to 65535: use 0 for strict order
+            lock.max-waiters            | 0     | must be at least 1: raise it
+            lock.retry.interval         | 0ms   | must be positive: raise it
+            lock.retry.min-interval     | 0ms   | must be positive: raise it
+            lock.retry.min-interval     | 3000ms | must be at most lock.retry.interval (2000ms): lower it
+            lock.redis.command-timeout  | 0ms   | must be positive: raise it
+            lock.redis.command-timeout  | 30000ms | must be less than lock.ttl (30000ms), or one slow command outlasts a lease: lower it
+            """)
+    void aBadValueIsNamedWithItsMend(String property, String value, String reason) {
+        String shown = value.equals("25d") ? "2160000000ms" : value;
+        runner.withPropertyValues(property + "=" + value)
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .hasMessage("Property " + property + " with value '" + shown + "' is invalid: " + reason));
+    }
+
+    @Test
+    void aValueOfTheWrongTypeIsNamed() {
+        runner.withPropertyValues("lock.ttl=soon")
+                .run(context -> assertThat(context).getFailure().hasStackTraceContaining("lock.ttl"));
+    }
+
+    @Test
+    void metadataDescribesEveryProperty() throws IOException {
+        Map<String, String> defaults = new TreeMap<>();
+        List<Map<String, Object>> properties = JsonPath.parse(METADATA.toFile()).read("$.properties");
+        for (Map<String, Object> property : properties) {
+            String name = (String) property.get("name");
+            assertThat((String) property.get("description"))
+                    .as(name)
+                    .isNotBlank()
+                    .endsWith(".");
+            assertThat(defaults.put(name, String.valueOf(property.get("defaultValue"))))
+                    .as(name)
+                    .isNull();
+        }
+        assertThat(defaults)
+                .isEqualTo(new TreeMap<>(Map.ofEntries(
+                        Map.entry("lock.enabled", "true"),
+                        Map.entry("lock.type", "redis"),
+                        Map.entry("lock.key-prefix", "lock:"),
+                        Map.entry("lock.ttl", "30s"),
+                        Map.entry("lock.wait-time", "10s"),
+                        Map.entry("lock.renew", "true"),
+                        Map.entry("lock.max-hold", "null"),
+                        Map.entry("lock.local-handoff-limit", "64"),
+                        Map.entry("lock.max-waiters", "1000"),
+                        Map.entry("lock.retry.interval", "2s"),
+                        Map.entry("lock.retry.min-interval", "20ms"),
+                        Map.entry("lock.redis.command-timeout", "2s"),
+                        Map.entry("lock.aop.order", "-2147483548"))));
+    }
+
+    @Test
+    void metadataDescribesEveryTypeOfLock() throws IOException {
+        List<String> hinted =
+                JsonPath.parse(METADATA.toFile()).read("$.hints[?(@.name == 'lock.type')].values[*].value");
+        assertThat(hinted)
+                .containsExactlyElementsOf(Stream.of(LockProperties.Type.values())
+                        .map(type -> type.name().toLowerCase(Locale.ROOT))
+                        .toList());
+    }
+
+    private void bound(Consumer<LockProperties> assertions, String... values) {
+        runner.withPropertyValues(values).run(context -> assertions.accept(context.getBean(LockProperties.class)));
+    }
+
+    @EnableConfigurationProperties(LockProperties.class)
+    static class Properties {}
+}

@@ -1,0 +1,810 @@
+package io.github.lockboot.autoconfigure;
+
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+
+import io.github.lockboot.DistributedLock;
+import io.github.lockboot.DistributedLock.IfNotAcquired;
+import io.github.lockboot.DistributedLock.KeepOn;
+import io.github.lockboot.DistributedLock.Renewal;
+import io.github.lockboot.FencingToken;
+import io.github.lockboot.LockRegistry;
+import io.github.lockboot.RecordingLockRegistry;
+import io.github.lockboot.aop.InvalidLockDefinitionException;
+import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.context.support.GenericApplicationContext;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Each mistake ends the start with exactly one message, which names the method, the mistake and the mend. */
+@SuppressWarnings("unused")
+class WrongAnnotationTests {
+
+    private final ApplicationContextRunner runner = new ApplicationContextRunner()
+            .withConfiguration(
+                    AutoConfigurations.of(PropertyPlaceholderAutoConfiguration.class, LockAutoConfiguration.class))
+            .withBean(LockRegistry.class, RecordingLockRegistry::new);
+
+    @Test
+    void neitherKeyNorName() {
+        assertRefused(
+                NeitherKeyNorName.class,
+                "run()",
+                "has neither key nor name: write key = \"#id\" for a lock per argument, or name = \"...\" for one lock");
+    }
+
+    @Test
+    void blankName() {
+        assertRefused(
+                BlankName.class, "run(String)", "name = \" \" is blank: write a name, or leave the attribute out");
+    }
+
+    @Test
+    void emptyExpression() {
+        assertRefused(
+                EmptyExpression.class,
+                "run(String)",
+                "key expression \"\" is empty: write an expression such as \"#id\"");
+    }
+
+    @Test
+    void expressionThatCannotBeParsed() {
+        assertRefused(
+                ExpressionThatCannotBeParsed.class,
+                "run(String)",
+                "key expression \"#id +\" cannot be parsed (EL1042E: Problem parsing right operand): "
+                        + "write a SpEL expression such as \"#id\"");
+    }
+
+    @Test
+    void unknownVariable() {
+        assertRefused(
+                UnknownVariable.class,
+                "run(String, long)",
+                "key expression \"#nosuch\" names #nosuch, which does not exist: "
+                        + "use one of #openid, #packet, or #p0 for the first parameter");
+    }
+
+    @Test
+    void unknownVariableDeepInside() {
+        assertRefused(
+                UnknownVariableDeepInside.class,
+                "run(String)",
+                "key expression \"#openid.concat(#nosuch.toString())\" names #nosuch, which does not exist: "
+                        + "use one of #openid, or #p0 for the first parameter");
+    }
+
+    @Test
+    void positionBeyondTheParameters() {
+        assertRefused(
+                PositionBeyondTheParameters.class,
+                "run(String)",
+                "key expression \"#p1\" names #p1, which does not exist: "
+                        + "use one of #openid, or #p0 for the first parameter");
+    }
+
+    @Test
+    void variableOfAMethodWithoutParameters() {
+        assertRefused(
+                VariableOfAMethodWithoutParameters.class,
+                "run()",
+                "key expression \"#id\" names #id, which does not exist: the method has no parameters, use name");
+    }
+
+    @Test
+    void unknownFunction() {
+        assertRefused(
+                UnknownFunction.class,
+                "run(String)",
+                "key expression \"#hash(#id)\" names #hash, which does not exist: "
+                        + "use one of #id, or #p0 for the first parameter");
+    }
+
+    @Test
+    void parameterWithoutHash() {
+        assertRefused(
+                ParameterWithoutHash.class,
+                "run(String)",
+                "key expression \"openid\" names openid, which is no property of #root: write #openid");
+    }
+
+    @Test
+    void bareText() {
+        assertRefused(
+                BareText.class,
+                "run(String)",
+                "key expression \"orders\" names orders, which is no property of #root: "
+                        + "write #root.method, #root.target or #root.args, or 'orders' for text");
+    }
+
+    @Test
+    void methodOfNothing() {
+        assertRefused(
+                MethodOfNothing.class,
+                "run(String)",
+                "key expression \"hash(#id)\" calls hash(...) on nothing: "
+                        + "write #root.target.hash(...) or @bean.hash(...)");
+    }
+
+    @Test
+    void unknownBean() {
+        assertRefused(
+                UnknownBean.class,
+                "run(String)",
+                "key expression \"@nosuch.of(#id)\" names the bean 'nosuch', which does not exist: "
+                        + "define it, or name another bean");
+    }
+
+    @Test
+    void unknownType() {
+        assertRefused(
+                UnknownType.class,
+                "run(String)",
+                "key expression \"T(com.example.NoSuch).of(#id)\" names the type T(com.example.NoSuch), "
+                        + "which is not found: write its full class name");
+    }
+
+    @Test
+    void additionOfNumbers() {
+        assertRefused(
+                AdditionOfNumbers.class,
+                "run(long, Integer)",
+                "key expression \"#a+#b\" adds two numbers, so that different arguments share a lock: "
+                        + "use key = {\"#a\", \"#b\"} instead");
+    }
+
+    @Test
+    void additionOfNumbersBeforeText() {
+        assertRefused(
+                AdditionOfNumbersBeforeText.class,
+                "run(long)",
+                "key expression \"#a + 1 + ':x'\" adds two numbers, so that different arguments share a lock: "
+                        + "use key = {\"#a\", \"1\"} instead");
+    }
+
+    @Test
+    void additionInsideAnArgument() {
+        assertRefused(
+                AdditionInsideAnArgument.class,
+                "run(long, long)",
+                "key expression \"T(String).valueOf(#a + #b)\" has a + inside T(String).valueOf((#a + #b)), where it may "
+                        + "add numbers or take in a null unseen: write + only between the parts of a key");
+    }
+
+    @Test
+    void durationWithoutUnit() {
+        assertRefused(
+                DurationWithoutUnit.class,
+                "run()",
+                "waitTime = \"500\" is no duration: write a number with a unit such as 500ms, 10s or PT5S");
+    }
+
+    @Test
+    void durationThatIsNone() {
+        assertRefused(
+                DurationThatIsNone.class,
+                "run()",
+                "ttl = \"soon\" is no duration: write a number with a unit such as 500ms, 10s or PT5S");
+    }
+
+    @Test
+    void negativeWaitTime() {
+        assertRefused(
+                NegativeWaitTime.class,
+                "run()",
+                "waitTime = \"-1s\" is out of range: waitTime is PT-1S; it must not be negative");
+    }
+
+    @Test
+    void ttlBelowOneSecond() {
+        assertRefused(
+                runner.withPropertyValues("short=999ms"),
+                TtlBelowOneSecond.class,
+                "run()",
+                "ttl = \"${short}\" (999ms) is out of range: ttl is PT0.999S; it must be at least 1000 ms");
+    }
+
+    @Test
+    void placeholderWithoutValue() {
+        assertRefused(
+                PlaceholderWithoutValue.class,
+                "run()",
+                "name = \"${nosuch}\" has a placeholder without a value: "
+                        + "set the property, or give a default as in ${property:default}");
+    }
+
+    @Test
+    void placeholderWithoutValueInTheKey() {
+        assertRefused(
+                PlaceholderWithoutValueInTheKey.class,
+                "run(String)",
+                "key = \"'${nosuch}' + #id\" has a placeholder without a value: "
+                        + "set the property, or give a default as in ${property:default}");
+    }
+
+    @Test
+    void privateMethod() {
+        assertRefused(PrivateMethod.class, "run()", "is private, so no proxy can lock it: make it public");
+    }
+
+    @Test
+    void finalMethod() {
+        assertRefused(FinalMethod.class, "run()", "is final, so no proxy can lock it: remove final");
+    }
+
+    @Test
+    void staticMethod() {
+        assertRefused(StaticMethod.class, "run()", "is static, so no proxy can lock it: make it an instance method");
+    }
+
+    @Test
+    void methodInNoInterface() {
+        assertRefused(
+                runner.withPropertyValues("spring.aop.proxy-target-class=false"),
+                BesideInterface.class,
+                "other()",
+                "is in no interface, so the interface proxy of its bean cannot lock it: "
+                        + "declare it in an interface, or remove spring.aop.proxy-target-class=false");
+    }
+
+    @Test
+    void resultWhoseEndCannotBeWaitedFor() {
+        assertRefused(
+                FutureResult.class,
+                "run()",
+                "returns Future, so the lock would be released before the work is done: return CompletableFuture");
+    }
+
+    @Test
+    void stageThatCannotBeMade() {
+        assertRefused(
+                OwnStageResult.class,
+                "run()",
+                "returns OwnStage, which cannot be made here: return CompletableFuture or CompletionStage");
+    }
+
+    @Test
+    void perElementOfSeveralExpressions() {
+        assertRefused(
+                PerElementOfTwo.class,
+                "run(List, String)",
+                "has perElement = true and 2 key expressions: "
+                        + "write one key expression that gives a collection or an array, such as key = \"#ids\"");
+    }
+
+    @Test
+    void conditionThatIsNoCondition() {
+        assertRefused(
+                ConditionOfText.class,
+                "run(String)",
+                "condition expression \"#id\" gives a String and neither true nor false: compare, as in #amount > 100");
+    }
+
+    @Test
+    void conditionThatCannotBeParsed() {
+        assertRefused(
+                ConditionThatCannotBeParsed.class,
+                "run(int)",
+                "condition expression \"#amount >\" cannot be parsed (EL1042E: Problem parsing right operand): "
+                        + "write a SpEL expression such as \"#amount > 100\"");
+    }
+
+    @Test
+    void conditionWithUnknownVariable() {
+        assertRefused(
+                ConditionWithUnknownVariable.class,
+                "run(int)",
+                "condition expression \"#limit > 1\" names #limit, which does not exist: "
+                        + "use one of #amount, or #p0 for the first parameter");
+    }
+
+    @Test
+    void blankCondition() {
+        assertRefused(
+                BlankCondition.class,
+                "run()",
+                "condition expression \" \" is empty: write an expression such as \"#amount > 100\"");
+    }
+
+    @Test
+    void maxHoldOfZero() {
+        assertRefused(
+                MaxHoldOfZero.class, "run()", "maxHold = \"0\" is out of range: maxHold is PT0S; it must be positive");
+    }
+
+    @Test
+    void keepForOfZero() {
+        assertRefused(
+                KeepForOfZero.class, "run()", "keepFor = \"0s\" is out of range: keepFor is PT0S; it must be positive");
+    }
+
+    @Test
+    void keepForWithoutRenewal() {
+        assertRefused(
+                KeepForWithoutRenewal.class,
+                "run()",
+                "has keepFor and renew = OFF, so the lock could end before its time: "
+                        + "leave renew out, or use a ttl of that length instead of keepFor");
+    }
+
+    @Test
+    void keepOnWithoutKeepFor() {
+        assertRefused(
+                KeepOnWithoutKeepFor.class,
+                "run()",
+                "has keepOn without keepFor: say for how long, as in keepFor = \"5s\"");
+    }
+
+    @Test
+    void skipOfAPrimitive() {
+        assertRefused(
+                SkipOfAPrimitive.class,
+                "run()",
+                "returns int, so there is no value for a call that was skipped: "
+                        + "return Integer or Optional, or use a fallback");
+    }
+
+    @Test
+    void skipAndFallback() {
+        assertRefused(SkipAndFallback.class, "run()", "has both fallback and ifNotAcquired = SKIP: leave one of them");
+    }
+
+    @Test
+    void fallbackThatDoesNotExist() {
+        assertRefused(
+                NoFallback.class,
+                "run(String)",
+                "names the fallback other, and no such method of " + NoFallback.class.getName()
+                        + " has its parameters: write other(String) or other(String, LockNotAcquiredException)");
+    }
+
+    @Test
+    void fallbackThatReturnsSomethingElse() {
+        assertRefused(
+                FallbackOfAnotherType.class,
+                "run()",
+                "names the fallback other, which returns String: make it return Integer");
+    }
+
+    @Test
+    void registryThatDoesNotExist() {
+        assertRefused(
+                NoRegistry.class,
+                "run()",
+                "names the registry 'nosuch', and no bean has that name: "
+                        + "define a LockRegistry bean of that name, or name another");
+    }
+
+    @Test
+    void registryThatIsNone() {
+        assertRefused(
+                RegistryThatIsNone.class,
+                "run()",
+                "names the registry 'distributedLockTemplate', which is no LockRegistry: name a LockRegistry bean");
+    }
+
+    @Test
+    void tokenOfAnotherType() {
+        assertRefused(
+                TokenOfAnotherType.class,
+                "run(int)",
+                "has a @FencingToken parameter of type int: make it a long or a Long");
+    }
+
+    @Test
+    void tokenOfSeveralLocks() {
+        assertRefused(
+                TokenOfSeveralLocks.class,
+                "run(long)",
+                "has a @FencingToken parameter and takes several locks: "
+                        + "ask LockContext.current(name).fencingToken() instead");
+    }
+
+    @Test
+    void primitiveTokenWithACondition() {
+        assertRefused(
+                PrimitiveTokenWithACondition.class,
+                "run(long)",
+                "has a @FencingToken parameter of type long and a condition, without which there is no token: "
+                        + "make it a Long, which is null then");
+    }
+
+    @Test
+    void twoTokens() {
+        assertRefused(TwoTokens.class, "run(long, long)", "has two @FencingToken parameters: leave one");
+    }
+
+    @Test
+    void finalMethodOfALockedClass() {
+        assertRefused(FinalMethodOfALockedClass.class, "run()", "is final, so no proxy can lock it: remove final");
+    }
+
+    @Test
+    void oneOfSeveral() {
+        assertRefused(
+                OneOfSeveral.class,
+                "run(String)",
+                "has neither key nor name: "
+                        + "write key = \"#id\" for a lock per argument, or name = \"...\" for one lock");
+    }
+
+    @Test
+    void beanThatIsMadeBeforeProxiesCanBe() {
+        runner.withUserConfiguration(EarlyConfiguration.class)
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .isInstanceOf(InvalidLockDefinitionException.class)
+                        .hasMessage(Early.class.getName()
+                                + ".run(): is never locked, because bean 'early' was made before proxies could be: "
+                                + "do not inject it into a BeanPostProcessor or BeanFactoryPostProcessor"));
+    }
+
+    @Test
+    void lazyBeansAreCheckedToo() {
+        runner.withUserConfiguration(LazyConfiguration.class)
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .isInstanceOf(InvalidLockDefinitionException.class)
+                        .hasMessageStartingWith(LazyBad.class.getName() + ".run(): has neither key nor name"));
+    }
+
+    @Test
+    void allMistakesAreInOneFailureAndItsAnalysis() {
+        runner.withBean(ThreeMistakes.class, ThreeMistakes::new)
+                .withBean(OneMistake.class, OneMistake::new)
+                .run(context -> {
+                    Throwable failure = context.getStartupFailure();
+                    assertThat(failure)
+                            .isInstanceOfSatisfying(
+                                    InvalidLockDefinitionException.class,
+                                    invalid -> assertThat(invalid.getFindings()).hasSize(4));
+                    FailureAnalysis analysis = new InvalidLockDefinitionFailureAnalyzer().analyze(failure);
+                    assertThat(analysis.getDescription())
+                            .startsWith("Methods annotated with @DistributedLock cannot be locked as written:")
+                            .contains("  - " + OneMistake.class.getName() + ".run(): has neither key nor name");
+                    assertThat(analysis.getAction())
+                            .startsWith("Change them:")
+                            .contains("  - " + ThreeMistakes.class.getName()
+                                    + ".run(String): write a number with a unit");
+                });
+    }
+
+    private void assertRefused(Class<?> type, String method, String message) {
+        assertRefused(runner, type, method, message);
+    }
+
+    private static void assertRefused(ApplicationContextRunner runner, Class<?> type, String method, String message) {
+        runner.withInitializer(context -> ((GenericApplicationContext) context).registerBean(type))
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .isInstanceOf(InvalidLockDefinitionException.class)
+                        .hasMessage(type.getName() + "." + method + ": " + message));
+    }
+
+    static class StaticMethod {
+        @DistributedLock(name = "x")
+        public static void run() {}
+    }
+
+    static class BesideInterface implements Runnable {
+        @Override
+        public void run() {}
+
+        @DistributedLock(name = "x")
+        public void other() {}
+    }
+
+    static class Early {
+        @DistributedLock(name = "x")
+        public void run() {}
+    }
+
+    static class EarlyConfiguration {
+        @Bean
+        static Early early() {
+            return new Early();
+        }
+
+        @Bean
+        static BeanFactoryPostProcessor wakesIt() {
+            return beanFactory -> beanFactory.getBean(Early.class);
+        }
+    }
+
+    static class LazyBad {
+        @DistributedLock
+        public void run() {}
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class LazyConfiguration {
+        @Bean
+        @Lazy
+        LazyBad lazyBad() {
+            throw new IllegalStateException("must not be made");
+        }
+    }
+
+    static class NeitherKeyNorName {
+        @DistributedLock
+        public void run() {}
+    }
+
+    static class BlankName {
+        @DistributedLock(name = " ", key = "#id")
+        public void run(String id) {}
+    }
+
+    static class EmptyExpression {
+        @DistributedLock(key = "")
+        public void run(String id) {}
+    }
+
+    static class ExpressionThatCannotBeParsed {
+        @DistributedLock(key = "#id +")
+        public void run(String id) {}
+    }
+
+    static class UnknownVariable {
+        @DistributedLock(key = "#nosuch")
+        public void run(String openid, long packet) {}
+    }
+
+    static class UnknownVariableDeepInside {
+        @DistributedLock(key = "#openid.concat(#nosuch.toString())")
+        public void run(String openid) {}
+    }
+
+    static class PositionBeyondTheParameters {
+        @DistributedLock(key = "#p1")
+        public void run(String openid) {}
+    }
+
+    static class VariableOfAMethodWithoutParameters {
+        @DistributedLock(key = "#id")
+        public void run() {}
+    }
+
+    static class UnknownFunction {
+        @DistributedLock(key = "#hash(#id)")
+        public void run(String id) {}
+    }
+
+    static class ParameterWithoutHash {
+        @DistributedLock(key = "openid")
+        public void run(String openid) {}
+    }
+
+    static class BareText {
+        @DistributedLock(key = "orders")
+        public void run(String openid) {}
+    }
+
+    static class MethodOfNothing {
+        @DistributedLock(key = "hash(#id)")
+        public void run(String id) {}
+    }
+
+    static class UnknownBean {
+        @DistributedLock(key = "@nosuch.of(#id)")
+        public void run(String id) {}
+    }
+
+    static class UnknownType {
+        @DistributedLock(key = "T(com.example.NoSuch).of(#id)")
+        public void run(String id) {}
+    }
+
+    static class AdditionOfNumbers {
+        @DistributedLock(key = "#a+#b")
+        public void run(long a, Integer b) {}
+    }
+
+    static class AdditionOfNumbersBeforeText {
+        @DistributedLock(key = "#a + 1 + ':x'")
+        public void run(long a) {}
+    }
+
+    static class AdditionInsideAnArgument {
+        @DistributedLock(key = "T(String).valueOf(#a + #b)")
+        public void run(long a, long b) {}
+    }
+
+    static class DurationWithoutUnit {
+        @DistributedLock(name = "x", waitTime = "500")
+        public void run() {}
+    }
+
+    static class DurationThatIsNone {
+        @DistributedLock(name = "x", ttl = "soon")
+        public void run() {}
+    }
+
+    static class NegativeWaitTime {
+        @DistributedLock(name = "x", waitTime = "-1s")
+        public void run() {}
+    }
+
+    static class TtlBelowOneSecond {
+        @DistributedLock(name = "x", ttl = "${short}")
+        public void run() {}
+    }
+
+    static class PlaceholderWithoutValue {
+        @DistributedLock(name = "${nosuch}")
+        public void run() {}
+    }
+
+    static class PlaceholderWithoutValueInTheKey {
+        @DistributedLock(key = "'${nosuch}' + #id")
+        public void run(String id) {}
+    }
+
+    static class PrivateMethod {
+        @DistributedLock(name = "x")
+        private void run() {}
+    }
+
+    static class FinalMethod {
+        @DistributedLock(name = "x")
+        public final void run() {}
+    }
+
+    static class OwnStage extends CompletableFuture<String> {}
+
+    static class OwnStageResult {
+        @DistributedLock(name = "x")
+        public OwnStage run() {
+            return new OwnStage();
+        }
+    }
+
+    static class PerElementOfTwo {
+        @DistributedLock(
+                key = {"#ids", "#id"},
+                perElement = true)
+        public void run(List<String> ids, String id) {}
+    }
+
+    static class FutureResult {
+        @DistributedLock(name = "x")
+        public Future<String> run() {
+            return new CompletableFuture<>();
+        }
+    }
+
+    static class ConditionOfText {
+        @DistributedLock(name = "x", condition = "#id")
+        public void run(String id) {}
+    }
+
+    static class ConditionThatCannotBeParsed {
+        @DistributedLock(name = "x", condition = "#amount >")
+        public void run(int amount) {}
+    }
+
+    static class ConditionWithUnknownVariable {
+        @DistributedLock(name = "x", condition = "#limit > 1")
+        public void run(int amount) {}
+    }
+
+    static class BlankCondition {
+        @DistributedLock(name = "x", condition = " ")
+        public void run() {}
+    }
+
+    static class MaxHoldOfZero {
+        @DistributedLock(name = "x", maxHold = "0")
+        public void run() {}
+    }
+
+    static class KeepForOfZero {
+        @DistributedLock(name = "x", keepFor = "0s")
+        public void run() {}
+    }
+
+    static class KeepForWithoutRenewal {
+        @DistributedLock(name = "x", keepFor = "5s", renew = Renewal.OFF)
+        public void run() {}
+    }
+
+    static class KeepOnWithoutKeepFor {
+        @DistributedLock(name = "x", keepOn = KeepOn.SUCCESS)
+        public void run() {}
+    }
+
+    static class SkipOfAPrimitive {
+        @DistributedLock(name = "x", ifNotAcquired = IfNotAcquired.SKIP)
+        public int run() {
+            return 1;
+        }
+    }
+
+    static class SkipAndFallback {
+        @DistributedLock(name = "x", ifNotAcquired = IfNotAcquired.SKIP, fallback = "other")
+        public void run() {}
+
+        void other() {}
+    }
+
+    static class NoFallback {
+        @DistributedLock(name = "x", fallback = "other")
+        public void run(String id) {}
+
+        void other(Object id) {}
+    }
+
+    static class FallbackOfAnotherType {
+        @DistributedLock(name = "x", fallback = "other")
+        public Integer run() {
+            return 1;
+        }
+
+        String other() {
+            return "";
+        }
+    }
+
+    static class NoRegistry {
+        @DistributedLock(name = "x", registry = "nosuch")
+        public void run() {}
+    }
+
+    static class RegistryThatIsNone {
+        @DistributedLock(name = "x", registry = "distributedLockTemplate")
+        public void run() {}
+    }
+
+    static class TokenOfAnotherType {
+        @DistributedLock(name = "x")
+        public void run(@FencingToken int token) {}
+    }
+
+    static class TokenOfSeveralLocks {
+        @DistributedLock(name = "x")
+        @DistributedLock(name = "y")
+        public void run(@FencingToken long token) {}
+    }
+
+    static class PrimitiveTokenWithACondition {
+        @DistributedLock(name = "x", condition = "true")
+        public void run(@FencingToken long token) {}
+    }
+
+    static class TwoTokens {
+        @DistributedLock(name = "x")
+        public void run(@FencingToken long token, @FencingToken long same) {}
+    }
+
+    @DistributedLock(name = "x")
+    static class FinalMethodOfALockedClass {
+        public final void run() {}
+    }
+
+    static class OneOfSeveral {
+        @DistributedLock(name = "x")
+        @DistributedLock
+        public void run(String id) {}
+    }
+
+    static class ThreeMistakes {
+        @DistributedLock(
+                key = {"#x", "#y"},
+                ttl = "1")
+        public void run(String id) {}
+    }
+
+    static class OneMistake {
+        @DistributedLock
+        public void run() {}
+    }
+}
