@@ -1,0 +1,108 @@
+package io.github.lockboot.sample;
+
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+import io.github.lockboot.LockLostException;
+import io.github.lockboot.LockNotAcquiredException;
+import io.github.lockboot.LockUnavailableException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.TypeMismatchException;
+import org.springframework.context.MessageSourceResolvable;
+import org.springframework.core.NestedExceptionUtils;
+import org.springframework.dao.DataAccessException;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.HttpStatusCode;
+import org.springframework.http.ProblemDetail;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.MissingServletRequestParameterException;
+import org.springframework.web.bind.annotation.ExceptionHandler;
+import org.springframework.web.bind.annotation.RestControllerAdvice;
+import org.springframework.web.context.request.WebRequest;
+import org.springframework.web.method.annotation.HandlerMethodValidationException;
+import org.springframework.web.servlet.mvc.method.annotation.ResponseEntityExceptionHandler;
+
+/** Answers what goes wrong with a problem detail (RFC 9457); one about bad parameters says for each how to mend it. */
+@RestControllerAdvice
+class ProblemAdvice extends ResponseEntityExceptionHandler {
+
+    private static final Logger log = LoggerFactory.getLogger(ProblemAdvice.class);
+
+    /** Somebody else is just doing the same: the request conflicts with another, the service is in good health. */
+    @ExceptionHandler
+    ProblemDetail handle(LockNotAcquiredException busy) {
+        return ProblemDetail.forStatusAndDetail(
+                HttpStatus.CONFLICT, "Another request for the same is still being handled; try again.");
+    }
+
+    /** Logs the root cause only: a lock's name, and so the exception's message, has an openid in it. */
+    @ExceptionHandler({LockUnavailableException.class, DataAccessException.class})
+    ProblemDetail handleOutage(RuntimeException outage) {
+        log.warn("Answering 503: {}", String.valueOf(NestedExceptionUtils.getRootCause(outage)));
+        return ProblemDetail.forStatusAndDetail(
+                HttpStatus.SERVICE_UNAVAILABLE, "Redis is out of reach; try again later.");
+    }
+
+    @ExceptionHandler
+    ProblemDetail handle(LockLostException lost) {
+        return ProblemDetail.forStatusAndDetail(
+                HttpStatus.SERVICE_UNAVAILABLE, "The lock was lost on the way; ask again to see what was done.");
+    }
+
+    @ExceptionHandler
+    ProblemDetail handle(BadParameterException bad) {
+        return badParameters(Map.of(bad.getParameter(), bad.getMend()));
+    }
+
+    @Override
+    protected @Nullable ResponseEntity<Object> handleMissingServletRequestParameter(
+            MissingServletRequestParameterException missing,
+            HttpHeaders headers,
+            HttpStatusCode status,
+            WebRequest request) {
+        return answer(missing, Map.of(missing.getParameterName(), "must be given"), headers, status, request);
+    }
+
+    @Override
+    protected @Nullable ResponseEntity<Object> handleTypeMismatch(
+            TypeMismatchException mismatch, HttpHeaders headers, HttpStatusCode status, WebRequest request) {
+        Throwable cause = mismatch.getMostSpecificCause();
+        String mend = cause instanceof NumberFormatException ? "must be a whole number" : cause.getMessage();
+        return answer(mismatch, Map.of(mismatch.getPropertyName(), mend), headers, status, request);
+    }
+
+    @Override
+    protected @Nullable ResponseEntity<Object> handleHandlerMethodValidationException(
+            HandlerMethodValidationException invalid, HttpHeaders headers, HttpStatusCode status, WebRequest request) {
+        Map<String, String> mends = new TreeMap<>();
+        invalid.getParameterValidationResults()
+                .forEach(result -> mends.put(
+                        result.getMethodParameter().getParameterName(),
+                        result.getResolvableErrors().stream()
+                                .map(MessageSourceResolvable::getDefaultMessage)
+                                .collect(Collectors.joining(", "))));
+        return answer(invalid, mends, headers, status, request);
+    }
+
+    private @Nullable ResponseEntity<Object> answer(
+            Exception exception,
+            Map<String, String> mends,
+            HttpHeaders headers,
+            HttpStatusCode status,
+            WebRequest request) {
+        return handleExceptionInternal(exception, badParameters(mends), headers, status, request);
+    }
+
+    private static ProblemDetail badParameters(Map<String, String> mends) {
+        String detail = mends.entrySet().stream()
+                .map(mend -> "'" + mend.getKey() + "' " + mend.getValue())
+                .collect(Collectors.joining("; "));
+        ProblemDetail problem = ProblemDetail.forStatusAndDetail(HttpStatus.BAD_REQUEST, detail);
+        problem.setProperty("parameters", mends);
+        return problem;
+    }
+}

@@ -1,0 +1,12 @@
+package io.github.lockboot.sample.redpacket;
+
+import java.util.Map;
+
+/**
+ * A packet as it stands.
+ *
+ * @param count the parts it was split into
+ * @param remaining the parts nobody has taken yet
+ * @param winners who got what, by openid
+ */
+record RedPacket(Money amount, int count, long remaining, Map<String, Money> winners) {}

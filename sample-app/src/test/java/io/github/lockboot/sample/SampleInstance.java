@@ -1,0 +1,79 @@
+package io.github.lockboot.sample;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.util.stream.Stream;
+
+import com.jayway.jsonpath.JsonPath;
+import io.github.lockboot.fixture.RedisServer;
+import org.springframework.context.ConfigurableApplicationContext;
+
+/** A running instance of the sample on a port of its own, asked over HTTP. */
+public final class SampleInstance implements AutoCloseable {
+
+    private static final HttpClient client = HttpClient.newHttpClient();
+
+    private final ConfigurableApplicationContext context;
+    private final String url;
+
+    private SampleInstance(ConfigurableApplicationContext context) {
+        this.context = context;
+        this.url = "http://localhost:" + context.getEnvironment().getRequiredProperty("local.server.port");
+    }
+
+    /** With a Redis of its own. */
+    public static SampleInstance start(String... args) {
+        return new SampleInstance(SampleApplication.start(
+                Stream.concat(Stream.of("--server.port=0"), Stream.of(args)).toArray(String[]::new)));
+    }
+
+    public static SampleInstance on(RedisServer redis, String... args) {
+        return start(Stream.concat(Stream.of("--spring.data.redis.url=" + redis.uri()), Stream.of(args))
+                .toArray(String[]::new));
+    }
+
+    public <T> T bean(Class<T> type) {
+        return context.getBean(type);
+    }
+
+    public Answer get(String path) {
+        return send(HttpRequest.newBuilder(URI.create(url + path)).build());
+    }
+
+    public Answer post(String path) {
+        return send(HttpRequest.newBuilder(URI.create(url + path))
+                .POST(HttpRequest.BodyPublishers.noBody())
+                .build());
+    }
+
+    private static Answer send(HttpRequest request) {
+        try {
+            HttpResponse<String> response = client.send(request, HttpResponse.BodyHandlers.ofString());
+            return new Answer(
+                    response.statusCode(),
+                    response.headers().firstValue("Content-Type").orElse(""),
+                    response.body());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @Override
+    public void close() {
+        context.close();
+    }
+
+    public record Answer(int status, String contentType, String body) {
+
+        public <T> T read(String jsonPath) {
+            return JsonPath.read(body, jsonPath);
+        }
+    }
+}
