@@ -1,0 +1,103 @@
+package io.github.lockboot.benchmarks;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+import io.github.lockboot.benchmarks.WorkerProcess.FailedException;
+import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.fixture.TcpProxy;
+
+/** Measures all contenders in interleaved rounds, first one round of each, then the next of each. See README.md. */
+public final class Benchmark {
+
+    private static final Duration ONE_WAY = Duration.ofNanos(250_000);
+
+    private final Plan plan;
+    private final Teams teams;
+    private final long stopAt;
+
+    private Benchmark(Plan plan, Teams teams) {
+        this.plan = plan;
+        this.teams = teams;
+        this.stopAt = System.nanoTime() + Duration.ofMillis(plan.limitMillis()).toNanos();
+    }
+
+    /** @param args {@code quick} for short rounds; then the ids of scenarios, or none for all, which writes the results */
+    public static void main(String[] args) throws Exception {
+        Plan plan = Plan.of(args);
+        try (RedisServer server = RedisServer.start();
+                TcpProxy proxy = TcpProxy.to(server);
+                Teams teams = new Teams(server, proxy, plan)) {
+            proxy.delay(ONE_WAY);
+            Map<Scenario, List<Result>> results = new Benchmark(plan, teams).run();
+            Report report = new Report(results, Setting.of(plan, server.version()));
+            System.out.println(report.targets());
+            if (plan.isOfAll()) {
+                report.write(Path.of(""));
+            }
+        }
+    }
+
+    private Map<Scenario, List<Result>> run() throws InterruptedException, IOException {
+        Map<Scenario, List<Result>> results = new EnumMap<>(Scenario.class);
+        for (Scenario scenario : plan.scenarios()) {
+            List<Result> measured = run(scenario);
+            System.out.println(Report.section(scenario, measured));
+            results.put(scenario, measured);
+        }
+        return results;
+    }
+
+    private List<Result> run(Scenario scenario) throws InterruptedException, IOException {
+        Map<Contender, List<Measurement>> measured = new LinkedHashMap<>();
+        Map<Contender, String> failures = new LinkedHashMap<>();
+        List<Contender> contenders = plan.contenders(scenario);
+        contenders.forEach(contender -> measured.put(contender, new ArrayList<>()));
+        for (Contender contender : contenders) {
+            attempt(contender, failures, () -> teams.team(scenario, contender));
+        }
+        int turns = scenario.load().isVirtual() ? plan.turns() : 0;
+        for (int round = 0; round < plan.warmUps() + plan.rounds(); round++) {
+            boolean warm = round >= plan.warmUps();
+            for (Contender contender : contenders) {
+                attempt(contender, failures, () -> {
+                    Measurement one =
+                            teams.team(scenario, contender).measure(scenario.load(), plan.roundMillis(), turns);
+                    if (warm) {
+                        measured.get(contender).add(one);
+                    }
+                });
+            }
+        }
+        return contenders.stream()
+                .map(one -> new Result(scenario, one, measured.get(one), failures.get(one)))
+                .toList();
+    }
+
+    private interface Step {
+        void run() throws IOException, InterruptedException, FailedException;
+    }
+
+    /** Does nothing for a contender that has failed in this scenario. */
+    private void attempt(Contender contender, Map<Contender, String> failures, Step step)
+            throws IOException, InterruptedException {
+        if (failures.containsKey(contender)) {
+            return;
+        }
+        try {
+            if (System.nanoTime() - stopAt >= 0) {
+                throw new FailedException("no time left");
+            }
+            step.run();
+        } catch (FailedException e) {
+            failures.put(contender, String.valueOf(e.getMessage()));
+            teams.dismiss(contender);
+        }
+    }
+}

@@ -1,0 +1,81 @@
+package io.github.lockboot.benchmarks;
+
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/** Draws speeds as horizontal bars, a group for each scenario, each group to its own scale. */
+final class Chart {
+
+    private static final int WIDTH = 860;
+    private static final int LABELS = 220;
+    private static final int BARS = 480;
+    private static final int ROW = 20;
+    private static final int TITLE = 34;
+
+    private static final String STYLE = """
+            <style>
+              text { font: 13px system-ui, sans-serif; fill: #24292f }
+              .title { font-weight: 600 }
+              rect { fill: #9aa4af }
+              .ours { fill: #1a7f64 }
+              @media (prefers-color-scheme: dark) {
+                text { fill: #d6dde4 }
+                rect { fill: #68727d }
+                .ours { fill: #3fb68f }
+              }
+            </style>
+            """;
+
+    private final StringBuilder body = new StringBuilder();
+    private int y = 4;
+
+    private Chart() {}
+
+    /** An SVG document. */
+    static String of(Map<Scenario, List<Result>> results) {
+        Chart chart = new Chart();
+        results.forEach(chart::group);
+        return String.format(
+                Locale.ROOT,
+                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %1$d %2$d\" role=\"img\" "
+                        + "aria-label=\"Turns per second of each contender in each scenario\">%n%s%s</svg>%n",
+                WIDTH,
+                chart.y + ROW / 2,
+                STYLE,
+                chart.body);
+    }
+
+    private void group(Scenario scenario, List<Result> results) {
+        y += TITLE;
+        text(0, "title", scenario.title() + " (turns per second)");
+        double most = results.stream().mapToDouble(Chart::speed).max().orElse(1);
+        for (Result result : results) {
+            y += ROW;
+            boolean ours = result.contender() instanceof ThisLibrary;
+            text(0, ours ? "title" : "", result.contender().name());
+            if (result.hasFailed()) {
+                text(LABELS, "", "failed");
+            } else {
+                double length = Math.max(1, BARS * speed(result) / most);
+                body.append(String.format(
+                        Locale.ROOT,
+                        "<rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\" rx=\"2\"%s/>%n",
+                        LABELS,
+                        y - ROW + 7,
+                        length,
+                        ROW - 5,
+                        ours ? " class=\"ours\"" : ""));
+                text(LABELS + (int) length + 6, "", String.format(Locale.ROOT, "%,.0f", speed(result)));
+            }
+        }
+    }
+
+    private static double speed(Result result) {
+        return result.hasFailed() ? 0 : result.median(Measurement::turnsPerSecond);
+    }
+
+    private void text(int x, String kind, String text) {
+        body.append(String.format(Locale.ROOT, "<text x=\"%d\" y=\"%d\" class=\"%s\">%s</text>%n", x, y, kind, text));
+    }
+}

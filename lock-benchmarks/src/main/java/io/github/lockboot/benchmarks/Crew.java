@@ -1,0 +1,126 @@
+package io.github.lockboot.benchmarks;
+
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
+
+import org.jspecify.annotations.Nullable;
+
+/** The threads of one process in one round. */
+final class Crew {
+
+    /** Threads do not begin all at once: turns count only after this part of a round's time has gone by before it. */
+    private static final int RAMP = 4;
+
+    private final Contender.Client client;
+    private final Round round;
+    private final long[] turns;
+    private final Histogram waits = new Histogram();
+    private final LongAdder acquisitions = new LongAdder();
+    private final ReentrantLock collecting = new ReentrantLock();
+    private final CountDownLatch start = new CountDownLatch(1);
+    private final CountDownLatch done;
+    private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+    private volatile long countFrom;
+    private volatile long stopAt;
+
+    private Crew(Contender.Client client, Round round) {
+        this.client = client;
+        this.round = round;
+        this.turns = new long[round.load().threads()];
+        this.done = new CountDownLatch(turns.length);
+    }
+
+    /** Does a round. Ends when all threads have; whoever waits too long for that ends the process. */
+    static Sample run(Contender.Client client, Round round) throws Exception {
+        return new Crew(client, round).run();
+    }
+
+    private Sample run() throws Exception {
+        for (int i = 0; i < turns.length; i++) {
+            int number = i;
+            start(() -> work(number));
+        }
+        Thread.sleep(Math.max(0, round.startEpochMillis() - System.currentTimeMillis()));
+        long startedAt = System.nanoTime();
+        long window = round.turns() > 0 ? Long.MAX_VALUE / 4 : TimeUnit.MILLISECONDS.toNanos(round.millis());
+        countFrom = round.turns() > 0 ? startedAt : startedAt + window / RAMP;
+        stopAt = countFrom + window;
+        start.countDown();
+        done.await();
+        Throwable failed = failure.get();
+        if (failed != null) {
+            throw new IllegalStateException(failed);
+        }
+        long took = round.turns() > 0 ? System.nanoTime() - startedAt : window;
+        return new Sample(took / 1e9, turns, acquisitions.sum(), waits);
+    }
+
+    /** Virtual threads are younger than the Java release this is compiled for. */
+    private void start(Runnable work) throws ReflectiveOperationException {
+        if (round.load().isVirtual()) {
+            Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, work);
+        } else {
+            Thread thread = new Thread(work, "crew");
+            thread.setDaemon(true);
+            thread.start();
+        }
+    }
+
+    private void work(int number) {
+        Histogram own = new Histogram();
+        try {
+            start.await();
+            turns[number] = takeTurns(number, own);
+        } catch (Throwable failed) {
+            failure.compareAndSet(null, failed);
+        }
+        collecting.lock();
+        try {
+            waits.add(own);
+        } finally {
+            collecting.unlock();
+        }
+        done.countDown();
+    }
+
+    private long takeTurns(int number, Histogram own) {
+        int names = round.load().names();
+        int holds = round.load().holds();
+        Lock lock = client.lock(nameOf(number));
+        long counted = 0;
+        long acquired = 0;
+        for (long turn = 0; failure.get() == null; turn++) {
+            if (names > 1) {
+                lock = client.lock(nameOf((number + turn * turns.length) % names));
+            }
+            long before = System.nanoTime();
+            lock.lock();
+            long after = System.nanoTime();
+            for (int hold = 1; hold < holds; hold++) {
+                lock.lock();
+            }
+            for (int hold = 1; hold < holds; hold++) {
+                lock.unlock();
+            }
+            lock.unlock();
+            acquired++;
+            if (after - countFrom >= 0) {
+                own.record(after - before);
+                counted += after - stopAt < 0 ? 1 : 0;
+            }
+            if (after - stopAt >= 0 || counted == round.turns() && counted > 0) {
+                break;
+            }
+        }
+        acquisitions.add(acquired);
+        return counted;
+    }
+
+    private String nameOf(long number) {
+        return "benchmark:" + number % round.load().names();
+    }
+}

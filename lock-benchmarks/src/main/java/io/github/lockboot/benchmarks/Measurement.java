@@ -1,0 +1,41 @@
+package io.github.lockboot.benchmarks;
+
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/**
+ * What one round showed of one contender. Times are in microseconds; commands and messages are per acquisition.
+ *
+ * @param commands those that clients sent: scripts, subscriptions and the contender's own commands, not what scripts ran
+ * @param messages how often something was published
+ */
+record Measurement(
+        double turnsPerSecond,
+        double median,
+        double p99,
+        double longest,
+        double fairness,
+        double commands,
+        double messages) {
+
+    private static final Set<String> CLIENT_COMMANDS = Set.of(
+            "eval", "evalsha", "subscribe", "unsubscribe", "psubscribe", "punsubscribe", "ssubscribe", "sunsubscribe");
+
+    static Measurement of(Sample sample, Map<String, Long> calls, Set<String> ownCommands) {
+        Histogram waits = sample.waits();
+        double acquisitions = sample.acquisitions();
+        long commands = Stream.concat(CLIENT_COMMANDS.stream(), ownCommands.stream())
+                .mapToLong(command -> calls.getOrDefault(command, 0L))
+                .sum();
+        long messages = calls.getOrDefault("publish", 0L) + calls.getOrDefault("spublish", 0L);
+        return new Measurement(
+                sample.turnsPerSecond(),
+                waits.percentile(0.5) / 1e3,
+                waits.percentile(0.99) / 1e3,
+                waits.max() / 1e3,
+                sample.fairness(),
+                commands / acquisitions,
+                messages / acquisitions);
+    }
+}

@@ -1,0 +1,50 @@
+package io.github.lockboot.benchmarks;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * How much is measured.
+ *
+ * @param warmUpMillis how long new processes run before their first round
+ * @param warmUps rounds of each scenario that do not count
+ * @param turns per virtual thread; other threads go on for the time of a round
+ * @param patienceMillis how long a contender may take beyond a round's time before it has failed
+ */
+record Plan(
+        String name,
+        long warmUpMillis,
+        int warmUps,
+        int rounds,
+        long roundMillis,
+        int turns,
+        long patienceMillis,
+        long limitMillis,
+        List<Scenario> scenarios,
+        boolean isOfAll) {
+
+    private static final String QUICK = "quick";
+
+    /** Who takes part: in short rounds with costly processes only those whom a target names. */
+    List<Contender> contenders(Scenario scenario) {
+        boolean costly = scenario.processes() > 1 || scenario.load().isVirtual();
+        return scenario.contenders().stream()
+                .filter(one -> !costly || !name.equals(QUICK) || Target.names(one, scenario))
+                .toList();
+    }
+
+    /** @param args {@code quick} for short rounds; then the ids of scenarios, or none for all */
+    static Plan of(String[] args) {
+        List<String> words = new ArrayList<>(Arrays.asList(args));
+        boolean quick = words.remove(QUICK);
+        List<Scenario> scenarios = words.isEmpty()
+                ? Arrays.stream(Scenario.values())
+                        .filter(scenario -> !quick || scenario != Scenario.FOUR_JVMS_REMOTE)
+                        .toList()
+                : words.stream().map(Scenario::withId).toList();
+        return quick
+                ? new Plan(QUICK, 1_000, 1, 3, 250, 1, 10_000, 4 * 60_000, scenarios, words.isEmpty())
+                : new Plan("full", 5_000, 1, 7, 1_000, 2, 30_000, 25 * 60_000, scenarios, words.isEmpty());
+    }
+}

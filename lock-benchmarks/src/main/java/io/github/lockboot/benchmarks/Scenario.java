@@ -1,0 +1,101 @@
+package io.github.lockboot.benchmarks;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+
+import static io.github.lockboot.benchmarks.Contenders.JDK;
+import static io.github.lockboot.benchmarks.Contenders.LOCK4J;
+import static io.github.lockboot.benchmarks.Contenders.OURS;
+import static io.github.lockboot.benchmarks.Contenders.OURS_STRICT;
+import static io.github.lockboot.benchmarks.Contenders.RAW;
+import static io.github.lockboot.benchmarks.Contenders.RFAIR;
+import static io.github.lockboot.benchmarks.Contenders.RLOCK;
+import static io.github.lockboot.benchmarks.Contenders.SI_PUB_SUB;
+import static io.github.lockboot.benchmarks.Contenders.SI_SPIN;
+
+/** What is done to the locks, where, and by whom; in an order that lets processes be used again. */
+enum Scenario {
+    UNCONTENDED("one thread, uncontended", 1, Load.threads(1), false, everybody()),
+    NESTED("one thread, five nested holds", 1, Load.threads(1).holding(5), false, reentrant()),
+    DISTINCT("16 threads, 10,000 distinct names", 1, Load.threads(16).onNames(10_000), false, everybody()),
+    ONE_JVM("16 threads of one JVM, one name", 1, Load.threads(16), false, withJdk()),
+    UNCONTENDED_REMOTE("one thread, uncontended, 0.5 ms round trip", 1, Load.threads(1), true, everybody()),
+    ONE_JVM_REMOTE("16 threads of one JVM, one name, 0.5 ms round trip", 1, Load.threads(16), true, withJdk()),
+    FOUR_JVMS("4 JVMs of 4 threads, one name", 4, Load.threads(4), false, withStrict()),
+    FOUR_JVMS_REMOTE("4 JVMs of 4 threads, one name, 0.5 ms round trip", 4, Load.threads(4), true, withStrict()),
+    VIRTUAL(
+            "10,000 virtual threads, 100 names",
+            1,
+            Load.threads(10_000).onNames(100).virtual(),
+            false,
+            everybody());
+
+    private final String title;
+    private final int processes;
+    private final Load load;
+    private final boolean remote;
+    private final List<Contender> contenders;
+
+    Scenario(String title, int processes, Load load, boolean remote, List<Contender> contenders) {
+        this.title = title;
+        this.processes = processes;
+        this.load = load;
+        this.remote = remote;
+        this.contenders = contenders;
+    }
+
+    /** Its name on the command line. */
+    String id() {
+        return name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    String title() {
+        return title;
+    }
+
+    int processes() {
+        return processes;
+    }
+
+    /** What each process does. */
+    Load load() {
+        return load;
+    }
+
+    /** Whether Redis is reached through the slow proxy. */
+    boolean isRemote() {
+        return remote;
+    }
+
+    boolean isContended() {
+        return processes * load.threads() > load.names();
+    }
+
+    List<Contender> contenders() {
+        return contenders;
+    }
+
+    static Scenario withId(String id) {
+        return Arrays.stream(values())
+                .filter(scenario -> scenario.id().equals(id))
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("no scenario is called " + id));
+    }
+
+    private static List<Contender> everybody() {
+        return List.of(RAW, OURS, RLOCK, RFAIR, SI_SPIN, SI_PUB_SUB, LOCK4J);
+    }
+
+    private static List<Contender> reentrant() {
+        return List.of(OURS, RLOCK, RFAIR, SI_SPIN, SI_PUB_SUB);
+    }
+
+    private static List<Contender> withJdk() {
+        return List.of(RAW, OURS, RLOCK, RFAIR, SI_SPIN, SI_PUB_SUB, LOCK4J, JDK);
+    }
+
+    private static List<Contender> withStrict() {
+        return List.of(RAW, OURS, OURS_STRICT, RLOCK, RFAIR, SI_SPIN, SI_PUB_SUB, LOCK4J);
+    }
+}

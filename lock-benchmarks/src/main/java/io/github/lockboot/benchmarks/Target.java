@@ -1,0 +1,117 @@
+package io.github.lockboot.benchmarks;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.ToDoubleFunction;
+
+import org.jspecify.annotations.Nullable;
+
+import static io.github.lockboot.benchmarks.Contenders.JDK;
+import static io.github.lockboot.benchmarks.Contenders.OURS;
+import static io.github.lockboot.benchmarks.Contenders.OURS_STRICT;
+import static io.github.lockboot.benchmarks.Contenders.RAW;
+import static io.github.lockboot.benchmarks.Contenders.RFAIR;
+import static io.github.lockboot.benchmarks.Contenders.RLOCK;
+import static io.github.lockboot.benchmarks.Scenario.DISTINCT;
+import static io.github.lockboot.benchmarks.Scenario.FOUR_JVMS;
+import static io.github.lockboot.benchmarks.Scenario.NESTED;
+import static io.github.lockboot.benchmarks.Scenario.ONE_JVM;
+import static io.github.lockboot.benchmarks.Scenario.ONE_JVM_REMOTE;
+import static io.github.lockboot.benchmarks.Scenario.UNCONTENDED;
+import static io.github.lockboot.benchmarks.Scenario.VIRTUAL;
+
+/** A figure this library is to reach, alone or as a multiple of another's. */
+record Target(
+        Scenario scenario,
+        Metric metric,
+        Contender of,
+        @Nullable Contender against,
+        Bound bound,
+        double value) {
+
+    /** Which side of the value is good. */
+    enum Bound {
+        AT_LEAST,
+        AT_MOST
+    }
+
+    /** What is compared. */
+    enum Metric {
+        SPEED("turns/s", Measurement::turnsPerSecond),
+        P99("p99 of waiting", Measurement::p99),
+        FAIRNESS("Jain fairness", Measurement::fairness),
+        COMMANDS("commands per turn", Measurement::commands);
+
+        private final String title;
+        private final ToDoubleFunction<Measurement> value;
+
+        Metric(String title, ToDoubleFunction<Measurement> value) {
+            this.title = title;
+            this.value = value;
+        }
+    }
+
+    static final List<Target> ALL = List.of(
+            speed(UNCONTENDED, OURS, RAW, 0.95),
+            atMost(UNCONTENDED, Metric.COMMANDS, OURS, null, 2.004),
+            speed(NESTED, OURS, RLOCK, 4),
+            speed(DISTINCT, OURS, RAW, 0.9),
+            speed(ONE_JVM, OURS, JDK, 0.9),
+            speed(ONE_JVM_REMOTE, OURS, JDK, 0.9),
+            speed(ONE_JVM, OURS, RLOCK, 20),
+            speed(ONE_JVM_REMOTE, OURS, RLOCK, 20),
+            atMost(ONE_JVM, Metric.P99, OURS, RLOCK, 1 / 20.0),
+            atMost(ONE_JVM, Metric.COMMANDS, OURS, null, 0.01),
+            speed(FOUR_JVMS, OURS, RLOCK, 7),
+            speed(FOUR_JVMS, OURS, RFAIR, 8),
+            atLeast(FOUR_JVMS, Metric.FAIRNESS, OURS, 0.99),
+            atMost(FOUR_JVMS, Metric.P99, OURS, RLOCK, 1 / 10.0),
+            atMost(FOUR_JVMS, Metric.COMMANDS, OURS, null, 0.3),
+            speed(FOUR_JVMS, OURS_STRICT, RFAIR, 3),
+            atMost(FOUR_JVMS, Metric.COMMANDS, OURS_STRICT, null, 1.1),
+            speed(VIRTUAL, OURS, RLOCK, 12));
+
+    private static Target speed(Scenario scenario, Contender of, Contender against, double value) {
+        return new Target(scenario, Metric.SPEED, of, against, Bound.AT_LEAST, value);
+    }
+
+    private static Target atLeast(Scenario scenario, Metric metric, Contender of, double value) {
+        return new Target(scenario, metric, of, null, Bound.AT_LEAST, value);
+    }
+
+    private static Target atMost(
+            Scenario scenario, Metric metric, Contender of, @Nullable Contender against, double value) {
+        return new Target(scenario, metric, of, against, Bound.AT_MOST, value);
+    }
+
+    /** Whether the contender is needed for a target in this scenario. */
+    static boolean names(Contender contender, Scenario scenario) {
+        return ALL.stream()
+                .filter(target -> target.scenario == scenario)
+                .anyMatch(target -> target.of == contender || target.against == contender);
+    }
+
+    String title() {
+        return of.name() + ": " + metric.title + (against == null ? "" : " / " + against.name());
+    }
+
+    /** What was measured, if it could be. */
+    Optional<Double> measured(Map<Scenario, List<Result>> results) {
+        Optional<Double> own = median(results, of);
+        return against == null
+                ? own
+                : own.flatMap(value -> median(results, against).map(base -> value / base));
+    }
+
+    boolean isMetBy(double measured) {
+        return bound == Bound.AT_LEAST ? measured >= value : measured <= value;
+    }
+
+    private Optional<Double> median(Map<Scenario, List<Result>> results, Contender contender) {
+        return results.getOrDefault(scenario, List.of()).stream()
+                .filter(result -> result.contender() == contender && !result.hasFailed())
+                .map(result -> result.median(metric.value))
+                .findFirst();
+    }
+}

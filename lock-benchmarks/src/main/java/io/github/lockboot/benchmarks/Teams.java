@@ -1,0 +1,76 @@
+package io.github.lockboot.benchmarks;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+import io.github.lockboot.benchmarks.WorkerProcess.FailedException;
+import io.github.lockboot.fixture.RedisProbe;
+import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.fixture.TcpProxy;
+
+/**
+ * Starts teams and keeps them while the scenarios that follow can use them: a team costs some seconds of processor time, which
+ * is not to be spent while another is measured.
+ */
+final class Teams implements AutoCloseable {
+
+    /** What the processes of a team have in common; a team is kept until another kind is wanted. */
+    private record Kind(Path jdk, int processes, boolean remote) {}
+
+    private final RedisServer server;
+    private final TcpProxy proxy;
+    private final RedisProbe probe;
+    private final Plan plan;
+    private final Map<Contender, Team> teams = new LinkedHashMap<>();
+    private Kind kind = new Kind(Path.of(""), 0, false);
+
+    Teams(RedisServer server, TcpProxy proxy, Plan plan) {
+        this.server = server;
+        this.proxy = proxy;
+        this.probe = server.probe();
+        this.plan = plan;
+    }
+
+    Team team(Scenario scenario, Contender contender) throws IOException, InterruptedException, FailedException {
+        Path jdk = scenario.load().isVirtual()
+                ? Jdks.withVirtualThreads().orElseThrow(() -> new FailedException("no JDK with virtual threads here"))
+                : Jdks.current();
+        Kind wanted = new Kind(jdk, scenario.processes(), scenario.isRemote());
+        if (!wanted.equals(kind)) {
+            dismissAll();
+            kind = wanted;
+        }
+        Team team = teams.get(contender);
+        if (team == null) {
+            Team.Address address = scenario.isRemote()
+                    ? new Team.Address(proxy.host(), proxy.port())
+                    : new Team.Address(server.host(), server.port());
+            team = Team.start(jdk, contender, scenario.processes(), address, probe, plan.patienceMillis());
+            teams.put(contender, team);
+            team.measure(scenario.load(), plan.warmUpMillis(), scenario.load().isVirtual() ? plan.turns() : 0);
+        }
+        return team;
+    }
+
+    /** Ends the processes of one that failed, so that it does not disturb the others. */
+    void dismiss(Contender contender) {
+        Team team = teams.remove(contender);
+        if (team != null) {
+            team.close();
+        }
+    }
+
+    private void dismissAll() {
+        teams.values().forEach(Team::close);
+        teams.clear();
+        probe.command("FLUSHALL");
+    }
+
+    @Override
+    public void close() {
+        teams.values().forEach(Team::close);
+        probe.close();
+    }
+}
