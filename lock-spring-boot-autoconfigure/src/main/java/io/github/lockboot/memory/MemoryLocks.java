@@ -32,6 +32,7 @@ final class MemoryLocks {
     private final Executor workers = workers("lock-memory");
     private final long start = System.nanoTime();
     private volatile long skipped;
+    /** Begins at the wall clock, so that tokens grow over restarts too; time itself is monotonic. */
     private long newestToken = TimeUnit.MILLISECONDS.toMicros(System.currentTimeMillis());
 
     /** Who has lost a hold and has not been told by all its unlocks. */

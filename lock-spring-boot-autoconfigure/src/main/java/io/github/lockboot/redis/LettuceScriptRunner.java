@@ -102,7 +102,8 @@ final class LettuceScriptRunner implements ScriptRunner {
                 }
                 connection = closed ? null : made;
             }
-        } catch (RuntimeException failure) {
+        } catch (RuntimeException
+                | Error failure) { // whatever it is, the next call must find the way free to try again
             List<Unsent> never;
             synchronized (connecting) {
                 never = takeUnsent();
