@@ -132,6 +132,28 @@ class EngineRulesTests {
         }
 
         @Test
+        void renewalsDueAtAboutTheSameTimeAreSentTogetherAndNoneWaitsForAnother() {
+            for (int i = 0; i < 100; i++) {
+                scripted.acquireNamed("idle-" + i, LONG);
+                scripted.next("acquire").answer(new Reply.Owner(100 + i, 30_000, 0));
+                scripted.timer.tick(Duration.ofMillis(100));
+            }
+            int renewals = 0;
+            int rounds = 0;
+            for (int millis = 0; millis < 10_000; millis += 10) {
+                int sent = scripted.sentCount();
+                for (int i = 0; i < sent; i++) {
+                    scripted.next("renew").answer(new Reply.Renewed(30_000, 0));
+                }
+                renewals += sent;
+                rounds += sent > 0 ? 1 : 0;
+                scripted.timer.tick(Duration.ofMillis(10));
+            }
+            assertThat(renewals).isBetween(95, 110);
+            assertThat(rounds).isLessThanOrEqualTo(25);
+        }
+
+        @Test
         void whatCannotBeRenewedIsLostAtTheDeadlineOnceAndNothingIsDeleted() {
             Lease lease = scripted.granted(100, TTL);
             AtomicInteger told = new AtomicInteger();

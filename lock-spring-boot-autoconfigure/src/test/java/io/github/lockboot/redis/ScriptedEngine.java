@@ -90,6 +90,10 @@ final class ScriptedEngine {
         return LeaseRequest.make(engine, NAME, new Terms(ttl.toMillis(), renew), 0, wait.toNanos());
     }
 
+    CompletableFuture<Lease> acquireNamed(String name, Duration wait) {
+        return LeaseRequest.make(engine, name, new Terms(TTL.toMillis(), true), 0, wait.toNanos());
+    }
+
     /** A lease granted at once, Redis answering without delay. */
     Lease granted(long token, Duration lease) {
         CompletableFuture<Lease> future = acquire(Duration.ofMinutes(1));

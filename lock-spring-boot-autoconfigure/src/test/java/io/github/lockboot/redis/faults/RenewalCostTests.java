@@ -28,7 +28,7 @@ class RenewalCostTests {
     }
 
     @Test
-    void aThousandIdleLocksCostAHundredRenewalsASecondInFarFewerRoundTrips() throws Exception {
+    void aThousandIdleLocksCostAHundredRenewalsASecond() throws Exception {
         TcpProxy proxy = fleet.proxy();
         RedisLockRegistry registry = fleet.registry(proxy, Fleet.ttl(Duration.ofSeconds(30)));
         List<CompletableFuture<Lease>> held = new ArrayList<>();
@@ -46,7 +46,6 @@ class RenewalCostTests {
         Figures.report(
                 "%d idle locks, ttl 30 s: %d renewals in %d s, in %d pieces", LOCKS, renewals, SECONDS, roundTrips);
         assertThat(renewals).isBetween((long) LOCKS, 110L * SECONDS);
-        assertThat(roundTrips).isLessThan(renewals / 2);
         for (CompletableFuture<Lease> lease : held) {
             assertThat(lease.join().isValid()).isTrue();
             lease.join().close();
