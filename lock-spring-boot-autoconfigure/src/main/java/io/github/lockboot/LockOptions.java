@@ -14,19 +14,25 @@ public final class LockOptions {
     /** The shortest lease accepted: below it, scheduling delays alone would lose locks. */
     public static final Duration MIN_TTL = Duration.ofSeconds(1);
 
-    private static final LockOptions DEFAULTS = new LockOptions(null, null, null, null);
+    private static final LockOptions DEFAULTS = new LockOptions(null, null, null, null, null);
 
     private final @Nullable Duration ttl;
     private final @Nullable Duration waitTime;
     private final @Nullable Boolean renew;
     private final @Nullable Duration maxHold;
+    private final @Nullable String group;
 
     private LockOptions(
-            @Nullable Duration ttl, @Nullable Duration waitTime, @Nullable Boolean renew, @Nullable Duration maxHold) {
+            @Nullable Duration ttl,
+            @Nullable Duration waitTime,
+            @Nullable Boolean renew,
+            @Nullable Duration maxHold,
+            @Nullable String group) {
         this.ttl = ttl;
         this.waitTime = waitTime;
         this.renew = renew;
         this.maxHold = maxHold;
+        this.group = group;
     }
 
     /** Options that leave everything to the registry. */
@@ -46,7 +52,7 @@ public final class LockOptions {
         if (ttl.compareTo(Duration.ofDays(24)) > 0) {
             throw new IllegalArgumentException("ttl is " + ttl + "; it must be at most 24 days: use renewal instead");
         }
-        return new LockOptions(ttl, waitTime, renew, maxHold);
+        return new LockOptions(ttl, waitTime, renew, maxHold, group);
     }
 
     /**
@@ -58,17 +64,17 @@ public final class LockOptions {
         if (waitTime.isNegative()) {
             throw new IllegalArgumentException("waitTime is " + waitTime + "; it must not be negative");
         }
-        return new LockOptions(ttl, waitTime, renew, maxHold);
+        return new LockOptions(ttl, waitTime, renew, maxHold, group);
     }
 
     /** Keeps the lease renewed for as long as the lock is held. */
     public LockOptions withRenewal() {
-        return new LockOptions(ttl, waitTime, true, maxHold);
+        return new LockOptions(ttl, waitTime, true, maxHold, group);
     }
 
     /** Lets the lease end after its ttl, held or not. */
     public LockOptions withoutRenewal() {
-        return new LockOptions(ttl, waitTime, false, maxHold);
+        return new LockOptions(ttl, waitTime, false, maxHold, group);
     }
 
     /**
@@ -80,7 +86,20 @@ public final class LockOptions {
         if (maxHold.isNegative() || maxHold.isZero()) {
             throw new IllegalArgumentException("maxHold is " + maxHold + "; it must be positive");
         }
-        return new LockOptions(ttl, waitTime, renew, maxHold);
+        return new LockOptions(ttl, waitTime, renew, maxHold, group);
+    }
+
+    /**
+     * What kind of lock it is, whatever its key: {@code "order"} for {@code "order:4711"}. Metrics are tagged with it, so there
+     * should be few; the annotation gives its {@code name}, or else {@code Class.method}.
+     *
+     * @throws IllegalArgumentException if blank
+     */
+    public LockOptions withGroup(String group) {
+        if (group.isBlank()) {
+            throw new IllegalArgumentException("the group is blank; name the kind of lock, such as \"order\"");
+        }
+        return new LockOptions(ttl, waitTime, renew, maxHold, group);
     }
 
     /** These options, with what they leave open taken from {@code fallback}. */
@@ -92,7 +111,8 @@ public final class LockOptions {
                 ttl != null ? ttl : fallback.ttl,
                 waitTime != null ? waitTime : fallback.waitTime,
                 renew != null ? renew : fallback.renew,
-                maxHold != null ? maxHold : fallback.maxHold);
+                maxHold != null ? maxHold : fallback.maxHold,
+                group != null ? group : fallback.group);
     }
 
     /** The lease; null when left to the registry. */
@@ -115,22 +135,29 @@ public final class LockOptions {
         return maxHold;
     }
 
+    /** What kind of lock it is; null when nobody said. */
+    public @Nullable String group() {
+        return group;
+    }
+
     @Override
     public boolean equals(@Nullable Object other) {
         return other instanceof LockOptions that
                 && Objects.equals(ttl, that.ttl)
                 && Objects.equals(waitTime, that.waitTime)
                 && Objects.equals(renew, that.renew)
-                && Objects.equals(maxHold, that.maxHold);
+                && Objects.equals(maxHold, that.maxHold)
+                && Objects.equals(group, that.group);
     }
 
     @Override
     public int hashCode() {
-        return Objects.hash(ttl, waitTime, renew, maxHold);
+        return Objects.hash(ttl, waitTime, renew, maxHold, group);
     }
 
     @Override
     public String toString() {
-        return "LockOptions[ttl=" + ttl + ", waitTime=" + waitTime + ", renew=" + renew + ", maxHold=" + maxHold + "]";
+        return "LockOptions[ttl=" + ttl + ", waitTime=" + waitTime + ", renew=" + renew + ", maxHold=" + maxHold
+                + ", group=" + group + "]";
     }
 }

@@ -38,7 +38,7 @@ final class LockSpecParser {
         List<KeyExpression> key = key(annotation, reader);
         Condition condition = condition(annotation, reader);
         Keep keep = keep(annotation, reader);
-        LockOptions options = options(annotation, keep != null, reader);
+        LockOptions options = options(annotation, group(name, method), keep != null, reader);
         Contention contention = new ContentionReader(reader, result).read(annotation);
         String registry = Objects.requireNonNullElse(reader.resolve("registry", annotation.registry()), "");
         return new LockSpec(
@@ -117,8 +117,12 @@ final class LockSpecParser {
         return keep;
     }
 
-    private static LockOptions options(DistributedLock annotation, boolean kept, AttributeReader reader) {
-        LockOptions options = LockOptions.defaults();
+    private static String group(String name, LockedMethod method) {
+        return !name.isBlank() ? name : method.shortName();
+    }
+
+    private static LockOptions options(DistributedLock annotation, String group, boolean kept, AttributeReader reader) {
+        LockOptions options = LockOptions.defaults().withGroup(group);
         options = orSame(options, reader.duration("waitTime", annotation.waitTime(), options::withWaitTime));
         options = orSame(options, reader.duration("ttl", annotation.ttl(), options::withTtl));
         options = orSame(options, reader.duration("maxHold", annotation.maxHold(), options::withMaxHold));

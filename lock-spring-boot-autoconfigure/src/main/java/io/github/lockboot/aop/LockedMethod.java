@@ -70,6 +70,11 @@ final class LockedMethod {
                 + ", or #p0 for the first parameter";
     }
 
+    /** {@code Class.method}. */
+    String shortName() {
+        return method.getDeclaringClass().getSimpleName() + "." + method.getName();
+    }
+
     Finding finding(String problem, String mend) {
         return new Finding(toString(), problem, mend);
     }

@@ -45,6 +45,17 @@ class LockOptionsOfAnnotationTests {
     }
 
     @Test
+    void theGroupIsTheNameOrElseTheMethod() {
+        runner.run(context -> {
+            Orders orders = context.getBean(Orders.class);
+            orders.plain();
+            assertThat(registry.lastOptions().group()).isEqualTo("plain");
+            orders.unnamed("o1");
+            assertThat(registry.lastOptions().group()).isEqualTo("Orders.unnamed");
+        });
+    }
+
+    @Test
     void withTheConditionTheMethodIsLocked() {
         runner.run(context -> {
             context.getBean(Orders.class).above(101);
@@ -125,6 +136,9 @@ class LockOptionsOfAnnotationTests {
 
         @DistributedLock(name = "plain")
         void plain() {}
+
+        @DistributedLock(key = "#id")
+        void unnamed(String id) {}
 
         @DistributedLock(name = "renewed", renew = Renewal.ON)
         void renewed() {}
