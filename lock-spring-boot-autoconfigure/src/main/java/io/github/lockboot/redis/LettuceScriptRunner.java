@@ -1,5 +1,6 @@
 package io.github.lockboot.redis;
 
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -14,7 +15,7 @@ import io.lettuce.core.RedisFuture;
 import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.codec.ByteArrayCodec;
-import io.lettuce.core.output.NestedMultiOutput;
+import io.lettuce.core.output.ValueOutput;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import org.jspecify.annotations.Nullable;
@@ -138,15 +139,15 @@ final class LettuceScriptRunner implements ScriptRunner {
     }
 
     private CompletableFuture<Reply> evalsha(RedisClusterAsyncCommands<byte[], byte[]> commands, Call call) {
-        RedisFuture<List<Object>> sent =
+        RedisFuture<byte[]> sent =
                 send(commands, CommandType.EVALSHA, call.script().getSha1(), call);
         CompletableFuture<Reply> reply = new Sent(sent);
-        sent.whenComplete((list, failure) -> {
+        sent.whenComplete((line, failure) -> {
             if (RedisFailure.unwrap(failure) instanceof RedisNoScriptException) {
                 send(commands, CommandType.EVAL, call.script().getScriptAsString(), call)
                         .whenComplete((again, failureAgain) -> complete(reply, again, failureAgain));
             } else {
-                complete(reply, list, failure);
+                complete(reply, line, failure);
             }
         });
         expiry.watch(reply);
@@ -172,19 +173,19 @@ final class LettuceScriptRunner implements ScriptRunner {
         }
     }
 
-    private static RedisFuture<List<Object>> send(
+    private static RedisFuture<byte[]> send(
             RedisClusterAsyncCommands<byte[], byte[]> commands, CommandType type, String script, Call call) {
         CommandArgs<byte[], byte[]> args =
                 new CommandArgs<>(ByteArrayCodec.INSTANCE).add(script).add(1).addKey(call.key());
         for (byte[] argument : call.arguments()) {
             args.addValue(argument);
         }
-        return commands.dispatch(type, new NestedMultiOutput<>(ByteArrayCodec.INSTANCE), args);
+        return commands.dispatch(type, new ValueOutput<>(ByteArrayCodec.INSTANCE), args);
     }
 
-    private void complete(CompletableFuture<Reply> reply, @Nullable List<?> list, @Nullable Throwable failure) {
-        if (list != null) {
-            reply.complete(Reply.parse(list));
+    private void complete(CompletableFuture<Reply> reply, byte @Nullable [] line, @Nullable Throwable failure) {
+        if (line != null) {
+            reply.complete(Reply.parse(new String(line, StandardCharsets.ISO_8859_1)));
         } else {
             fail(reply, failure == null ? new IllegalStateException("no reply") : failure);
         }

@@ -6,12 +6,11 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
-import java.util.List;
 
 import org.springframework.data.redis.core.script.RedisScript;
 
-/** One of our scripts, read once. Replies are lists: a status word, then numbers. */
-final class LuaScript implements RedisScript<List<?>> {
+/** One of our scripts, read once. A reply is one line: a status word, then numbers. */
+final class LuaScript implements RedisScript<String> {
 
     private static final String COMMON = read("common.lua");
 
@@ -36,9 +35,8 @@ final class LuaScript implements RedisScript<List<?>> {
     }
 
     @Override
-    @SuppressWarnings({"unchecked", "rawtypes"})
-    public Class<List<?>> getResultType() {
-        return (Class) List.class;
+    public Class<String> getResultType() {
+        return String.class;
     }
 
     @Override

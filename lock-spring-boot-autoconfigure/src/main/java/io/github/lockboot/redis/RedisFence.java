@@ -32,6 +32,7 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 public final class RedisFence {
 
     private static final String VALUE = "value";
+    private static final String STALE = "STALE ";
 
     private final StringRedisTemplate redis;
 
@@ -59,13 +60,13 @@ public final class RedisFence {
         if (timeToLive.toMillis() < 1) {
             throw new IllegalArgumentException("timeToLive is " + timeToLive + "; it must be at least 1 ms");
         }
-        List<?> reply = redis.execute(
+        String reply = redis.execute(
                 LuaScript.FENCE, List.of(key), Long.toString(token), value, Long.toString(timeToLive.toMillis()));
         if (reply == null) {
             throw new IllegalStateException("a fence cannot answer inside a transaction or pipeline of Redis");
         }
-        if (reply.get(0).equals("STALE")) {
-            throw new StaleTokenException(key, token, Long.parseLong((String) reply.get(1)));
+        if (reply.startsWith(STALE)) {
+            throw new StaleTokenException(key, token, Long.parseLong(reply.substring(STALE.length())));
         }
     }
 

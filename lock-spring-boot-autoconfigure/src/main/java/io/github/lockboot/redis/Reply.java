@@ -1,8 +1,5 @@
 package io.github.lockboot.redis;
 
-import java.nio.charset.StandardCharsets;
-import java.util.List;
-
 /** What a script answered. */
 sealed interface Reply {
 
@@ -33,33 +30,30 @@ sealed interface Reply {
 
     record Foreign() implements Reply {}
 
-    record Held(String owner, long fence, long leftMillis) implements Reply {}
+    record Held(long fence, long leftMillis, String owner) implements Reply {}
 
-    static Reply parse(List<?> reply) {
-        String status = text(reply.get(0));
-        return switch (status) {
-            case "OWNER", "KEPT" -> new Owner(number(reply, 1), number(reply, 2), number(reply, 3));
-            case "QUEUED" -> new Queued(number(reply, 1), number(reply, 2), number(reply, 3));
-            case "BUSY" -> new Busy(number(reply, 1));
+    /** @param line a status word and numbers, with a space between each; what is not a number comes last */
+    static Reply parse(String line) {
+        String[] words = line.split(" ", 4);
+        return switch (words[0]) {
+            case "OWNER", "KEPT" -> new Owner(number(words, 1), number(words, 2), number(words, 3));
+            case "QUEUED" -> new Queued(number(words, 1), number(words, 2), number(words, 3));
+            case "BUSY" -> new Busy(number(words, 1));
             case "RELEASED" -> new Released();
             case "HANDED_OVER" -> new HandedOver();
             case "NOT_OWNER" -> new NotOwner();
-            case "RENEWED" -> new Renewed(number(reply, 1), number(reply, 2));
+            case "RENEWED" -> new Renewed(number(words, 1), number(words, 2));
             case "LEFT" -> new Left();
             case "GIVEN_AWAY" -> new GivenAway();
             case "UNKNOWN" -> new Unknown();
             case "FREE" -> new Free();
             case "FOREIGN" -> new Foreign();
-            case "HELD" -> new Held(text(reply.get(1)), number(reply, 2), number(reply, 3));
-            default -> throw new IllegalStateException("a lock script answered " + reply);
+            case "HELD" -> new Held(number(words, 1), number(words, 2), words[3]);
+            default -> throw new IllegalStateException("a lock script answered " + line);
         };
     }
 
-    private static long number(List<?> reply, int index) {
-        return ((Number) reply.get(index)).longValue();
-    }
-
-    private static String text(Object word) {
-        return word instanceof byte[] bytes ? new String(bytes, StandardCharsets.UTF_8) : word.toString();
+    private static long number(String[] words, int index) {
+        return Long.parseLong(words[index]);
     }
 }

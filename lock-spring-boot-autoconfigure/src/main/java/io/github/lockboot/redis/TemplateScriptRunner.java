@@ -12,9 +12,6 @@ import org.springframework.data.redis.serializer.RedisSerializer;
 /** Runs scripts through a client that only blocks, on threads of the registry. */
 final class TemplateScriptRunner implements ScriptRunner {
 
-    @SuppressWarnings({"unchecked", "rawtypes"})
-    private static final RedisSerializer<List<?>> RESULTS = (RedisSerializer) RedisSerializer.string();
-
     private final StringRedisTemplate template;
     private final Expiry expiry;
     private final Executor executor;
@@ -41,9 +38,9 @@ final class TemplateScriptRunner implements ScriptRunner {
         try {
             String key = new String(call.key(), StandardCharsets.UTF_8);
             Object[] arguments = call.arguments();
-            List<?> list =
-                    template.execute(call.script(), RedisSerializer.byteArray(), RESULTS, List.of(key), arguments);
-            reply.complete(Reply.parse(list));
+            String line = template.execute(
+                    call.script(), RedisSerializer.byteArray(), RedisSerializer.string(), List.of(key), arguments);
+            reply.complete(Reply.parse(line));
         } catch (RuntimeException failure) {
             reply.completeExceptionally(failure);
         }

@@ -8,7 +8,7 @@
 local ttl, enqueue, most = tonumber(ARGV[5]), ARGV[6] == '1', tonumber(ARGV[7])
 
 if not lock then
-  return {'BUSY', ms_left()}
+  return reply('BUSY', ms_left())
 end
 settle(me)
 if lock.owner == me then

@@ -2,7 +2,7 @@
 --
 -- LEFT | GIVEN_AWAY | UNKNOWN
 if not lock then
-  return {'UNKNOWN'}
+  return 'UNKNOWN'
 end
 settle()
 if lock.owner == me then

@@ -186,6 +186,15 @@ local function tell(id, fence, lease)
   redis.pcall('PUBLISH', channels .. session, message)
 end
 
+-- A status word and numbers, as one line: a table would take Redis longer than most scripts.
+local function reply(...)
+  local words = {...}
+  for i, word in ipairs(words) do
+    words[i] = type(word) == 'number' and text(word) or word
+  end
+  return table.concat(words, ' ')
+end
+
 -- Ends a script: state first, then messages, then the reply.
 local function answer(...)
   save()
@@ -194,5 +203,5 @@ local function answer(...)
   elseif lock.hint and lock.owner then
     tell(lock.owner, 0, 0)
   end
-  return {...}
+  return reply(...)
 end

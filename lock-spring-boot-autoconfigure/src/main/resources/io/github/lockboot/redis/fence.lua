@@ -15,8 +15,8 @@ end
 
 local newest = redis.call('HGET', key, 'token')
 if newest and older(token, newest) then
-  return {'STALE', newest}
+  return 'STALE ' .. newest
 end
 redis.call('HSET', key, 'token', token, 'value', value)
 redis.call('PEXPIRE', key, ttl)
-return {'STORED'}
+return 'STORED'

@@ -1,11 +1,11 @@
 -- Tells who holds the lock; changes nothing. Needs no ARGV.
 --
--- FREE | FOREIGN | HELD owner fence ms-left
+-- FREE | FOREIGN | HELD fence ms-left owner
 if not lock then
-  return {'FOREIGN'}
+  return 'FOREIGN'
 end
 local left = lock.owner and math.min(lock.expiry - now, lock.ttl) or 0
 if left <= 0 then
-  return {'FREE'}
+  return 'FREE'
 end
-return {'HELD', lock.owner, lock.fence, left}
+return reply('HELD', lock.fence, left, lock.owner)

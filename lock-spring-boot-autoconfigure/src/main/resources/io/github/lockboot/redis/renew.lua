@@ -7,7 +7,7 @@
 local token, ttl = tonumber(ARGV[5]), tonumber(ARGV[6])
 
 if not lock then
-  return {'NOT_OWNER'}
+  return 'NOT_OWNER'
 end
 settle()
 if lock.owner ~= me or lock.fence ~= token then

@@ -1,13 +1,13 @@
--- The usual case of unlock, before anything else is set up: mine, nobody waits, and every token used is in the past.
+-- The usual case of unlock, before anything else is set up: mine, nobody waits, and every token used is in the past. Whether
+-- the lease has run out does not matter: nobody else has had the lock since.
 if ARGV[6] == '' then
-  local field = redis.pcall('HMGET', KEYS[1], 'owner', 'queue', 'until', 'ttl', 'fence')
-  if field[1] == ARGV[1] and not field[2] then
-    local expiry, ttl, fence = tonumber(field[3]), tonumber(field[4]), tonumber(field[5])
+  local field = redis.pcall('HMGET', KEYS[1], 'owner', 'queue', 'fence')
+  local fence, last = tonumber(field[3]), tonumber(ARGV[5])
+  if field[1] == ARGV[1] and not field[2] and fence then
     local time = redis.call('TIME')
-    local micros = time[1] * 1000000 + time[2]
-    if expiry and ttl and fence and expiry > micros / 1000 and math.max(fence, tonumber(ARGV[5])) < micros then
+    if math.max(fence, last) < time[1] * 1000000 + time[2] then
       redis.call('DEL', KEYS[1])
-      return {'RELEASED'}
+      return 'RELEASED'
     end
   end
 end

@@ -8,7 +8,7 @@
 local last, next_id, next_ttl = tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[7])
 
 if not lock then
-  return {'NOT_OWNER'}
+  return 'NOT_OWNER'
 end
 settle()
 if lock.owner ~= me then

@@ -53,7 +53,7 @@ final class ClockedScripts {
         long ttl = (Long) seen.get(4);
         boolean ours = type.equals("hash") && ttl >= 0;
         return new Seen(
-                list(seen.get(0)),
+                words(seen.get(0)),
                 list(seen.get(1)).stream().map(String.class::cast).toList(),
                 new Stored(type, fields, ours ? ttl - DAY : ttl));
     }
@@ -67,8 +67,7 @@ final class ClockedScripts {
         String text = replaced(script, "redis.call('TIME')", "{ARGV[#ARGV - 1], ARGV[#ARGV]}");
         text = replaced(
                 text, "redis.call('PEXPIRE', key, text(stay))", "redis.call('PEXPIRE', key, text(stay + " + DAY + "))");
-        text = text.replace(
-                "redis.call('PEXPIRE', KEYS[1], ARGV[5])", "redis.call('PEXPIRE', KEYS[1], ARGV[5] + " + DAY + ")");
+        text = text.replace("redis.call('PEXPIRE', KEYS[1], ttl)", "redis.call('PEXPIRE', KEYS[1], ttl + " + DAY + ")");
         text = replaced(text, "redis.pcall('PUBLISH', ", "publish(");
         return """
                 local published = {}
@@ -87,6 +86,17 @@ final class ClockedScripts {
                 end
                 return {reply, published, kind, content, redis.call('PTTL', KEYS[1])}
                 """.formatted(text);
+    }
+
+    /** A reply of one of our scripts: the status word, then numbers. */
+    static List<Object> words(@Nullable Object line) {
+        String[] words = String.valueOf(line).split(" ", 4);
+        List<Object> reply = new ArrayList<>(List.of(words[0]));
+        for (String word : List.of(words).subList(1, words.length)) {
+            boolean text = words[0].equals("HELD") && reply.size() == 3;
+            reply.add(text ? word : Long.valueOf(word));
+        }
+        return reply;
     }
 
     private static String replaced(String text, String what, String by) {

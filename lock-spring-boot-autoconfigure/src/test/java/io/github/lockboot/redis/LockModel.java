@@ -81,6 +81,10 @@ final class LockModel {
     }
 
     Outcome unlock(String id, long lastToken, @Nullable String next, long nextTtl) {
+        if (next == null && isOwner(id) && queue.isEmpty() && Math.max(fence, lastToken) < micros) {
+            delete(); // even if its lease has run out: nobody else has had the lock since
+            return new Outcome(List.of("RELEASED"), List.of());
+        }
         begin(null);
         if (!isOwner(id)) {
             return end("NOT_OWNER");

@@ -399,8 +399,7 @@ class ScriptFaultTests {
         if (script != LuaScript.INSPECT) {
             words.addAll(5, List.of(CHANNELS, "2000", "6000"));
         }
-        List<?> reply = (List<?>) Objects.requireNonNull(redis.command(words.toArray(String[]::new)));
-        return Collections.unmodifiableList(new ArrayList<>(reply));
+        return Collections.unmodifiableList(ClockedScripts.words(redis.command(words.toArray(String[]::new))));
     }
 
     private static List<LuaScript> scripts() {
