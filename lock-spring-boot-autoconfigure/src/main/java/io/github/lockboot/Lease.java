@@ -40,6 +40,19 @@ public interface Lease extends AutoCloseable {
     void close();
 
     /**
+     * Releases the lock as {@link #close} does, and ends the wait of all who wait by
+     * {@link LockRegistry#acquireOrFollowAsync}, here and in other instances: they do not get the lock. For those who wait in
+     * another way it is free.
+     *
+     * <p>A registry without such waits just closes the lease.
+     *
+     * @throws LockLostException if the lease was lost before; nothing was deleted, and nobody is told
+     */
+    default void complete() {
+        close();
+    }
+
+    /**
      * Releases the lock once the time has passed, without blocking a thread; zero or less: now. Until then it is held as
      * before, renewed where renewal is on, and no longer subject to a limit on how long its holder may take. If this process
      * ends first, the lock ends with its ttl.

@@ -81,4 +81,27 @@ public interface LockRegistry {
      *     or {@link LockUnavailableException}
      */
     CompletableFuture<Lease> acquireAsync(String name, LockOptions options);
+
+    /**
+     * As {@link #acquireAsync}, but the wait also ends, with nothing, when a holder of that lock calls
+     * {@link Lease#complete}: what it was wanted for has then been done. It may be empty for a holder that completed shortly
+     * before, so look whether it is done. {@link LockTemplate#singleFlight} is made of this.
+     *
+     * <p>Here every wait ends with a lease, which is correct too: whoever gets it finds that it is done.
+     *
+     * @return completes on a thread of the registry, which many may share: what depends on it must not block
+     */
+    default CompletableFuture<Optional<Lease>> acquireOrFollowAsync(String name, LockOptions options) {
+        CompletableFuture<Lease> acquiring = acquireAsync(name, options);
+        CompletableFuture<Optional<Lease>> answer = new CompletableFuture<>();
+        acquiring.whenComplete((lease, failure) -> {
+            if (failure != null) {
+                answer.completeExceptionally(failure);
+            } else if (!answer.complete(Optional.of(lease))) {
+                lease.close();
+            }
+        });
+        answer.whenComplete((lease, failure) -> acquiring.cancel(false));
+        return answer;
+    }
 }

@@ -106,6 +106,42 @@ public class LockTemplate {
         return LeasedStage.run(registry.acquireAsync(name, options.withWaitTime(waitTimeOf(options))), action);
     }
 
+    /** As {@link #singleFlight(String, LockOptions, Action, Action)} with the default options. */
+    public <T, E extends Throwable> T singleFlight(String name, Action<@Nullable T, E> cached, Action<T, E> load)
+            throws E {
+        return singleFlight(name, LockOptions.defaults(), cached, load);
+    }
+
+    /**
+     * Has something slow done once, however many callers of the fleet want it at the same time: {@code cached} looks into a
+     * cache that all of them share; where that is empty the first caller leads and runs {@code load}, the others wait until
+     * it has and look again. They are told all at once, and take no lock.
+     *
+     * <pre>{@code
+     * Token token = template.singleFlight("token:" + app, () -> cache.get(app), () -> cache.put(app, api.fetchToken(app)));
+     * }</pre>
+     *
+     * <p>If {@code load} fails, its caller gets the exception and exactly one of those who wait leads next; so too if the
+     * leader dies, once its lease has ended. Who finds the cache empty again tries again. All of this ends with the wait time
+     * of the options: zero leads or is refused at once. The lease is the options' too, and renewed where they say so.
+     *
+     * <p>A flight is no lock of that name: in Redis, and in exceptions, its name is {@code flight:<name>}. It is not reentrant,
+     * so {@code load} must not ask for the same flight.
+     *
+     * @param cached looks into the cache, and is null if it is not there; called at least once, with and without the lead
+     * @param load makes the value and puts it into the cache
+     * @return what {@code cached} found, or {@code load} made
+     * @throws NullPointerException if {@code load} returned null
+     * @throws LockNotAcquiredException if it was not there when the wait ended, or the wait was interrupted (the flag is set
+     *     again)
+     * @throws LockUnavailableException if Redis could not be asked
+     * @throws LockLostException if {@code load} returned but the lead was lost while it ran
+     */
+    public <T, E extends Throwable> T singleFlight(
+            String name, LockOptions options, Action<@Nullable T, E> cached, Action<T, E> load) throws E {
+        return new SingleFlight<>(registry, name, options, waitTimeOf(options), cached, load).get();
+    }
+
     private Duration waitTimeOf(LockOptions options) {
         return Objects.requireNonNullElse(options.waitTime(), waitTime);
     }

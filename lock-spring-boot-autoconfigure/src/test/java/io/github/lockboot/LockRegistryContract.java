@@ -10,6 +10,7 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.Lock;
 
 import org.junit.jupiter.api.AfterEach;
@@ -61,6 +62,10 @@ public abstract class LockRegistryContract {
 
     private LockOptions waiting(Duration time) {
         return LockOptions.defaults().withWaitTime(time);
+    }
+
+    private LockTemplate template(LockRegistry registry) {
+        return new LockTemplate(registry, Duration.ofSeconds(20));
     }
 
     private void assertFree() throws Exception {
@@ -784,6 +789,198 @@ public abstract class LockRegistryContract {
         @Test
         void conditionsAreNotOffered() {
             assertThatExceptionOfType(UnsupportedOperationException.class).isThrownBy(all()::newCondition);
+        }
+    }
+
+    @Nested
+    class Flights {
+
+        private final AtomicReference<String> cache = new AtomicReference<>();
+        private final AtomicInteger loads = new AtomicInteger();
+        private final CompletableFuture<Void> upstream = new CompletableFuture<>();
+
+        /** What is loaded takes as long as the test wants. */
+        private String load() {
+            int which = loads.incrementAndGet();
+            upstream.join();
+            cache.set("value " + which);
+            return cache.get();
+        }
+
+        private String fly(LockRegistry registry, LockOptions options) {
+            return template(registry).singleFlight(name, options, cache::get, this::load);
+        }
+
+        /** Callers of both instances, by turns; all wait, the first for upstream. */
+        private List<CompletableFuture<String>> callers(int count) {
+            List<CompletableFuture<String>> callers = new ArrayList<>();
+            for (int i = 0; i < count; i++) {
+                LockRegistry registry = i % 2 == 0 ? registry() : otherRegistry();
+                Actor caller = actor();
+                callers.add(caller.start(() -> fly(registry, LockOptions.defaults())));
+                Actor.await("it waits", () -> loads.get() > 0 && caller.isWaiting());
+            }
+            return callers;
+        }
+
+        private void assertNobodyLeads() throws Exception {
+            try (Lease lease = otherRegistry().acquire("flight:" + name, waiting(Duration.ofSeconds(5)))) {
+                assertThat(lease.isValid()).isTrue();
+            }
+        }
+
+        @Test
+        void oneLoadsAndAllReadIt() throws Exception {
+            List<CompletableFuture<String>> callers = callers(12);
+            upstream.complete(null);
+            for (CompletableFuture<String> caller : callers) {
+                assertThat(Actor.get(caller)).isEqualTo("value 1");
+            }
+            assertThat(loads).hasValue(1);
+            assertNobodyLeads();
+        }
+
+        @Test
+        void whatIsCachedIsReadWhileAnotherLoads() throws Exception {
+            List<CompletableFuture<String>> leader = callers(1);
+            cache.set("older");
+            assertThat(fly(otherRegistry(), LockOptions.defaults())).isEqualTo("older");
+            upstream.complete(null);
+            assertThat(Actor.get(leader.get(0))).isEqualTo("value 1");
+        }
+
+        @Test
+        void whenTheLeaderFailsExactlyOneTakesOver() throws Exception {
+            CompletableFuture<Void> failure = new CompletableFuture<>();
+            Actor leader = actor();
+            CompletableFuture<String> failing =
+                    leader.start(() -> template(registry()).singleFlight(name, cache::get, () -> {
+                        failure.join();
+                        throw new IllegalStateException("upstream is down");
+                    }));
+            Actor.await("it leads", () -> lockElsewhereIsFlown());
+            List<CompletableFuture<String>> others = new ArrayList<>();
+            for (int i = 0; i < 8; i++) {
+                LockRegistry registry = i % 2 == 0 ? registry() : otherRegistry();
+                Actor caller = actor();
+                others.add(caller.start(() -> fly(registry, LockOptions.defaults())));
+                Actor.await("it waits", caller::isWaiting);
+            }
+            failure.complete(null);
+            assertThatExceptionOfType(IllegalStateException.class)
+                    .isThrownBy(() -> Actor.get(failing))
+                    .withMessage("upstream is down");
+            Actor.await("another leads", () -> loads.get() == 1);
+            upstream.complete(null);
+            for (CompletableFuture<String> caller : others) {
+                assertThat(Actor.get(caller)).isEqualTo("value 1");
+            }
+            assertThat(loads).hasValue(1);
+            assertNobodyLeads();
+        }
+
+        private boolean lockElsewhereIsFlown() {
+            return otherRegistry().get("flight:" + name).isLocked();
+        }
+
+        @Test
+        void whoFindsNothingCachedAfterwardsLeadsNext() throws Exception {
+            List<CompletableFuture<String>> callers = new ArrayList<>();
+            for (int i = 0; i < 4; i++) {
+                LockRegistry registry = i % 2 == 0 ? registry() : otherRegistry();
+                Actor caller = actor();
+                callers.add(caller.start(() -> template(registry).singleFlight(name, () -> null, this::load)));
+                Actor.await("it waits", () -> loads.get() > 0 && caller.isWaiting());
+            }
+            upstream.complete(null);
+            for (CompletableFuture<String> caller : callers) {
+                assertThat(Actor.get(caller)).startsWith("value ");
+            }
+            assertThat(loads).hasValue(4);
+            assertNobodyLeads();
+        }
+
+        @Test
+        void theWaitIsBounded() throws Exception {
+            List<CompletableFuture<String>> leader = callers(1);
+            for (LockRegistry registry : List.of(registry(), otherRegistry())) {
+                for (Duration wait : List.of(Duration.ZERO, Duration.ofMillis(60))) {
+                    assertThatExceptionOfType(LockNotAcquiredException.class)
+                            .isThrownBy(() -> fly(registry, waiting(wait)))
+                            .satisfies(told -> assertThat(told.getWaited()).isGreaterThanOrEqualTo(wait))
+                            .satisfies(told -> assertThat(told.getLockName()).isEqualTo("flight:" + name));
+                }
+            }
+            upstream.complete(null);
+            assertThat(Actor.get(leader.get(0))).isEqualTo("value 1");
+        }
+
+        @Test
+        void anInterruptEndsTheWaitAndIsKept() throws Exception {
+            List<CompletableFuture<String>> leader = callers(1);
+            for (LockRegistry registry : List.of(registry(), otherRegistry())) {
+                Actor caller = actor();
+                CompletableFuture<Boolean> kept = caller.start(() -> {
+                    try {
+                        fly(registry, LockOptions.defaults());
+                        return false;
+                    } catch (LockNotAcquiredException interrupted) {
+                        return interrupted.getCause() instanceof InterruptedException && Thread.interrupted();
+                    }
+                });
+                Actor.await("it waits", caller::isWaiting);
+                caller.interrupt();
+                assertThat(Actor.get(kept)).isTrue();
+            }
+            upstream.complete(null);
+            assertThat(Actor.get(leader.get(0))).isEqualTo("value 1");
+            assertNobodyLeads();
+        }
+
+        @Test
+        void aLeaderWhoseLeaseRanOutIsToldAndTheNextLeads() throws Exception {
+            Actor leader = actor();
+            CompletableFuture<String> late = leader.start(() -> fly(registry(), fixedLease()));
+            Actor.await("it leads", () -> loads.get() == 1);
+            CompletableFuture<String> next =
+                    actor().start(() -> template(otherRegistry()).singleFlight(name, cache::get, () -> "next"));
+            assertThat(Actor.get(next)).isEqualTo("next");
+            upstream.complete(null);
+            assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> Actor.get(late));
+        }
+
+        @Test
+        void aLockOfThatNameIsAnother() throws Exception {
+            lock().lock();
+            upstream.complete(null);
+            assertThat(fly(registry(), LockOptions.defaults())).isEqualTo("value 1");
+            lock().unlock();
+        }
+
+        @Test
+        void completingServesThoseWhoWaitForTheLockItself() throws Exception {
+            LockOptions patient = waiting(Duration.ofSeconds(20));
+            for (LockRegistry registry : List.of(registry(), otherRegistry())) {
+                Lease lead = registry().acquire(name, patient);
+                CompletableFuture<Lease> plain = registry.acquireAsync(name, patient);
+                CompletableFuture<Optional<Lease>> follower = registry.acquireOrFollowAsync(name, patient);
+                lead.complete();
+                Actor.get(plain).close();
+                Actor.get(follower).ifPresent(Lease::close);
+            }
+            assertFree();
+        }
+
+        @Test
+        void aFollowerThatIsCancelledLeaves() throws Exception {
+            LockOptions patient = waiting(Duration.ofSeconds(20));
+            Lease lead = registry().acquire(name, patient);
+            List<CompletableFuture<Optional<Lease>>> followers = List.of(
+                    registry().acquireOrFollowAsync(name, patient),
+                    otherRegistry().acquireOrFollowAsync(name, patient));
+            followers.forEach(follower -> follower.cancel(false));
+            lead.close();
+            assertFree();
         }
     }
 }

@@ -22,6 +22,7 @@ public final class RecordingLockRegistry implements LockRegistry {
     private final Set<String> taken = ConcurrentHashMap.newKeySet();
     private final Set<String> outOfReach = ConcurrentHashMap.newKeySet();
     private final Set<String> lost = ConcurrentHashMap.newKeySet();
+    private final Set<String> completed = ConcurrentHashMap.newKeySet();
     private final Map<String, LockOptions> options = new ConcurrentHashMap<>();
     private final Map<String, CompletableFuture<Lease>> later = new ConcurrentHashMap<>();
     private volatile LockOptions lastOptions = LockOptions.defaults();
@@ -72,6 +73,11 @@ public final class RecordingLockRegistry implements LockRegistry {
     /** From now on Redis does not answer for this lock. */
     public void cutOff(String name) {
         outOfReach.add(name);
+    }
+
+    /** The next one to follow on this lock learns that another has completed. */
+    public void completeElsewhere(String name) {
+        completed.add(name);
     }
 
     /** Whoever holds this lock has lost it. */
@@ -125,6 +131,14 @@ public final class RecordingLockRegistry implements LockRegistry {
         } catch (LockException failure) {
             return CompletableFuture.failedFuture(failure);
         }
+    }
+
+    @Override
+    public CompletableFuture<Optional<Lease>> acquireOrFollowAsync(String name, LockOptions options) {
+        waits.add(options.waitTime());
+        return completed.remove(name)
+                ? CompletableFuture.completedFuture(Optional.empty())
+                : LockRegistry.super.acquireOrFollowAsync(name, options);
     }
 
     private boolean isFree(String name, LockOptions options) {
@@ -186,6 +200,14 @@ public final class RecordingLockRegistry implements LockRegistry {
         @Override
         public void close() {
             end(name, token);
+        }
+
+        @Override
+        public void complete() {
+            events.add("complete " + name);
+            if (lost.contains(name)) {
+                throw new LockLostException(name, token, "test");
+            }
         }
 
         @Override

@@ -3,6 +3,7 @@ package io.github.lockboot.memory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockLostException;
@@ -108,19 +109,32 @@ final class MemoryHold implements Lease {
 
     @Override
     public void close() {
+        end(Slot::vacate);
+    }
+
+    @Override
+    public void complete() {
+        end(Slot::complete);
+    }
+
+    private void end(Consumer<Slot> how) {
         locks.inOrder(name(), slot -> {
             if (isLost()) {
                 throw lostException();
             }
-            return isHeld() && release(slot);
+            return isHeld() && end(slot, how);
         });
     }
 
     /** Gives the lock to the next in its slot. */
     boolean release(Slot slot) {
+        return end(slot, Slot::vacate);
+    }
+
+    private boolean end(Slot slot, Consumer<Slot> how) {
         state = State.RELEASED;
         lossCallbacks.clear();
-        slot.vacate();
+        how.accept(slot);
         return true;
     }
 

@@ -59,7 +59,7 @@ final class MemoryLock implements NamedLock {
     }
 
     private boolean acquireUninterruptibly(long wait) {
-        Request request = enterAgain() ? null : registry.request(name, Thread.currentThread(), options, wait);
+        Request request = enterAgain() ? null : registry.request(name, Thread.currentThread(), options, wait, null);
         try {
             return request == null || request.answer().join() != null;
         } catch (CompletionException failure) {
@@ -74,7 +74,7 @@ final class MemoryLock implements NamedLock {
         if (enterAgain()) {
             return true;
         }
-        Request request = registry.request(name, Thread.currentThread(), wanted, wait);
+        Request request = registry.request(name, Thread.currentThread(), wanted, wait, null);
         CompletableFuture<@Nullable MemoryHold> answer = request.answer();
         try {
             return answer.get() != null;

@@ -6,6 +6,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
+import java.util.function.Function;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockNotAcquiredException;
@@ -85,7 +86,7 @@ public final class MemoryLockRegistry implements LockRegistry, AutoCloseable {
      */
     public Lease steal(String name) {
         CompletableFuture<@Nullable MemoryHold> unasked = new CompletableFuture<>();
-        Request thief = new Request(this, checked(name), null, defaults, Lifetime.NEVER, unasked);
+        Request thief = new Request(this, checked(name), null, defaults, Lifetime.NEVER, null, unasked);
         return locks.inOrder(name, slot -> {
             slot.lose("another took it");
             return slot.grant(thief);
@@ -146,10 +147,30 @@ public final class MemoryLockRegistry implements LockRegistry, AutoCloseable {
 
     @Override
     public CompletableFuture<Lease> acquireAsync(String name, LockOptions options) {
+        return acquire(name, options, new CompletableFuture<>(), lease -> lease, null);
+    }
+
+    @Override
+    public CompletableFuture<Optional<Lease>> acquireOrFollowAsync(String name, LockOptions options) {
+        CompletableFuture<Optional<Lease>> lease = new CompletableFuture<>();
+        return acquire(
+                name,
+                options,
+                lease,
+                Optional::of,
+                () -> locks.workers().execute(() -> lease.complete(Optional.empty())));
+    }
+
+    private <T> CompletableFuture<T> acquire(
+            String name,
+            LockOptions options,
+            CompletableFuture<T> lease,
+            Function<Lease, T> result,
+            @Nullable Runnable completed) {
         LockOptions whole = options.orElse(defaults);
         long start = locks.now();
-        Request request = request(checked(name), null, whole, Lifetime.nanos(Objects.requireNonNull(whole.waitTime())));
-        CompletableFuture<Lease> lease = new CompletableFuture<>();
+        long wait = Lifetime.nanos(Objects.requireNonNull(whole.waitTime()));
+        Request request = request(checked(name), null, whole, wait, completed);
         request.answer()
                 .whenCompleteAsync(
                         (hold, failure) -> {
@@ -158,7 +179,7 @@ public final class MemoryLockRegistry implements LockRegistry, AutoCloseable {
                             } else if (hold == null) {
                                 Duration waited = Duration.ofNanos(locks.now() - start);
                                 lease.completeExceptionally(new LockNotAcquiredException(name, waited));
-                            } else if (!lease.complete(hold)) {
+                            } else if (!lease.complete(result.apply(hold))) {
                                 hold.close();
                             }
                         },
@@ -174,9 +195,10 @@ public final class MemoryLockRegistry implements LockRegistry, AutoCloseable {
         locks.failAll(this, CLOSED);
     }
 
-    Request request(String name, @Nullable Thread thread, LockOptions options, long wait) {
+    Request request(
+            String name, @Nullable Thread thread, LockOptions options, long wait, @Nullable Runnable completed) {
         long deadline = wait <= 0 ? locks.now() : Lifetime.plus(locks.now(), wait);
-        Request request = new Request(this, name, thread, options, deadline, new CompletableFuture<>());
+        Request request = new Request(this, name, thread, options, deadline, completed, new CompletableFuture<>());
         locks.inOrder(name, slot -> {
             slot.add(request);
             if (closed) {

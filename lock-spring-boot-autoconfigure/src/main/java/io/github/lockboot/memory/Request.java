@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param thread that will own the hold; null if it will belong to whoever has it
  * @param options with nothing left open
  * @param deadline until when it waits
+ * @param completed has the one told that a holder has completed, which ends the wait; null if it waits on
  * @param answer the hold, null when refused, or a failure; decided once, under the mutex, by whoever takes the request out of
  *     its slot
  */
@@ -21,6 +22,7 @@ record Request(
         @Nullable Thread thread,
         LockOptions options,
         long deadline,
+        @Nullable Runnable completed,
         CompletableFuture<@Nullable MemoryHold> answer) {
 
     boolean isFrom(MemoryLockRegistry asking, Thread asker) {

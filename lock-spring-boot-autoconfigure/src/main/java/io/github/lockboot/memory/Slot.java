@@ -2,6 +2,7 @@ package io.github.lockboot.memory;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
@@ -63,6 +64,13 @@ final class Slot {
             lost.lose(reason);
             locks.remember(lost);
         }
+    }
+
+    /** Ends the hold and the wait of all who follow. */
+    void complete() {
+        vacate();
+        take(request -> request.completed() != null)
+                .forEach(request -> Objects.requireNonNull(request.completed()).run());
     }
 
     /** Has those who wait through the registry wait no longer. */

@@ -301,6 +301,37 @@ final class Acquisition {
     }
 
     /**
+     * Gives the lock back to nobody: all who wait in Redis leave the queue, and those of them who follow are told.
+     *
+     * @return whether the lock was still ours, once that is known
+     */
+    CompletableFuture<Boolean> complete() {
+        end();
+        long epoch = engine.store().epoch();
+        return engine.store().complete(queue.name(), id, grant().lastToken()).handle((reply, failure) -> {
+            if (reply == null) {
+                settle();
+            }
+            queue.locked(() -> onEndAnswered(reply instanceof Reply.NotOwner));
+            return !(reply instanceof Reply.NotOwner) || epoch != engine.store().epoch();
+        });
+    }
+
+    /**
+     * Nobody waits under this id any more because a holder has completed, which emptied the queue in Redis.
+     *
+     * @param token the last one of that holder: if it is older than our place in the queue, we have that still
+     */
+    void leaveCompleted(long token) {
+        boolean gone = newestFence > 0 && token >= newestFence && !asking && failures == 0;
+        if (gone && predecessorSettled.isDone()) {
+            drop();
+        } else {
+            leave();
+        }
+    }
+
+    /**
      * Nobody waits under this id any more: leaves the queue in Redis; a lock granted by then is given away.
      *
      * @return completes when Redis has answered, or has not

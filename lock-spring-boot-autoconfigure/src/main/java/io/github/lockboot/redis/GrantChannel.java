@@ -2,7 +2,8 @@ package io.github.lockboot.redis;
 
 /**
  * The registry's one subscription, to the channel of its session: Redis tells there who was granted a lock, and what others
- * wait for. Opened when somebody first waits. Everything works without it, slower.
+ * wait for. Opened when somebody first waits. A registry in which somebody follows listens on the same connection to the one
+ * channel of completions too. Everything works without either, slower.
  */
 interface GrantChannel extends AutoCloseable {
 
@@ -11,12 +12,18 @@ interface GrantChannel extends AutoCloseable {
 
         void onPush(Push push);
 
+        /** A holder has completed, which ends the wait of all who follow. */
+        void onCompletion(Push push);
+
         /** Messages may have been missed until now. */
         void onSubscribed();
     }
 
     /** Subscribes in the background, unless that has been done. */
     void open();
+
+    /** Has completions listened to as well, as soon as it is open. */
+    void follow();
 
     /** Whether pushes can be expected. */
     boolean isLive();

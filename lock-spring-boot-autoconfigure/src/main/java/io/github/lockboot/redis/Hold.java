@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockLostException;
@@ -183,11 +184,20 @@ final class Hold implements Lease, Waiter.Outcome {
 
     @Override
     public void close() {
+        end(queue::release);
+    }
+
+    @Override
+    public void complete() {
+        end(queue::complete);
+    }
+
+    private void end(Function<Hold, CompletableFuture<Boolean>> how) {
         if (state.get() == State.LOST) {
             throw lostException();
         }
         if (state.get() == State.HELD) {
-            releaseAndAwait();
+            checkReleased(how.apply(this).join());
         }
     }
 

@@ -1,39 +1,79 @@
 package io.github.lockboot.redis;
 
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.LockUnavailableException;
 
-/** A wait for a lease by a future. What decides it runs on a worker, because the future's dependents do too. */
-final class LeaseRequest {
+/**
+ * A wait for a lease by a future. What decides it runs on a worker, because the future's dependents do too.
+ *
+ * @param <T> what the future completes with: the lease, or for one who follows nothing if a holder has completed
+ */
+final class LeaseRequest<T> {
 
     private final LockEngine engine;
     private final String name;
     private final long start;
-    private final CompletableFuture<Lease> future = new CompletableFuture<>();
+    private final CompletableFuture<T> future = new CompletableFuture<>();
+    private final Function<Optional<Lease>, T> result;
     private final Waiter waiter;
 
-    private LeaseRequest(LockEngine engine, String name, Terms terms, long maxHoldNanos, Waiter.Patience patience) {
+    private LeaseRequest(
+            LockEngine engine,
+            String name,
+            Terms terms,
+            long maxHoldNanos,
+            Waiter.Patience patience,
+            boolean follows,
+            Function<Optional<Lease>, T> result) {
         this.engine = engine;
         this.name = name;
         this.start = engine.nanoTime();
-        this.waiter = Waiter.callback(terms, maxHoldNanos, patience, () -> engine.runLater(this::onDecision));
+        this.result = result;
+        this.waiter = Waiter.callback(terms, maxHoldNanos, patience, follows, this::tell);
     }
 
     static CompletableFuture<Lease> make(
             LockEngine engine, String name, Terms terms, long maxHoldNanos, long waitNanos) {
-        Waiter.Patience patience = waitNanos <= 0 ? Waiter.Patience.ONCE : Waiter.Patience.LIMITED;
-        LeaseRequest request = new LeaseRequest(engine, name, terms, maxHoldNanos, patience);
-        LocalQueue queue = engine.enter(name, request.waiter);
-        if (patience == Waiter.Patience.LIMITED) {
-            Timer.Task timeout = engine.schedule(waitNanos, () -> queue.leaveAtDeadline(request.waiter));
-            request.future.whenComplete((lease, failure) -> timeout.cancel());
+        return new LeaseRequest<>(engine, name, terms, maxHoldNanos, patience(waitNanos), false, Optional::orElseThrow)
+                .enter(waitNanos);
+    }
+
+    /** As {@link #make}, but empty once a holder has completed. */
+    static CompletableFuture<Optional<Lease>> follow(
+            LockEngine engine, String name, Terms terms, long maxHoldNanos, long waitNanos) {
+        engine.channel().follow();
+        return new LeaseRequest<Optional<Lease>>(
+                        engine, name, terms, maxHoldNanos, patience(waitNanos), true, Function.identity())
+                .enter(waitNanos);
+    }
+
+    private static Waiter.Patience patience(long waitNanos) {
+        return waitNanos <= 0 ? Waiter.Patience.ONCE : Waiter.Patience.LIMITED;
+    }
+
+    private CompletableFuture<T> enter(long waitNanos) {
+        LocalQueue queue = engine.enter(name, waiter);
+        if (!waiter.triesOnce()) {
+            Timer.Task timeout = engine.schedule(waitNanos, () -> queue.leaveAtDeadline(waiter));
+            future.whenComplete((lease, failure) -> timeout.cancel());
         }
-        request.future.whenComplete((lease, failure) -> queue.leave(request.waiter));
-        return request.future;
+        future.whenComplete((lease, failure) -> queue.leave(waiter));
+        return future;
+    }
+
+    /** There may be many followers, and what they do next is quick. */
+    private void tell() {
+        if (waiter.outcome() == Waiter.Plain.COMPLETED) {
+            engine.runInTurn(() -> future.complete(result.apply(Optional.empty())));
+        } else {
+            engine.runLater(this::onDecision);
+        }
     }
 
     private void onDecision() {
@@ -51,7 +91,7 @@ final class LeaseRequest {
     private void onGrant(Hold granted) {
         if (granted.isOver()) {
             granted.queue().takeBackOverdue(waiter, granted);
-        } else if (granted.claim() && !future.complete(granted)) {
+        } else if (granted.claim() && !future.complete(result.apply(Optional.of(granted)))) {
             granted.queue().release(granted);
         }
     }

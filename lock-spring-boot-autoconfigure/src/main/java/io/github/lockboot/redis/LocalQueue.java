@@ -4,6 +4,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Predicate;
 
 import org.jspecify.annotations.Nullable;
@@ -231,6 +232,35 @@ final class LocalQueue {
         return asked == acquisition;
     }
 
+    /**
+     * A holder in another JVM has completed: those who follow are done. An old message does no harm, for they look whether it
+     * is so.
+     *
+     * @param token the last one that holder used
+     */
+    void completedElsewhere(long token) {
+        locked(() -> {
+            completeFollowers();
+            Acquisition waiting = acquisition;
+            if (waiting != null && !waiting.isOwned()) {
+                if (waiters.isEmpty()) {
+                    acquisition = null;
+                    waiting.leaveCompleted(token);
+                } else {
+                    waiting.askSoon(); // its place in the queue is gone
+                }
+            }
+            retireIfIdle();
+        });
+    }
+
+    private void completeFollowers() {
+        settle(Waiter::follows, waiter -> {
+            waiter.complete();
+            mutex.tellLater(waiter);
+        });
+    }
+
     private void settle(Predicate<Waiter> which, Consumer<Waiter> how) {
         waiters.removeIf(waiter -> {
             boolean settled = which.test(waiter);
@@ -284,6 +314,26 @@ final class LocalQueue {
      * @return whether the lock was still ours until then, once that is known
      */
     CompletableFuture<Boolean> release(Hold hold) {
+        return end(hold, this::passOn);
+    }
+
+    /**
+     * Ends a hold and with it the wait of all who follow.
+     *
+     * @return whether the lock was still ours until then, once that is known
+     */
+    CompletableFuture<Boolean> complete(Hold hold) {
+        return end(hold, owner -> {
+            engine.renewer().remove(owner);
+            acquisition = null;
+            CompletableFuture<Boolean> intact = owner.complete();
+            completeFollowers();
+            askForFirst();
+            return intact;
+        });
+    }
+
+    private CompletableFuture<Boolean> end(Hold hold, Function<Acquisition, CompletableFuture<Boolean>> how) {
         return mutex.locked(() -> {
             if (hold.isOver()) {
                 lost(hold.acquisition(), "its lease ran out");
@@ -293,7 +343,7 @@ final class LocalQueue {
                 return hold.isLost() ? LockEngine.NOT_INTACT : LockEngine.INTACT;
             }
             holder = null;
-            return passOn(hold.acquisition());
+            return how.apply(hold.acquisition());
         });
     }
 

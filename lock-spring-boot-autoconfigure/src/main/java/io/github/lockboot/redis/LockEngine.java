@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -43,6 +44,7 @@ final class LockEngine implements GrantChannel.Subscriber, AutoCloseable {
     private final LockStore store;
     private final Timer timer;
     private final ExecutorService workers;
+    private final Executor inTurn;
     private final DoubleSupplier random;
     private final GrantChannel channel;
     private final Renewer renewer;
@@ -72,6 +74,7 @@ final class LockEngine implements GrantChannel.Subscriber, AutoCloseable {
         this.store = store;
         this.timer = surroundings.timer();
         this.workers = surroundings.workers();
+        this.inTurn = Threads.inTurn(workers);
         this.random = surroundings.random();
         this.channel = channelFactory.create(this);
         this.renewer = new Renewer(this);
@@ -149,6 +152,17 @@ final class LockEngine implements GrantChannel.Subscriber, AutoCloseable {
         }
     }
 
+    /** Ours are not news: those who followed here were told by the holder itself. */
+    @Override
+    public void onCompletion(Push push) {
+        if (!ids.isOurs(push.id()) && store.isLockKey(push.key())) {
+            LocalQueue queue = queues.get(store.nameOf(push.key()));
+            if (queue != null) {
+                queue.completedElsewhere(push.fence());
+            }
+        }
+    }
+
     @Override
     public void onSubscribed() {
         acquisitions.values().forEach(acquisition -> acquisition.queue().locked(acquisition::askSoon));
@@ -166,6 +180,11 @@ final class LockEngine implements GrantChannel.Subscriber, AutoCloseable {
 
     void runLater(Runnable mayBlock) {
         workers.execute(mayBlock);
+    }
+
+    /** On a worker too, but one after the other: for many at once that do not block. */
+    void runInTurn(Runnable quick) {
+        inTurn.execute(quick);
     }
 
     static long nanosOf(Duration duration) {

@@ -14,6 +14,7 @@ final class LockStore {
     private final ScriptRunner runner;
     private final String keyPrefix;
     private final String channelPrefix;
+    private final String completionChannel;
     private final byte[] channels;
     private final byte[] poll;
     private final byte[] patience;
@@ -23,6 +24,7 @@ final class LockStore {
         this.runner = runner;
         this.keyPrefix = keyPrefix;
         this.channelPrefix = keyPrefix + "client:";
+        this.completionChannel = keyPrefix + "flights";
         this.channels = bytes(channelPrefix);
         this.poll = bytes(poll.toMillis());
         this.patience = bytes(patience.toMillis());
@@ -32,6 +34,11 @@ final class LockStore {
     /** The channel on which Redis tells a session of its grants. */
     String channelOf(String session) {
         return channelPrefix + session;
+    }
+
+    /** The channel on which Redis tells all who follow that a holder has completed. */
+    String completionChannel() {
+        return completionChannel;
     }
 
     boolean isLockKey(String key) {
@@ -61,6 +68,10 @@ final class LockStore {
 
     CompletableFuture<Reply> cancel(String name, String id) {
         return run(LuaScript.CANCEL, name, bytes(id));
+    }
+
+    CompletableFuture<Reply> complete(String name, String id, long lastToken) {
+        return run(LuaScript.COMPLETE, name, bytes(id), bytes(lastToken), bytes(completionChannel));
     }
 
     CompletableFuture<Reply> inspect(String name) {

@@ -18,6 +18,7 @@ final class LuaScript implements RedisScript<String> {
     static final LuaScript UNLOCK = new LuaScript(read("unlock-last.lua") + COMMON + read("unlock.lua"));
     static final LuaScript RENEW = new LuaScript(COMMON + read("renew.lua"));
     static final LuaScript CANCEL = new LuaScript(COMMON + read("cancel.lua"));
+    static final LuaScript COMPLETE = new LuaScript(COMMON + read("complete.lua"));
     static final LuaScript INSPECT = new LuaScript(COMMON + read("inspect.lua"));
     static final LuaScript FENCE = new LuaScript(read("fence.lua"));
 

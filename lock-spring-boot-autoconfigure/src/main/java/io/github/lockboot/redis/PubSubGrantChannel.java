@@ -25,23 +25,29 @@ final class PubSubGrantChannel implements GrantChannel {
 
     private final RedisConnectionFactory connectionFactory;
     private final String channel;
+    private final String completionChannel;
     private final Subscriber subscriber;
     private final Timer timer;
     private final Executor workers;
     private final AtomicBoolean opened = new AtomicBoolean();
+    private final AtomicBoolean followed = new AtomicBoolean();
+    private final AtomicBoolean completionsAdded = new AtomicBoolean();
     private volatile boolean live;
     private volatile long retryMillis = RECOVERY_MILLIS;
     private volatile boolean closed;
     private volatile @Nullable RedisMessageListenerContainer container;
+    private volatile @Nullable RedisMessageListenerContainer started;
 
     PubSubGrantChannel(
             RedisConnectionFactory connectionFactory,
             String channel,
+            String completionChannel,
             Subscriber subscriber,
             Timer timer,
             Executor workers) {
         this.connectionFactory = connectionFactory;
         this.channel = channel;
+        this.completionChannel = completionChannel;
         this.subscriber = subscriber;
         this.timer = timer;
         this.workers = workers;
@@ -51,6 +57,27 @@ final class PubSubGrantChannel implements GrantChannel {
     public void open() {
         if (!opened.get() && opened.compareAndSet(false, true)) {
             workers.execute(this::subscribe);
+        }
+    }
+
+    @Override
+    public void follow() {
+        if (!followed.get() && followed.compareAndSet(false, true) && started != null) {
+            workers.execute(this::addCompletions);
+        }
+    }
+
+    /** Beside the session's channel, which must not depend on whether this one is allowed. */
+    private void addCompletions() {
+        RedisMessageListenerContainer running = started;
+        if (running == null || closed || !completionsAdded.compareAndSet(false, true)) {
+            return;
+        }
+        try {
+            running.addMessageListener(new CompletionListener(), new ChannelTopic(completionChannel));
+        } catch (RuntimeException failure) {
+            log.warn("The channel " + completionChannel
+                    + " cannot be subscribed to, so those who wait for a flight only poll: " + failure);
         }
     }
 
@@ -87,8 +114,11 @@ final class PubSubGrantChannel implements GrantChannel {
             made.afterPropertiesSet();
             made.start();
             retryMillis = RECOVERY_MILLIS;
+            started = made;
             if (closed) {
                 destroy(made);
+            } else if (followed.get()) {
+                workers.execute(this::addCompletions);
             }
         } catch (RuntimeException failure) {
             destroy(made);
@@ -132,6 +162,23 @@ final class PubSubGrantChannel implements GrantChannel {
         @Override
         public void onChannelUnsubscribed(byte[] unsubscribed, long count) {
             live = false;
+        }
+    }
+
+    /** As the other. */
+    private final class CompletionListener implements MessageListener, SubscriptionListener {
+
+        @Override
+        public void onMessage(Message message, byte @Nullable [] pattern) {
+            Push push = Push.parse(new String(message.getBody(), StandardCharsets.UTF_8));
+            if (push != null) {
+                subscriber.onCompletion(push);
+            }
+        }
+
+        @Override
+        public void onChannelSubscribed(byte[] subscribed, long count) {
+            subscriber.onSubscribed();
         }
     }
 }

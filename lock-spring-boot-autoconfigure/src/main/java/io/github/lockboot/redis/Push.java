@@ -4,7 +4,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A message from Redis to a session: {@code <id> <fence> <lease ms> <waiters> <key>}. It tells that {@code id} was granted the
- * lock, or, with a fence of 0, that others wait for what {@code id} holds.
+ * lock, or, with a fence of 0, that others wait for what {@code id} holds; on the channel of completions, that {@code id} has
+ * completed, the fence being the last token it used.
  */
 record Push(String id, long fence, long leaseMillis, long waiters, String key) {
 

@@ -70,6 +70,13 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
         return LeaseRequest.make(engine, checked(name), termsOf(whole), maxHoldNanosOf(whole), wait);
     }
 
+    @Override
+    public CompletableFuture<Optional<Lease>> acquireOrFollowAsync(String name, LockOptions options) {
+        LockOptions whole = options.orElse(defaults);
+        long wait = LockEngine.nanosOf(Objects.requireNonNull(whole.waitTime()));
+        return LeaseRequest.follow(engine, checked(name), termsOf(whole), maxHoldNanosOf(whole), wait);
+    }
+
     /**
      * Ends granting: who waits leaves the queue in Redis and gets {@link io.github.lockboot.LockUnavailableException}, holds
      * are left to their leases, connections are closed.
@@ -220,7 +227,12 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
                     store,
                     surroundings,
                     subscriber -> new PubSubGrantChannel(
-                            connections.factory(), store.channelOf(ids.session()), subscriber, timer, workers));
+                            connections.factory(),
+                            store.channelOf(ids.session()),
+                            store.completionChannel(),
+                            subscriber,
+                            timer,
+                            workers));
             LockOptions complete = defaults.orElse(LockOptions.defaults()
                     .withTtl(Duration.ofSeconds(30))
                     .withWaitTime(Duration.ofSeconds(10))

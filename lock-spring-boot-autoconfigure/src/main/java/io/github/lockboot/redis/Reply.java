@@ -22,6 +22,8 @@ sealed interface Reply {
 
     record Left() implements Reply {}
 
+    record Completed() implements Reply {}
+
     record GivenAway() implements Reply {}
 
     record Unknown() implements Reply {}
@@ -44,6 +46,7 @@ sealed interface Reply {
             case "NOT_OWNER" -> new NotOwner();
             case "RENEWED" -> new Renewed(number(words, 1), number(words, 2));
             case "LEFT" -> new Left();
+            case "COMPLETED" -> new Completed();
             case "GIVEN_AWAY" -> new GivenAway();
             case "UNKNOWN" -> new Unknown();
             case "FREE" -> new Free();

@@ -1,5 +1,9 @@
 package io.github.lockboot.redis;
 
+import java.util.Objects;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadFactory;
@@ -34,5 +38,22 @@ final class Threads {
                 new SynchronousQueue<>(),
                 daemons(name),
                 (task, shutDown) -> task.run());
+    }
+
+    /** Runs tasks in order, on at most one thread of the executor at a time. */
+    static Executor inTurn(Executor executor) {
+        Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+        AtomicInteger open = new AtomicInteger();
+        Runnable drain = () -> {
+            do {
+                Objects.requireNonNull(tasks.poll()).run();
+            } while (open.decrementAndGet() > 0);
+        };
+        return task -> {
+            tasks.add(task);
+            if (open.getAndIncrement() == 0) {
+                executor.execute(drain);
+            }
+        };
     }
 }

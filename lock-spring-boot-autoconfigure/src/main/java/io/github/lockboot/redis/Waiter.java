@@ -15,7 +15,9 @@ final class Waiter {
 
     enum Plain implements Outcome {
         WAITING,
-        REFUSED
+        REFUSED,
+        /** A holder has completed what a follower waited for. */
+        COMPLETED
     }
 
     /** The wait ended without the lock because Redis could not be asked. */
@@ -32,27 +34,39 @@ final class Waiter {
     private final long maxHoldNanos;
     private final Patience patience;
     private final @Nullable Thread thread;
+    private final boolean follows;
     private final Runnable onDecision;
     private boolean overdue;
     private volatile Outcome outcome = Plain.WAITING;
 
-    private Waiter(Terms terms, long maxHoldNanos, Patience patience, @Nullable Thread thread, Runnable onDecision) {
+    private Waiter(
+            Terms terms,
+            long maxHoldNanos,
+            Patience patience,
+            @Nullable Thread thread,
+            boolean follows,
+            Runnable onDecision) {
         this.terms = terms;
         this.maxHoldNanos = maxHoldNanos;
         this.patience = patience;
         this.thread = thread;
+        this.follows = follows;
         this.onDecision = onDecision;
     }
 
     /** The current thread, whose hold will be its own. */
     static Waiter thread(Terms terms, long maxHoldNanos, Patience patience) {
         Thread thread = Thread.currentThread();
-        return new Waiter(terms, maxHoldNanos, patience, thread, () -> LockSupport.unpark(thread));
+        return new Waiter(terms, maxHoldNanos, patience, thread, false, () -> LockSupport.unpark(thread));
     }
 
-    /** Somebody who is told, and whose hold will be nobody's own. */
-    static Waiter callback(Terms terms, long maxHoldNanos, Patience patience, Runnable onDecision) {
-        return new Waiter(terms, maxHoldNanos, patience, null, onDecision);
+    /**
+     * Somebody who is told, and whose hold will be nobody's own.
+     *
+     * @param follows whether the wait also ends, without a hold, when a holder has completed
+     */
+    static Waiter callback(Terms terms, long maxHoldNanos, Patience patience, boolean follows, Runnable onDecision) {
+        return new Waiter(terms, maxHoldNanos, patience, null, follows, onDecision);
     }
 
     Terms terms() {
@@ -68,6 +82,10 @@ final class Waiter {
     @Nullable
     Thread thread() {
         return thread;
+    }
+
+    boolean follows() {
+        return follows;
     }
 
     boolean triesOnce() {
@@ -100,6 +118,10 @@ final class Waiter {
 
     void refuse() {
         outcome = Plain.REFUSED;
+    }
+
+    void complete() {
+        outcome = Plain.COMPLETED;
     }
 
     void fail(String reason, @Nullable Throwable cause) {

@@ -180,10 +180,13 @@ local function save()
 end
 
 -- <id> <fence> <lease ms> <waiters> <key>; a fence of 0 makes it a hint that others wait.
+local function message(id, fence, lease)
+  return table.concat({id, text(fence), text(lease), text(#lock.queue), key}, ' ')
+end
+
 local function tell(id, fence, lease)
   local session = string.match(id, '^(.*)-') or id
-  local message = table.concat({id, text(fence), text(lease), text(#lock.queue), key}, ' ')
-  redis.pcall('PUBLISH', channels .. session, message)
+  redis.pcall('PUBLISH', channels .. session, message(id, fence, lease))
 end
 
 -- A status word and numbers, as one line: a table would take Redis longer than most scripts.

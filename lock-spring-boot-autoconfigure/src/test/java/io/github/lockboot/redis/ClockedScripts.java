@@ -30,7 +30,8 @@ final class ClockedScripts {
 
     ClockedScripts(RedisProbe redis) {
         this.redis = redis;
-        for (LuaScript script : List.of(LuaScript.ACQUIRE, LuaScript.UNLOCK, LuaScript.RENEW, LuaScript.CANCEL)) {
+        for (LuaScript script :
+                List.of(LuaScript.ACQUIRE, LuaScript.UNLOCK, LuaScript.RENEW, LuaScript.CANCEL, LuaScript.COMPLETE)) {
             digests.put(script, (String) redis.command("SCRIPT", "LOAD", clocked(script.getScriptAsString())));
         }
     }

@@ -44,6 +44,7 @@ final class LockModel {
 
     private final String key;
     private final String channelPrefix;
+    private final String completions;
 
     private long micros;
     private @Nullable Owner owner;
@@ -55,9 +56,10 @@ final class LockModel {
     private @Nullable String granted;
     private int skipped;
 
-    LockModel(String key, String channelPrefix, long micros) {
+    LockModel(String key, String channelPrefix, String completions, long micros) {
         this.key = key;
         this.channelPrefix = channelPrefix;
+        this.completions = completions;
         this.micros = micros;
     }
 
@@ -120,6 +122,21 @@ final class LockModel {
             return end("GIVEN_AWAY");
         }
         return end(queue.removeIf(waiter -> waiter.id().equals(id)) ? "LEFT" : "UNKNOWN");
+    }
+
+    Outcome complete(String id, long lastToken) {
+        begin(null);
+        if (!isOwner(id)) {
+            return end("NOT_OWNER");
+        }
+        fence = Math.max(fence, lastToken);
+        boolean told = !queue.isEmpty();
+        owner = null;
+        granted = null;
+        queue.clear();
+        String message = "%s %s %d 0 0 %s".formatted(completions, id, fence, key);
+        Outcome outcome = end("COMPLETED");
+        return told ? new Outcome(outcome.reply(), List.of(message)) : outcome;
     }
 
     /** Turns the clock, back too; the key may expire on the way. */

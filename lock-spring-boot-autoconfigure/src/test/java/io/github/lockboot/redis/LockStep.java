@@ -20,6 +20,7 @@ record LockStep(Kind kind, int who, int next, long amount) {
         RENEW(true),
         RENEW_WITH_WRONG_TOKEN(true),
         CANCEL(true),
+        COMPLETE(true),
         LATE(true),
         DUPLICATE(false),
         CROWD_ARRIVES(false),
@@ -63,11 +64,13 @@ record LockStep(Kind kind, int who, int next, long amount) {
                 steps.add(new LockStep(Kind.RENEW, ownerOrWho, 0, random.nextInt(4) == 0 ? 500 : 0));
             } else if (dice < 57) {
                 steps.add(new LockStep(Kind.RENEW_WITH_WRONG_TOKEN, ownerOrWho, 0, random.nextInt(3) - 1));
-            } else if (dice < 61) {
+            } else if (dice < 59) {
+                steps.add(new LockStep(Kind.COMPLETE, ownerOrWho, 0, random.nextInt(65_536)));
+            } else if (dice < 63) {
                 steps.add(new LockStep(Kind.CANCEL, random.nextBoolean() ? who : ownerOrWho, 0, 0));
-            } else if (dice < 67) {
+            } else if (dice < 69) {
                 steps.add(new LockStep(Kind.DUPLICATE, 0, 0, 0));
-            } else if (dice < 71) {
+            } else if (dice < 73) {
                 steps.add(new LockStep(Kind.LATE, 0, 0, 1 + random.nextInt(STEPS)));
             } else if (dice < 89) {
                 steps.add(new LockStep(Kind.FORWARD, 0, 0, duration(random)));

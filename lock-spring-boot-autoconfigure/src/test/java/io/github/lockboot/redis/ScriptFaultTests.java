@@ -25,10 +25,11 @@ class ScriptFaultTests {
 
     private static final String KEY = "lock:fault";
     private static final String CHANNELS = "lock:client:";
+    private static final String COMPLETIONS = "lock:flights";
     private static final long LARGEST_EXACT = 1L << 53;
     private static final Set<String> REFUSALS = Set.of("BUSY", "NOT_OWNER", "UNKNOWN", "FREE", "FOREIGN");
-    private static final Set<String> REPLIES =
-            Set.of("OWNER", "QUEUED", "RELEASED", "HANDED_OVER", "KEPT", "RENEWED", "LEFT", "GIVEN_AWAY", "HELD");
+    private static final Set<String> REPLIES = Set.of(
+            "OWNER", "QUEUED", "RELEASED", "HANDED_OVER", "KEPT", "RENEWED", "LEFT", "GIVEN_AWAY", "COMPLETED", "HELD");
     private static final Pattern WHOLE_NUMBER = Pattern.compile("-0|\\d{1,16}");
 
     private RedisServer server;
@@ -81,6 +82,44 @@ class ScriptFaultTests {
 
     @ParameterizedTest
     @EnumSource
+    void whenMemoryIsFullAHolderCompletes(RedisProgram program) {
+        start(program);
+        long token = (Long) acquire(KEY, "a-1", true).get(1);
+        acquire(KEY, "b-1", true);
+        fillMemory();
+        assertThat(complete(KEY, "a-1", token + 1_000_000_000)).containsExactly("COMPLETED"); // its key stays a while
+        assertThat(redis.command("HKEYS", KEY)).isEqualTo(List.of("fence"));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aCompletionSentTwiceOrLateChangesNothing(RedisProgram program) {
+        start(program);
+        long token = (Long) acquire(KEY, "a-1", true).get(1);
+        acquire(KEY, "b-1", true);
+        acquire(KEY, "c-1", true);
+        try (RedisProbe subscriber = server.probe()) {
+            subscriber.command("SUBSCRIBE", COMPLETIONS);
+            assertThat(complete(KEY, "a-1", token)).containsExactly("COMPLETED");
+            assertThat(complete(KEY, "a-1", token)).containsExactly("NOT_OWNER");
+            List<?> message = (List<?>) Objects.requireNonNull(subscriber.command("PING"));
+            Push push = Objects.requireNonNull(Push.parse((String) message.get(2)));
+            assertThat(push.id()).isEqualTo("a-1");
+            assertThat(push.fence()).isEqualTo(token);
+            assertThat(push.key()).isEqualTo(KEY);
+            acquire(KEY, "b-2", true);
+            acquire(KEY, "c-2", true);
+            String before = dump();
+            assertThat(complete(KEY, "a-1", token)).containsExactly("NOT_OWNER");
+            assertThat(dump()).isEqualTo(before);
+            assertThat(subscriber.command("PING"))
+                    .as("no second message, but the answer to the first PING")
+                    .isEqualTo(List.of("pong", ""));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
     void valuesOfAnyOtherTypeAreLeftAlone(RedisProgram program) {
         start(program);
         List<String[]> strangers = List.of(
@@ -99,6 +138,7 @@ class ScriptFaultTests {
             assertThat(renew(KEY, "a-1", 1)).containsExactly("NOT_OWNER");
             assertThat(unlock(KEY, "a-1", 1, "a-2")).containsExactly("NOT_OWNER");
             assertThat(cancel(KEY, "a-1")).containsExactly("UNKNOWN");
+            assertThat(complete(KEY, "a-1", 1)).containsExactly("NOT_OWNER");
             assertThat(run(LuaScript.INSPECT, KEY)).containsExactly("FOREIGN");
             assertThat(dump()).as(String.join(" ", stranger)).isEqualTo(before);
         }
@@ -220,7 +260,8 @@ class ScriptFaultTests {
 
     private List<Object> anyCall(Random random) {
         String id = List.of("a-1", "b-1", "z-1").get(random.nextInt(3));
-        return switch (random.nextInt(6)) {
+        return switch (random.nextInt(7)) {
+            case 5 -> complete(KEY, id, random.nextInt(10));
             case 0 -> acquire(KEY, id, random.nextBoolean());
             case 1 -> unlock(KEY, id, random.nextInt(10), random.nextBoolean() ? "" : "b-1".equals(id) ? "b-2" : "b-1");
             case 2 -> renew(KEY, id, 7);
@@ -393,6 +434,10 @@ class ScriptFaultTests {
         return run(LuaScript.CANCEL, key, id);
     }
 
+    private List<Object> complete(String key, String id, long token) {
+        return run(LuaScript.COMPLETE, key, id, token, COMPLETIONS);
+    }
+
     private List<Object> run(LuaScript script, String key, Object... arguments) {
         List<String> words = new ArrayList<>(List.of("EVALSHA", script.getSha1(), "1", key));
         Arrays.stream(arguments).map(Object::toString).forEach(words::add);
@@ -403,6 +448,12 @@ class ScriptFaultTests {
     }
 
     private static List<LuaScript> scripts() {
-        return List.of(LuaScript.ACQUIRE, LuaScript.UNLOCK, LuaScript.RENEW, LuaScript.CANCEL, LuaScript.INSPECT);
+        return List.of(
+                LuaScript.ACQUIRE,
+                LuaScript.UNLOCK,
+                LuaScript.RENEW,
+                LuaScript.CANCEL,
+                LuaScript.COMPLETE,
+                LuaScript.INSPECT);
     }
 }

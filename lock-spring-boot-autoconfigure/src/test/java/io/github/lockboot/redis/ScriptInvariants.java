@@ -38,7 +38,11 @@ final class ScriptInvariants {
                     .as("a refused unlock queues no next id")
                     .isLessThanOrEqualTo(isQueued(arguments.get(5), fields));
         }
+        if (status.equals("COMPLETED")) {
+            assertThat(stored.fields()).as("nobody is left after a completion").doesNotContainKeys("owner", "queue");
+        }
         if (status.equals("RELEASED")
+                || status.equals("COMPLETED")
                 || status.equals("HANDED_OVER")
                 || status.equals("KEPT")
                 || status.equals("QUEUED")) {
@@ -61,7 +65,7 @@ final class ScriptInvariants {
         } else {
             assertThat(seen.reply())
                     .as("reply to a duplicate, after %s", status)
-                    .isEqualTo(List.of(script == LuaScript.UNLOCK ? "NOT_OWNER" : "UNKNOWN"));
+                    .isEqualTo(List.of(script == LuaScript.CANCEL ? "UNKNOWN" : "NOT_OWNER"));
         }
     }
 
@@ -92,7 +96,7 @@ final class ScriptInvariants {
     }
 
     private void told(LuaScript script, List<String> arguments) {
-        if (script == LuaScript.UNLOCK) {
+        if (script == LuaScript.UNLOCK || script == LuaScript.COMPLETE) {
             newest = Math.max(newest, Long.parseLong(arguments.get(4)));
             mayBeUsed = owner.equals(arguments.get(0)) ? newest : Math.max(mayBeUsed, newest);
         }

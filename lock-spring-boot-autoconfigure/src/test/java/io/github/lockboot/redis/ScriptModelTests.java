@@ -29,6 +29,7 @@ class ScriptModelTests {
 
     private static final String KEY = "lock:model";
     private static final String CHANNELS = "lock:client:";
+    private static final String COMPLETIONS = "lock:flights";
     private static final long[] TTLS = {30_000, 1_000, 6_000, 6_001, 1_500, 3_600_000};
     private static final long START = 1_800_000_000_000_123L;
     private static final long CALL_MICROS = 25;
@@ -58,7 +59,7 @@ class ScriptModelTests {
         assertThat(covered)
                 .as("what the sequences reach")
                 .containsKeys("OWNER", "BUSY", "QUEUED", "RELEASED", "HANDED_OVER", "KEPT", "NOT_OWNER")
-                .containsKeys("RENEWED", "LEFT", "GIVEN_AWAY", "UNKNOWN", "skipped", "expired", "message");
+                .containsKeys("RENEWED", "LEFT", "GIVEN_AWAY", "UNKNOWN", "COMPLETED", "skipped", "expired", "message");
     }
 
     /** Drops step after step as long as the rest still fails, until none can be spared. */
@@ -89,7 +90,7 @@ class ScriptModelTests {
 
         private final RedisProbe redis;
         private final ClockedScripts scripts;
-        private final LockModel model = new LockModel(KEY, CHANNELS, START);
+        private final LockModel model = new LockModel(KEY, CHANNELS, COMPLETIONS, START);
         private final ScriptInvariants invariants = new ScriptInvariants();
         private final List<Call> calls = new ArrayList<>();
         private final List<String> trace = new ArrayList<>();
@@ -115,6 +116,7 @@ class ScriptModelTests {
                 case RENEW_WITH_WRONG_TOKEN ->
                     call(renew(id, step.amount() == 0 ? 0 : model.fence() + step.amount(), ttl(id)));
                 case CANCEL -> call(cancel(id));
+                case COMPLETE -> call(complete(id, used(step.amount())));
                 case DUPLICATE -> {
                     if (last != null) {
                         duplicate(last);
@@ -261,6 +263,11 @@ class ScriptModelTests {
 
         private Call cancel(String id) {
             return new Call(LuaScript.CANCEL, arguments(id), lock -> lock.cancel(id));
+        }
+
+        private Call complete(String id, long lastToken) {
+            List<String> arguments = arguments(id, lastToken, COMPLETIONS);
+            return new Call(LuaScript.COMPLETE, arguments, lock -> lock.complete(id, lastToken));
         }
 
         private List<String> arguments(String id, Object... more) {

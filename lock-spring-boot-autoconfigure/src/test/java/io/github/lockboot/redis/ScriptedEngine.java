@@ -129,6 +129,9 @@ final class ScriptedEngine {
         public void open() {}
 
         @Override
+        public void follow() {}
+
+        @Override
         public boolean isLive() {
             return channelLive;
         }

@@ -1,0 +1,224 @@
+package io.github.lockboot;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+
+import io.github.lockboot.memory.MemoryLockRegistry;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
+
+/** What one caller of a flight does, step by step. */
+class SingleFlightTests {
+
+    private static final String FLIGHT = "flight:a";
+
+    private final RecordingLockRegistry registry = new RecordingLockRegistry();
+    private final LockTemplate template = new LockTemplate(registry, Duration.ofMinutes(1));
+    private final AtomicReference<String> cache = new AtomicReference<>();
+
+    private String look() {
+        registry.record("look");
+        return cache.get();
+    }
+
+    private String load() {
+        registry.record("load");
+        cache.set("loaded");
+        return "loaded";
+    }
+
+    private String fly() {
+        return template.singleFlight("a", this::look, this::load);
+    }
+
+    @Test
+    void whatIsCachedNeedsNobody() {
+        cache.set("cached");
+        registry.cutOff(FLIGHT);
+        assertThat(fly()).isEqualTo("cached");
+        assertThat(registry.events()).containsExactly("look");
+    }
+
+    @Test
+    void theLeaderLooksOnceMoreThenLoadsAndCompletes() {
+        assertThat(fly()).isEqualTo("loaded");
+        assertThat(registry.events()).containsExactly("look", "lock " + FLIGHT, "look", "load", "complete " + FLIGHT);
+        assertThat(registry.waits()).containsExactly(Duration.ofMinutes(1));
+    }
+
+    @Test
+    void aLeaderThatFindsItLoadedCompletesTheOthers() {
+        String value = template.singleFlight(
+                "a",
+                () -> {
+                    String found = look();
+                    cache.set("by another");
+                    return found;
+                },
+                this::load);
+        assertThat(value).isEqualTo("by another");
+        assertThat(registry.events()).containsExactly("look", "lock " + FLIGHT, "look", "complete " + FLIGHT);
+    }
+
+    @Test
+    void whoFollowsReadsAndTakesNoLock() {
+        registry.completeElsewhere(FLIGHT);
+        String value = template.singleFlight(
+                "a",
+                () -> {
+                    String found = look();
+                    cache.set("by another");
+                    return found;
+                },
+                this::load);
+        assertThat(value).isEqualTo("by another");
+        assertThat(registry.events()).containsExactly("look", "look");
+    }
+
+    @Test
+    void whoFollowsAndFindsNothingTriesAgainInTheTimeLeft() {
+        registry.completeElsewhere(FLIGHT);
+        assertThat(fly()).isEqualTo("loaded");
+        assertThat(registry.events())
+                .containsExactly("look", "look", "lock " + FLIGHT, "look", "load", "complete " + FLIGHT);
+        assertThat(registry.waits().get(1)).isLessThan(Duration.ofMinutes(1)).isPositive();
+    }
+
+    @Test
+    void whoFollowsAndFindsNothingAtTheEndOfItsTimeIsTold() {
+        registry.completeElsewhere(FLIGHT);
+        assertThatExceptionOfType(LockNotAcquiredException.class)
+                .isThrownBy(() -> template.singleFlight(
+                        "a", LockOptions.defaults().withWaitTime(Duration.ZERO), this::look, this::load))
+                .satisfies(told -> assertThat(told.getLockName()).isEqualTo(FLIGHT));
+        assertThat(registry.events()).containsExactly("look", "look");
+    }
+
+    @Test
+    void aFailureComesOutAndTheLeadIsGivenOn() {
+        IOException failure = new IOException("upstream is down");
+        assertThatExceptionOfType(IOException.class)
+                .isThrownBy(() -> template.<String, IOException>singleFlight("a", this::look, () -> {
+                    throw failure;
+                }))
+                .isSameAs(failure);
+        assertThat(registry.events()).containsExactly("look", "lock " + FLIGHT, "look", "unlock " + FLIGHT);
+    }
+
+    @Test
+    void nothingLoadedIsAFailureThatSaysSo() {
+        assertThatNullPointerException()
+                .isThrownBy(() -> template.singleFlight("a", this::look, () -> null))
+                .withMessageContaining("load")
+                .withMessageContaining(FLIGHT);
+        assertThat(registry.events()).endsWith("unlock " + FLIGHT);
+    }
+
+    @Test
+    void aLossBesideAFailureIsSuppressed() {
+        registry.lose(FLIGHT);
+        IllegalStateException failure = new IllegalStateException("upstream is down");
+        assertThatExceptionOfType(IllegalStateException.class)
+                .isThrownBy(() -> template.singleFlight("a", this::look, () -> {
+                    throw failure;
+                }));
+        assertThat(failure.getSuppressed()).hasSize(1).hasOnlyElementsOfType(LockLostException.class);
+    }
+
+    @Test
+    void aLossReplacesTheResult() {
+        registry.lose(FLIGHT);
+        assertThatExceptionOfType(LockLostException.class).isThrownBy(this::fly);
+    }
+
+    @Test
+    void contentionAndOutageAreToldApart() {
+        registry.take(FLIGHT);
+        assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(this::fly);
+        registry.cutOff(FLIGHT);
+        assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(this::fly);
+        assertThat(registry.events()).containsOnly("look");
+    }
+
+    @Test
+    void anInterruptBeforeTheWaitEndsItAndIsKept() {
+        Thread.currentThread().interrupt();
+        assertThatExceptionOfType(LockNotAcquiredException.class)
+                .isThrownBy(this::fly)
+                .withCauseInstanceOf(InterruptedException.class);
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(registry.events()).containsExactly("look");
+    }
+
+    @Test
+    void optionsAreThoseOfTheCall() {
+        LockOptions options =
+                LockOptions.defaults().withTtl(Duration.ofMinutes(9)).withWaitTime(Duration.ofHours(1));
+        template.singleFlight("a", options, this::look, this::load);
+        assertThat(registry.optionsOf(FLIGHT)).isEqualTo(options);
+    }
+
+    /** A registry that knows nothing of flights: one loads, the others get the lock one by one and find it cached. */
+    @Test
+    void withoutFollowersItIsADoubleCheckUnderALock() throws Exception {
+        MemoryLockRegistry memory = new MemoryLockRegistry();
+        LockTemplate plain = new LockTemplate(new PlainRegistry(memory), Duration.ofMinutes(1));
+        CompletableFuture<Void> upstream = new CompletableFuture<>();
+        try (Actor one = new Actor();
+                Actor other = new Actor()) {
+            CompletableFuture<String> leader = one.start(() -> plain.singleFlight("a", cache::get, () -> {
+                upstream.join();
+                return load();
+            }));
+            Actor.await("it leads", () -> memory.get(FLIGHT).isLocked());
+            CompletableFuture<String> follower = other.start(() -> plain.singleFlight("a", cache::get, this::load));
+            Actor.await("it waits", other::isWaiting);
+            upstream.complete(null);
+            assertThat(Actor.get(leader)).isEqualTo("loaded");
+            assertThat(Actor.get(follower)).isEqualTo("loaded");
+        }
+        assertThat(registry.events()).containsExactly("load");
+        assertThat(memory.get(FLIGHT).isLocked()).isFalse();
+    }
+
+    @Test
+    void withoutFollowersACancelledWaitLeavesTheQueue() throws Exception {
+        MemoryLockRegistry memory = new MemoryLockRegistry();
+        Lease held = memory.acquire("b", LockOptions.defaults());
+        new PlainRegistry(memory)
+                .acquireOrFollowAsync("b", LockOptions.defaults())
+                .cancel(false);
+        held.close();
+        assertThat(memory.get("b").isLocked()).isFalse();
+    }
+
+    /** What somebody writes who implements only what must be. */
+    private record PlainRegistry(LockRegistry memory) implements LockRegistry {
+
+        @Override
+        public NamedLock get(String name, LockOptions options) {
+            return memory.get(name, options);
+        }
+
+        @Override
+        public Lease acquire(String name, LockOptions options) throws InterruptedException {
+            return memory.acquire(name, options);
+        }
+
+        @Override
+        public Optional<Lease> tryAcquire(String name, LockOptions options) throws InterruptedException {
+            return memory.tryAcquire(name, options);
+        }
+
+        @Override
+        public CompletableFuture<Lease> acquireAsync(String name, LockOptions options) {
+            return memory.acquireAsync(name, options);
+        }
+    }
+}
