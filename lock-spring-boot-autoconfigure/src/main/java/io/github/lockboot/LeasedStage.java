@@ -2,9 +2,9 @@ package io.github.lockboot;
 
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -16,18 +16,23 @@ import org.jspecify.annotations.Nullable;
 final class LeasedStage<T extends @Nullable Object> {
 
     private final Supplier<? extends CompletionStage<T>> action;
+    private final Consumer<Lease> whenDone;
     private final CompletableFuture<T> result = new CompletableFuture<>();
 
-    private LeasedStage(Supplier<? extends CompletionStage<T>> action) {
+    private LeasedStage(Supplier<? extends CompletionStage<T>> action, Consumer<Lease> whenDone) {
         this.action = action;
+        this.whenDone = whenDone;
     }
 
+    /** @param whenDone how the lease is released after a result; after a failure it is closed */
     static <T extends @Nullable Object> CompletableFuture<T> run(
-            CompletableFuture<Lease> acquiring, Supplier<? extends CompletionStage<T>> action) {
-        LeasedStage<T> call = new LeasedStage<>(action);
+            CompletableFuture<Lease> acquiring,
+            Supplier<? extends CompletionStage<T>> action,
+            Consumer<Lease> whenDone) {
+        LeasedStage<T> call = new LeasedStage<>(action, whenDone);
         acquiring.whenComplete((lease, failure) -> {
             if (failure != null) {
-                call.result.completeExceptionally(unwrap(failure));
+                call.result.completeExceptionally(Steps.unwrap(failure));
             } else {
                 call.act(lease);
             }
@@ -67,7 +72,11 @@ final class LeasedStage<T extends @Nullable Object> {
     private void release(Lease lease, @Nullable T value, @Nullable Throwable failure) {
         Throwable outcome = failure;
         try {
-            lease.close();
+            if (failure == null) {
+                whenDone.accept(lease);
+            } else {
+                lease.close();
+            }
         } catch (RuntimeException releaseFailure) {
             if (outcome == null) {
                 outcome = releaseFailure;
@@ -84,11 +93,7 @@ final class LeasedStage<T extends @Nullable Object> {
         if (failure == null) {
             future.complete(value);
         } else {
-            future.completeExceptionally(unwrap(failure));
+            future.completeExceptionally(Steps.unwrap(failure));
         }
-    }
-
-    private static Throwable unwrap(Throwable failure) {
-        return failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
     }
 }

@@ -103,7 +103,8 @@ public class LockTemplate {
      */
     public <T extends @Nullable Object> CompletableFuture<T> executeAsync(
             String name, LockOptions options, Supplier<? extends CompletionStage<T>> action) {
-        return LeasedStage.run(registry.acquireAsync(name, options.withWaitTime(waitTimeOf(options))), action);
+        return LeasedStage.run(
+                registry.acquireAsync(name, options.withWaitTime(waitTimeOf(options))), action, Lease::close);
     }
 
     /** As {@link #singleFlight(String, LockOptions, Action, Action)} with the default options. */
@@ -140,6 +141,31 @@ public class LockTemplate {
     public <T, E extends Throwable> T singleFlight(
             String name, LockOptions options, Action<@Nullable T, E> cached, Action<T, E> load) throws E {
         return new SingleFlight<>(registry, name, options, waitTimeOf(options), cached, load).get();
+    }
+
+    /** As {@link #singleFlightAsync(String, LockOptions, Supplier, Supplier)} with the default options. */
+    public <T> CompletableFuture<T> singleFlightAsync(
+            String name,
+            Supplier<? extends CompletionStage<@Nullable T>> cached,
+            Supplier<? extends CompletionStage<T>> load) {
+        return singleFlightAsync(name, LockOptions.defaults(), cached, load);
+    }
+
+    /**
+     * As {@link #singleFlight(String, LockOptions, Action, Action)} without blocking the caller: the lead lasts until the stage
+     * of {@code load} completes or fails. Cancelling the future ends the wait, or cancels the stage under way if that is a
+     * {@link java.util.concurrent.Future}; a leader that is cancelled has failed.
+     *
+     * @param cached starts to look into the cache; its stage completes with null if it is not there
+     * @param load starts to make the value and to put it into the cache; its stage completes when it is there
+     * @return completes with what {@link #singleFlight(String, LockOptions, Action, Action)} returns or throws
+     */
+    public <T> CompletableFuture<T> singleFlightAsync(
+            String name,
+            LockOptions options,
+            Supplier<? extends CompletionStage<@Nullable T>> cached,
+            Supplier<? extends CompletionStage<T>> load) {
+        return new SingleFlightAsync<>(registry, name, options, waitTimeOf(options), cached, load).start();
     }
 
     private Duration waitTimeOf(LockOptions options) {

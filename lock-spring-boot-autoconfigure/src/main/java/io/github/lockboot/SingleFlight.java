@@ -30,11 +30,20 @@ final class SingleFlight<T, E extends Throwable> {
             Action<@Nullable T, E> cached,
             Action<T, E> load) {
         this.registry = registry;
-        this.name = "flight:" + name;
+        this.name = lockNameOf(name);
         this.options = options;
         this.waitTime = waitTime;
         this.cached = cached;
         this.load = load;
+    }
+
+    /** The lock that the leader of a flight holds. */
+    static String lockNameOf(String name) {
+        return "flight:" + name;
+    }
+
+    static <T> T loaded(@Nullable T value, String name) {
+        return Objects.requireNonNull(value, () -> "load returned null for " + name + "; it must return a value");
     }
 
     T get() throws E {
@@ -95,7 +104,7 @@ final class SingleFlight<T, E extends Throwable> {
         T value;
         try {
             T found = cached.run();
-            value = found != null ? found : Objects.requireNonNull(load.run(), () -> "load returned null for " + name);
+            value = found != null ? found : loaded(load.run(), name);
         } catch (Throwable failure) {
             closeAfter(failure, lease);
             throw failure;

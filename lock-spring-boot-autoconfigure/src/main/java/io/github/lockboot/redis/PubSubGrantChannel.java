@@ -34,6 +34,7 @@ final class PubSubGrantChannel implements GrantChannel {
     private final AtomicBoolean completionsAdded = new AtomicBoolean();
     private volatile boolean live;
     private volatile long retryMillis = RECOVERY_MILLIS;
+    private volatile long completionsRetryMillis = RECOVERY_MILLIS;
     private volatile boolean closed;
     private volatile @Nullable RedisMessageListenerContainer container;
     private volatile @Nullable RedisMessageListenerContainer started;
@@ -73,11 +74,20 @@ final class PubSubGrantChannel implements GrantChannel {
         if (running == null || closed || !completionsAdded.compareAndSet(false, true)) {
             return;
         }
+        CompletionListener listener = new CompletionListener();
         try {
-            running.addMessageListener(new CompletionListener(), new ChannelTopic(completionChannel));
+            running.addMessageListener(listener, new ChannelTopic(completionChannel));
+            completionsRetryMillis = RECOVERY_MILLIS;
         } catch (RuntimeException failure) {
-            log.warn("The channel " + completionChannel
-                    + " cannot be subscribed to, so those who wait for a flight only poll: " + failure);
+            running.removeMessageListener(listener);
+            completionsAdded.set(false);
+            if (completionsRetryMillis == RECOVERY_MILLIS) {
+                log.warn("The channel " + completionChannel
+                        + " cannot be subscribed to, so those who wait for a flight only poll: " + failure);
+            }
+            timer.schedule(
+                    TimeUnit.MILLISECONDS.toNanos(completionsRetryMillis), () -> workers.execute(this::addCompletions));
+            completionsRetryMillis = Math.min(2 * completionsRetryMillis, LONGEST_RECOVERY_MILLIS);
         }
     }
 

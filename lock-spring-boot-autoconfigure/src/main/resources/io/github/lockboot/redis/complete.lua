@@ -7,7 +7,7 @@
 local last, followers = tonumber(ARGV[5]), ARGV[6]
 
 if not lock then
-  return {'NOT_OWNER'}
+  return 'NOT_OWNER'
 end
 settle()
 if lock.owner ~= me then
@@ -19,4 +19,4 @@ save()
 if waiting > 0 then
   redis.pcall('PUBLISH', followers, message(me, lock.fence, 0))
 end
-return {'COMPLETED'}
+return 'COMPLETED'

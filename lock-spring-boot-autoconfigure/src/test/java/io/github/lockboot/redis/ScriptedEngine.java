@@ -45,7 +45,11 @@ final class ScriptedEngine {
                     ? "acquire"
                     : script == LuaScript.UNLOCK
                             ? "unlock"
-                            : script == LuaScript.RENEW ? "renew" : script == LuaScript.CANCEL ? "cancel" : "inspect";
+                            : script == LuaScript.RENEW
+                                    ? "renew"
+                                    : script == LuaScript.CANCEL
+                                            ? "cancel"
+                                            : script == LuaScript.COMPLETE ? "complete" : "inspect";
         }
 
         String id() {
