@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
  * Runs actions under a named lock; no action ever runs without it. Thread-safe.
  *
  * <p>{@link #execute} throws if another holds the lock, {@link #tryExecute} says so in its answer, {@link #executeAsync}
- * neither blocks a thread nor belongs to one. Each waits as long as its options say; zero tries once.
+ * neither blocks a thread nor belongs to one. Each waits as long as its options say; zero tries once. {@link #singleFlight} has
+ * one caller do for all what they want at the same time.
  */
 public class LockTemplate {
 
@@ -153,8 +154,8 @@ public class LockTemplate {
 
     /**
      * As {@link #singleFlight(String, LockOptions, Action, Action)} without blocking the caller: the lead lasts until the stage
-     * of {@code load} completes or fails. Cancelling the future ends the wait, or cancels the stage under way if that is a
-     * {@link java.util.concurrent.Future}; a leader that is cancelled has failed.
+     * of {@code load} completes or fails. Cancelling the future ends the wait, or cancels the stage of {@code load}
+     * if that is a {@link java.util.concurrent.Future}; a leader that is cancelled has failed.
      *
      * @param cached starts to look into the cache; its stage completes with null if it is not there
      * @param load starts to make the value and to put it into the cache; its stage completes when it is there

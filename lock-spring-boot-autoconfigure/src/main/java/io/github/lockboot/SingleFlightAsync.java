@@ -1,6 +1,7 @@
 package io.github.lockboot;
 
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -36,11 +37,17 @@ final class SingleFlightAsync<T> {
     }
 
     CompletableFuture<T> start() {
-        steps.await(cached, value -> {
+        steps.await(this::look, value -> {
             start = System.nanoTime();
             leadUnless(value, waitTime);
         });
         return steps.result();
+    }
+
+    /** A stage of our own, to be cancelled: that of the cache may be shared with others. */
+    private CompletionStage<@Nullable T> look() {
+        CompletionStage<@Nullable T> looking = Objects.requireNonNull(cached.get(), "cached returned null for a stage");
+        return looking.thenApply(value -> value);
     }
 
     /** Done if it is there. */
@@ -61,7 +68,7 @@ final class SingleFlightAsync<T> {
             CompletableFuture<T> flown = LeasedStage.run(lease, this::lookAndLoad, Lease::complete);
             steps.await(() -> flown, steps.result()::complete);
         } else {
-            steps.await(cached, this::leadAgainUnless);
+            steps.await(this::look, this::leadAgainUnless);
         }
     }
 
@@ -75,7 +82,7 @@ final class SingleFlightAsync<T> {
 
     private CompletableFuture<T> lookAndLoad() {
         Steps<T> leading = new Steps<>();
-        leading.await(cached, found -> {
+        leading.await(this::look, found -> {
             if (found != null) {
                 leading.result().complete(found);
             } else {

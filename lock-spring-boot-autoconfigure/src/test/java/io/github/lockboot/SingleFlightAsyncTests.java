@@ -129,6 +129,15 @@ class SingleFlightAsyncTests {
     }
 
     @Test
+    void cancellingDoesNotCancelTheStageOfTheCacheWhichMayBeShared() {
+        CompletableFuture<String> shared = new CompletableFuture<>();
+        template(registry)
+                .singleFlightAsync("a", () -> shared, this::neverAsked)
+                .cancel(true);
+        assertThat(shared).isNotDone();
+    }
+
+    @Test
     void aLossReplacesTheResult() throws Exception {
         CompletableFuture<String> leader = leader();
         registry.expire(FLIGHT);

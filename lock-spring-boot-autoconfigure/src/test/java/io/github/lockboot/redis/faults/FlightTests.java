@@ -5,6 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
@@ -17,6 +19,7 @@ import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.fixture.RedisProbe;
 import io.github.lockboot.fixture.TcpProxy;
 import io.github.lockboot.redis.RedisLockRegistry;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -317,34 +320,83 @@ class FlightTests {
 
     @Test
     void flightAfterFlightOfManyCallersLeavesNothing() throws Exception {
-        List<RedisLockRegistry> registries = registries(4);
-        AtomicInteger version = new AtomicInteger();
-        AtomicInteger made = new AtomicInteger();
-        AtomicInteger now = new AtomicInteger();
-        AtomicInteger most = new AtomicInteger();
-        List<CompletableFuture<Void>> all = new ArrayList<>();
-        for (int i = 0; i < 16; i++) {
-            LockTemplate template = new LockTemplate(registries.get(i % 4), Duration.ZERO);
-            all.add(fleet.actor().begin(() -> {
-                for (int wanted = 1; wanted <= 100; wanted++) {
-                    int want = wanted;
-                    int got = template.singleFlight(
-                            "version", PATIENT, () -> version.get() >= want ? (Integer) version.get() : null, () -> {
-                                most.accumulateAndGet(now.incrementAndGet(), Math::max);
-                                made.incrementAndGet();
-                                int next = version.incrementAndGet();
-                                now.decrementAndGet();
-                                return next;
-                            });
-                    assertThat(got).isGreaterThanOrEqualTo(want);
-                }
-            }));
-        }
-        for (CompletableFuture<Void> each : all) {
-            Actor.get(each);
-        }
-        assertThat(most).as("leaders at a time").hasValue(1);
-        assertThat(made).as("loads").hasValue(100);
+        Versions versions = new Versions(100);
+        versions.getAll(registries(4), 16);
+        assertThat(versions.made).as("loads").hasValue(100);
         fleet.awaitNothingLeft();
+    }
+
+    /** Commands are sent again, answers and messages are missed. */
+    @Test
+    void connectionsThatAreCutAgainAndAgainLoadNothingTwice() throws Exception {
+        List<RedisLockRegistry> registries = registries(4);
+        AtomicBoolean over = new AtomicBoolean();
+        CompletableFuture<Void> cutting = fleet.actor().begin(() -> {
+            while (!over.get()) {
+                fleet.server().command("CLIENT", "KILL", "TYPE", "pubsub");
+                Actor.pass(Duration.ofMillis(20));
+                fleet.server().command("CLIENT", "KILL", "TYPE", "normal");
+                Actor.pass(Duration.ofMillis(60));
+            }
+        });
+        Versions versions = new Versions(150);
+        versions.getAll(registries, 16);
+        over.set(true);
+        Actor.get(cutting);
+        assertThat(versions.made).as("loads").hasValue(150);
+        fleet.awaitNothingLeft();
+    }
+
+    /** A value that is made anew again and again, each time by one who leads. */
+    private final class Versions {
+
+        private final int last;
+        private final AtomicInteger version = new AtomicInteger();
+        private final AtomicInteger made = new AtomicInteger();
+        private final AtomicInteger leaders = new AtomicInteger();
+        private final AtomicInteger mostLeaders = new AtomicInteger();
+
+        Versions(int last) {
+            this.last = last;
+        }
+
+        void getAll(List<RedisLockRegistry> registries, int callers) throws Exception {
+            List<CompletableFuture<Void>> all = new ArrayList<>();
+            for (int i = 0; i < callers; i++) {
+                LockTemplate template = new LockTemplate(registries.get(i % registries.size()), Duration.ZERO);
+                all.add(fleet.actor().begin(() -> {
+                    while (version.get() < last) {
+                        get(template, version.get() + 1);
+                    }
+                }));
+            }
+            for (CompletableFuture<Void> each : all) {
+                each.get(2, TimeUnit.MINUTES);
+            }
+            assertThat(mostLeaders).as("leaders at a time").hasValue(1);
+        }
+
+        private void get(LockTemplate template, int wanted) {
+            try {
+                int got = template.singleFlight("version", PATIENT, () -> cached(wanted), this::make);
+                assertThat(got).isGreaterThanOrEqualTo(wanted);
+            } catch (LockUnavailableException again) {
+                Thread.onSpinWait(); // the connection was cut before it was queued
+            }
+        }
+
+        private @Nullable Integer cached(int wanted) {
+            int current = version.get();
+            return current >= wanted ? current : null;
+        }
+
+        private int make() {
+            mostLeaders.accumulateAndGet(leaders.incrementAndGet(), Math::max);
+            made.incrementAndGet();
+            Thread.yield();
+            int next = version.incrementAndGet();
+            leaders.decrementAndGet();
+            return next;
+        }
     }
 }
