@@ -31,6 +31,7 @@ final class Acquisition {
     private final LocalQueue queue;
     private final LockEngine engine;
     private final Poll poll;
+    private final Ending ending;
 
     /** The renewer's, under the mutex too. */
     Renewer.@Nullable Entry renewal;
@@ -46,9 +47,6 @@ final class Acquisition {
     private int failures;
     private long failingSince;
     private @Nullable Grant grant;
-    private boolean endAnswered;
-    private boolean seenAlive;
-    private CompletableFuture<Void> predecessorSettled = SETTLED;
 
     /**
      * @param answered whether those who wait have had an answer from Redis already, under an id before this one: then they
@@ -61,6 +59,7 @@ final class Acquisition {
         this.answered = answered;
         this.id = engine.nextId();
         this.poll = new Poll(engine, engine.pollInterval(terms), () -> queue.locked(this::askSoon));
+        this.ending = new Ending(engine, this);
         engine.register(this);
     }
 
@@ -91,6 +90,11 @@ final class Acquisition {
         }
     }
 
+    /** Whether a question is under way. */
+    boolean isAsking() {
+        return asking;
+    }
+
     /** Whether Redis has answered under this id. */
     boolean isAnswered() {
         return answered;
@@ -99,7 +103,7 @@ final class Acquisition {
     private void onAnswer(@Nullable Reply reply, @Nullable Throwable failure, long sentAt, boolean enqueued) {
         asking = false;
         if (state == State.ENDED) {
-            onLateAnswer(reply);
+            ending.onLateAnswer(reply);
         } else if (reply instanceof Reply.Owner owner) {
             onOwner(owner, sentAt);
         } else if (state == State.OWNED) {
@@ -219,6 +223,10 @@ final class Acquisition {
         return state == State.OWNED;
     }
 
+    boolean hasOwned() {
+        return grant != null;
+    }
+
     /** What Redis gave; there is one from when it owned the lock first. */
     Grant grant() {
         if (grant == null) {
@@ -242,8 +250,8 @@ final class Acquisition {
         }
         if (state == State.OWNED && reply instanceof Reply.NotOwner) {
             queue.lost(this, "Redis no longer has it under this hold's token");
-        } else if (endAnswered && reply instanceof Reply.Renewed) {
-            settle(); // it was lost here, and Redis has just prolonged it
+        } else if (ending.isAnswered() && reply instanceof Reply.Renewed) {
+            ending.settle(); // it was lost here, and Redis has just prolonged it
         }
         return false;
     }
@@ -257,38 +265,19 @@ final class Acquisition {
      */
     CompletableFuture<Boolean> unlock(@Nullable Acquisition next) {
         end();
-        long lastToken = grant().lastToken();
-        long sentAt = engine.nanoTime();
-        long epoch = engine.store().epoch();
-        CompletableFuture<Reply> answer;
-        if (next == null) {
-            answer = engine.store().unlock(queue.name(), id, lastToken);
-        } else {
+        if (next != null) {
             next.asking = true;
             next.mayBeKnown = true;
-            answer = engine.store().unlock(queue.name(), id, lastToken, next.id, next.terms.ttlMillis());
         }
-        CompletableFuture<Boolean> intact = new CompletableFuture<>();
-        answer.whenComplete((reply, failure) -> {
-            CompletableFuture<Void> settled = reply == null ? settle() : SETTLED;
-            queue.locked(() -> {
-                onEndAnswered(reply instanceof Reply.NotOwner);
-                if (next != null) {
-                    next.predecessorSettled = settled;
-                    next.onPredecessorUnlocked(reply, failure, sentAt);
-                }
-            });
-            // NOT_OWNER to a command that may have been sent twice answers our own second copy.
-            intact.complete(!(reply instanceof Reply.NotOwner)
-                    || epoch != engine.store().epoch());
-        });
-        return intact;
+        return ending.unlock(grant().lastToken(), next);
     }
 
-    private void onPredecessorUnlocked(@Nullable Reply reply, @Nullable Throwable failure, long sentAt) {
+    void onPredecessorUnlocked(
+            @Nullable Reply reply, @Nullable Throwable failure, long sentAt, CompletableFuture<Void> settled) {
         asking = false;
+        ending.setPredecessorSettled(settled);
         if (state == State.ENDED) {
-            onLateAnswer(reply);
+            ending.onLateAnswer(reply);
         } else if (reply instanceof Reply.Owner owner) {
             own(owner.fence(), owner.leaseMillis(), owner.waiters(), sentAt);
         } else if (reply instanceof Reply.Queued queued) {
@@ -307,14 +296,7 @@ final class Acquisition {
      */
     CompletableFuture<Boolean> complete() {
         end();
-        long epoch = engine.store().epoch();
-        return engine.store().complete(queue.name(), id, grant().lastToken()).handle((reply, failure) -> {
-            if (reply == null) {
-                settle();
-            }
-            queue.locked(() -> onEndAnswered(reply instanceof Reply.NotOwner));
-            return !(reply instanceof Reply.NotOwner) || epoch != engine.store().epoch();
-        });
+        return ending.complete(grant().lastToken());
     }
 
     /**
@@ -324,7 +306,7 @@ final class Acquisition {
      */
     void leaveCompleted(long token) {
         boolean gone = newestFence > 0 && token >= newestFence && !asking && failures == 0;
-        if (gone && predecessorSettled.isDone()) {
+        if (gone && ending.isPredecessorSettled()) {
             drop();
         } else {
             leave();
@@ -337,28 +319,18 @@ final class Acquisition {
      * @return completes when Redis has answered, or has not
      */
     CompletableFuture<Void> leave() {
-        if (!mayBeKnown) {
-            drop();
-            return SETTLED;
-        }
         end();
-        // A copy of the predecessor's unlock that runs later queues this id anew.
-        if (!predecessorSettled.isDone()) {
-            predecessorSettled.thenRun(this::settle);
+        if (mayBeKnown) {
+            return ending.cancel();
         }
-        return engine.store().cancel(queue.name(), id).handle((reply, failure) -> {
-            if (reply == null) {
-                settle();
-            }
-            queue.locked(() -> onEndAnswered(reply instanceof Reply.Unknown));
-            return null;
-        });
+        ending.drop();
+        return SETTLED;
     }
 
     /** Ends without telling Redis, which does not know the id or has given the lock to another. */
     void drop() {
         end();
-        onEndAnswered(false);
+        ending.drop();
     }
 
     private void end() {
@@ -367,36 +339,5 @@ final class Acquisition {
         if (grant != null) {
             engine.noteToken(grant.lastToken());
         }
-    }
-
-    /** @param inVain whether Redis did not know the id, so that what an earlier answer showed came to life after the end */
-    private void onEndAnswered(boolean inVain) {
-        endAnswered = true;
-        if (inVain && seenAlive) {
-            settle();
-        }
-        if (!asking) {
-            engine.deregister(this);
-        }
-    }
-
-    /** An end was sent before this answer came; in Redis they may have run in either order, or the question not yet. */
-    private void onLateAnswer(@Nullable Reply reply) {
-        seenAlive = reply instanceof Reply.Owner || reply instanceof Reply.Queued;
-        if (reply == null) {
-            predecessorSettled.thenRun(this::settle);
-        } else if (seenAlive && endAnswered) {
-            settle();
-        }
-        if (endAnswered) {
-            engine.deregister(this);
-        }
-    }
-
-    /** Has the id ended until Redis says so: by unlock once it was granted, else by cancel. */
-    private CompletableFuture<Void> settle() {
-        return grant == null
-                ? engine.settler().cancel(queue.name(), id)
-                : engine.settler().unlock(queue.name(), id, grant.lastToken());
     }
 }

@@ -1,11 +1,7 @@
 package io.github.lockboot.redis;
 
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.function.Predicate;
 
 import org.jspecify.annotations.Nullable;
 
@@ -25,13 +21,11 @@ final class LocalQueue {
     private final Mutex mutex = new Mutex();
     private final LockEngine engine;
     private final String name;
-    private final Deque<Waiter> waiters = new ArrayDeque<>(2);
+    private final Waiters waiters = new Waiters(mutex);
+    private final Turn turn = new Turn();
     private @Nullable Acquisition acquisition;
     private volatile @Nullable Hold holder;
     private boolean retired;
-
-    private boolean othersWait;
-    private int turnsLeft;
 
     LocalQueue(LockEngine engine, String name) {
         this.engine = engine;
@@ -68,13 +62,13 @@ final class LocalQueue {
                 return false;
             }
             if (engine.isClosing()) {
-                fail(waiter, LockEngine.CLOSING, null);
+                waiters.fail(waiter, LockEngine.CLOSING, null);
                 retireIfIdle();
             } else if (acquisition == null) {
                 waiters.add(waiter);
                 askFor(waiter, false);
             } else if (waiter.triesOnce()) {
-                refuse(waiter);
+                waiters.refuse(waiter);
             } else {
                 waiters.add(waiter);
                 engine.channel().open();
@@ -89,8 +83,7 @@ final class LocalQueue {
             if (!waiter.isWaiting()) {
                 return false;
             }
-            waiters.remove(waiter);
-            refuse(waiter);
+            waiters.leave(waiter);
             leaveRedisIfNobodyWaits();
             return true;
         });
@@ -120,23 +113,15 @@ final class LocalQueue {
                 engine.renewer().remove(over);
                 acquisition = null;
                 over.unlock(null);
-                putBack(waiter);
+                waiters.putBack(waiter);
                 askForFirst();
             }
         });
     }
 
-    private void putBack(Waiter waiter) {
-        if (waiter.isOverdue()) {
-            refuse(waiter);
-        } else {
-            waiters.addFirst(waiter.waitAgain());
-        }
-    }
-
     /** Begins anew for those who still wait and have had an answer before. */
     private void askForFirst() {
-        Waiter first = waiters.peek();
+        Waiter first = waiters.first();
         if (first != null) {
             askFor(first, true);
         }
@@ -146,7 +131,7 @@ final class LocalQueue {
     private void askFor(Waiter first, boolean answered) {
         Acquisition asked = new Acquisition(engine, this, first.terms(), answered);
         acquisition = asked;
-        othersWait = false;
+        turn.begin();
         asked.ask(!first.triesOnce());
     }
 
@@ -172,7 +157,7 @@ final class LocalQueue {
 
     /** The lock is ours: serves the first in the queue, or gives it back if nobody is left. */
     void owned(Acquisition owner, Grant grant, long othersWaiting) {
-        Waiter first = waiters.peek();
+        Waiter first = waiters.first();
         if (first == null) {
             acquisition = null;
             owner.unlock(null);
@@ -182,7 +167,7 @@ final class LocalQueue {
         } else {
             engine.renewer().add(owner, grant);
             serve(owner, grant);
-            settle(Waiter::isOverdue, this::refuse);
+            waiters.refuseIf(Waiter::isOverdue);
             if (othersWaiting > 0 || !engine.channel().isLive()) { // without the channel nobody can tell us
                 othersWait();
             }
@@ -191,10 +176,7 @@ final class LocalQueue {
 
     /** Other JVMs wait: the turn ends after those who wait here now. Saying so again changes nothing. */
     void othersWait() {
-        if (!othersWait) {
-            othersWait = true;
-            turnsLeft = Math.min(waiters.size(), engine.localHandoffLimit());
-        }
+        turn.endAfter(Math.min(waiters.size(), engine.localHandoffLimit()));
     }
 
     /**
@@ -203,7 +185,7 @@ final class LocalQueue {
      * @return whether somebody waits on
      */
     boolean stillWanted(Acquisition asked) {
-        settle(waiter -> waiter.triesOnce() || waiter.isOverdue(), this::refuse);
+        waiters.refuseIf(waiter -> waiter.triesOnce() || waiter.isOverdue());
         leaveRedisIfNobodyWaits();
         if (asked != acquisition) {
             return false;
@@ -214,7 +196,7 @@ final class LocalQueue {
 
     /** Redis could not be asked, and never has been under this id: all who wait fail. */
     void unavailable(@Nullable Throwable failure) {
-        settle(waiter -> true, waiter -> fail(waiter, LockEngine.NO_ANSWER, failure));
+        waiters.failAll(LockEngine.NO_ANSWER, failure);
         leaveRedisIfNobodyWaits();
     }
 
@@ -225,9 +207,7 @@ final class LocalQueue {
      * @return whether somebody waits on
      */
     boolean endures(Acquisition asked, @Nullable Throwable failure, boolean lasting) {
-        settle(
-                waiter -> waiter.isOverdue() || waiter.isUnlimited() && lasting,
-                waiter -> fail(waiter, LockEngine.NO_ANSWER, failure));
+        waiters.failIf(waiter -> waiter.isOverdue() || waiter.isUnlimited() && lasting, LockEngine.NO_ANSWER, failure);
         leaveRedisIfNobodyWaits();
         return asked == acquisition;
     }
@@ -240,7 +220,7 @@ final class LocalQueue {
      */
     void completedElsewhere(long token) {
         locked(() -> {
-            completeFollowers();
+            waiters.complete();
             Acquisition waiting = acquisition;
             if (waiting != null && !waiting.isOwned()) {
                 if (waiters.isEmpty()) {
@@ -251,23 +231,6 @@ final class LocalQueue {
                 }
             }
             retireIfIdle();
-        });
-    }
-
-    private void completeFollowers() {
-        settle(Waiter::follows, waiter -> {
-            waiter.complete();
-            mutex.tellLater(waiter);
-        });
-    }
-
-    private void settle(Predicate<Waiter> which, Consumer<Waiter> how) {
-        waiters.removeIf(waiter -> {
-            boolean settled = which.test(waiter);
-            if (settled) {
-                how.accept(waiter);
-            }
-            return settled;
         });
     }
 
@@ -288,7 +251,7 @@ final class LocalQueue {
         acquisition = null;
         if (current != null && current.takeBack()) {
             owner.unlock(null);
-            putBack(current.waiter());
+            waiters.putBack(current.waiter());
         } else {
             owner.drop();
             if (current != null && current.lose(reason)) {
@@ -301,11 +264,10 @@ final class LocalQueue {
     // --- the one who holds it ---------------------------------------------------------------------------------
 
     private void serve(Acquisition owner, Grant grant) {
-        Waiter next = waiters.remove();
+        Waiter next = waiters.takeFirst();
         Hold hold = new Hold(engine, this, owner, grant, next);
         holder = hold;
-        next.grant(hold);
-        mutex.tellLater(next);
+        waiters.grant(next, hold);
     }
 
     /**
@@ -327,7 +289,7 @@ final class LocalQueue {
             engine.renewer().remove(owner);
             acquisition = null;
             CompletableFuture<Boolean> intact = owner.complete();
-            completeFollowers();
+            waiters.complete();
             askForFirst();
             return intact;
         });
@@ -348,7 +310,7 @@ final class LocalQueue {
     }
 
     private CompletableFuture<Boolean> passOn(Acquisition owner) {
-        Waiter next = waiters.peek();
+        Waiter next = waiters.first();
         if (next != null && isSameTurn(owner, next)) {
             serve(owner, owner.grant());
             return LockEngine.INTACT;
@@ -364,15 +326,13 @@ final class LocalQueue {
     }
 
     private boolean isSameTurn(Acquisition owner, Waiter next) {
-        return next.terms().equals(owner.terms)
-                && owner.grant().canServeAnother(engine.nanoTime())
-                && (!othersWait || turnsLeft-- > 0);
+        return next.terms().equals(owner.terms) && owner.grant().canServeAnother(engine.nanoTime()) && turn.takeOne();
     }
 
     private CompletableFuture<Boolean> unlockAndQueueAgain(Acquisition owner, Waiter next) {
         Acquisition following = new Acquisition(engine, this, next.terms(), true);
         acquisition = following;
-        othersWait = false;
+        turn.begin();
         return owner.unlock(following);
     }
 
@@ -385,18 +345,8 @@ final class LocalQueue {
      */
     CompletableFuture<Void> close() {
         return mutex.locked(() -> {
-            settle(waiter -> true, waiter -> fail(waiter, LockEngine.CLOSING, null));
+            waiters.failAll(LockEngine.CLOSING, null);
             return leaveRedisIfNobodyWaits();
         });
-    }
-
-    private void refuse(Waiter waiter) {
-        waiter.refuse();
-        mutex.tellLater(waiter);
-    }
-
-    private void fail(Waiter waiter, String reason, @Nullable Throwable cause) {
-        waiter.fail(reason, cause);
-        mutex.tellLater(waiter);
     }
 }
