@@ -6,19 +6,26 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
-/** A thread that does what a test tells it, step by step. */
+/**
+ * A thread that does what a test tells it, step by step. It is a virtual one where the system property {@code actors} says
+ * {@code virtual}.
+ */
 public final class Actor implements AutoCloseable {
 
     private static final Duration LONG = Duration.ofSeconds(30);
+    private static final ThreadFactory FACTORY =
+            "virtual".equals(System.getProperty("actors")) ? virtualThreads() : Thread::new;
 
     private final AtomicReference<Thread> thread = new AtomicReference<>();
     private final ExecutorService executor = Executors.newSingleThreadExecutor(task -> {
-        Thread made = new Thread(task, "actor");
+        Thread made = FACTORY.newThread(task);
+        made.setName("actor");
         made.setDaemon(true);
         thread.set(made);
         return made;
@@ -78,6 +85,18 @@ public final class Actor implements AutoCloseable {
     @Override
     public void close() {
         executor.shutdownNow();
+    }
+
+    /** Of the JDK that runs the tests; the one that compiles them may have none. */
+    private static ThreadFactory virtualThreads() {
+        try {
+            Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
+            return (ThreadFactory) Class.forName("java.lang.Thread$Builder")
+                    .getMethod("factory")
+                    .invoke(builder);
+        } catch (ReflectiveOperationException older) {
+            throw new IllegalStateException("virtual threads need a JDK 21 or newer", older);
+        }
     }
 
     /** The result of something begun, within a time that is long for any test; what it throws comes out. */

@@ -9,11 +9,13 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 import com.jayway.jsonpath.JsonPath;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** The properties in README.md are those that Spring Boot offers to editors, with their defaults. */
+@Tag("this-build")
 class ConfigurationTableTests {
 
     private static final Path TABLE = Path.of("../README.md");

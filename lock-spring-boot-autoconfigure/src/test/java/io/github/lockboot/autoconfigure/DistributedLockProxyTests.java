@@ -6,6 +6,7 @@ import java.time.Duration;
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.RecordingLockRegistry;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -38,6 +39,7 @@ class DistributedLockProxyTests {
             .withBean(Packets.class);
 
     @Test
+    @Tag("this-build")
     void theseTestsRunWithoutAspectjweaver() {
         assertThat(ClassUtils.isPresent("org.aspectj.weaver.Advice", null)).isFalse();
     }

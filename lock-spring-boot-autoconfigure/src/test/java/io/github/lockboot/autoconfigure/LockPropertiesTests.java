@@ -12,6 +12,7 @@ import java.util.stream.Stream;
 
 import com.jayway.jsonpath.JsonPath;
 import io.github.lockboot.LockOptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -110,6 +111,7 @@ class LockPropertiesTests {
     }
 
     @Test
+    @Tag("this-build")
     void metadataDescribesEveryProperty() throws IOException {
         Map<String, String> defaults = new TreeMap<>();
         List<Map<String, Object>> properties = JsonPath.parse(METADATA.toFile()).read("$.properties");
@@ -141,6 +143,7 @@ class LockPropertiesTests {
     }
 
     @Test
+    @Tag("this-build")
     void metadataDescribesEveryTypeOfLock() throws IOException {
         List<String> hinted =
                 JsonPath.parse(METADATA.toFile()).read("$.hints[?(@.name == 'lock.type')].values[*].value");

@@ -1,0 +1,23 @@
+package org.example.consumer;
+
+import io.github.lockboot.redis.RedisLockRegistry;
+import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
+
+/** Two registries, each with a Jedis connection factory as Spring Boot makes it. */
+record JedisRegistries(JedisConnectionFactory factory, RedisLockRegistry one, RedisLockRegistry other) {
+
+    static JedisRegistries on(JedisConnectionFactory factory) {
+        factory.afterPropertiesSet();
+        factory.start();
+        return new JedisRegistries(
+                factory,
+                RedisLockRegistry.builder(factory).build(),
+                RedisLockRegistry.builder(factory).build());
+    }
+
+    void close() {
+        one.close();
+        other.close();
+        factory.destroy();
+    }
+}

@@ -1,0 +1,42 @@
+package org.example.consumer;
+
+import io.github.lockboot.DistributedLock;
+import org.springframework.boot.Banner;
+import org.springframework.boot.autoconfigure.SpringBootApplication;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.stereotype.Service;
+
+/** An application that adds the starter, writes an annotation and configures nothing. */
+@SpringBootApplication
+public class ConsumerApplication {
+
+    /**
+     * An instance. Its arguments say where Redis is; more patience with Redis than by default is for the machine, which may be
+     * busy with other tests when an instance connects.
+     */
+    static ConfigurableApplicationContext start(String... args) {
+        return new SpringApplicationBuilder(ConsumerApplication.class)
+                .bannerMode(Banner.Mode.OFF)
+                .properties("lock.redis.command-timeout=10s")
+                .run(args);
+    }
+
+    @Service
+    public static class Account {
+
+        private static int balance;
+
+        /** Loses money when two callers are in it. */
+        @DistributedLock(key = "#account")
+        public void payIn(String account) {
+            int read = balance;
+            Thread.yield();
+            balance = read + 1;
+        }
+
+        static int balance() {
+            return balance;
+        }
+    }
+}
