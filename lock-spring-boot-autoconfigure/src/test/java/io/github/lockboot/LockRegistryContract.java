@@ -669,7 +669,8 @@ public abstract class LockRegistryContract {
                 assertThat(List.of(a().getHoldCount(), b().getHoldCount(), c().getHoldCount()))
                         .containsOnly(0);
                 release(holder, one);
-                assertNoneIsHeld();
+                // For a moment it may be given to the one who has just left.
+                Actor.await("all are free", () -> !a().isLocked() && !b().isLocked() && !c().isLocked());
             }
         }
 

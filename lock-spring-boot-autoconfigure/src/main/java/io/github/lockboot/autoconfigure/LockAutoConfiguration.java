@@ -14,6 +14,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.context.annotation.Role;
 
 /**
@@ -33,6 +34,7 @@ import org.springframework.context.annotation.Role;
         })
 @ConditionalOnProperty(name = "lock.enabled", matchIfMissing = true)
 @EnableConfigurationProperties(LockProperties.class)
+@ImportRuntimeHints(LockRuntimeHints.class)
 @Import({RedisLockConfiguration.class, MemoryLockConfiguration.class, LockProxyRegistrar.class})
 public final class LockAutoConfiguration {
 

@@ -2,19 +2,28 @@ package io.github.lockboot.redis;
 
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicLong;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.data.redis.serializer.RedisSerializer;
 
-/** Runs scripts through a client that only blocks, on threads of the registry. */
+/**
+ * Runs scripts through a client that only blocks, on threads of the registry. Those on one key go one after another, as they
+ * would on one connection: an {@code acquire} that is overtaken by the {@code cancel} of its id would leave a lock that nobody
+ * holds.
+ */
 final class TemplateScriptRunner implements ScriptRunner {
 
     private final StringRedisTemplate template;
     private final Expiry expiry;
     private final Executor executor;
+    private final Map<String, CompletableFuture<Void>> newest = new ConcurrentHashMap<>();
+    private final AtomicLong epoch = new AtomicLong();
 
     TemplateScriptRunner(RedisConnectionFactory factory, Expiry expiry, Executor executor) {
         this.template = new StringRedisTemplate(factory);
@@ -25,18 +34,30 @@ final class TemplateScriptRunner implements ScriptRunner {
     @Override
     public CompletableFuture<Reply> run(Call call) {
         CompletableFuture<Reply> reply = new CompletableFuture<>();
-        executor.execute(() -> {
-            if (!reply.isDone()) {
-                runNow(call, reply);
+        String key = new String(call.key(), StandardCharsets.UTF_8);
+        CompletableFuture<Void> over = new CompletableFuture<>();
+        CompletableFuture<Void> before = newest.put(key, over);
+        Runnable turn = () -> {
+            try {
+                if (!reply.isDone()) {
+                    runNow(call, key, reply);
+                }
+            } finally {
+                newest.remove(key, over);
+                over.complete(null);
             }
-        });
+        };
+        if (before == null) {
+            executor.execute(turn);
+        } else {
+            before.thenRun(() -> executor.execute(turn));
+        }
         expiry.watch(reply);
         return reply;
     }
 
-    private void runNow(Call call, CompletableFuture<Reply> reply) {
+    private void runNow(Call call, String key, CompletableFuture<Reply> reply) {
         try {
-            String key = new String(call.key(), StandardCharsets.UTF_8);
             Object[] arguments = call.arguments();
             String line = template.execute(
                     call.script(), RedisSerializer.byteArray(), RedisSerializer.string(), List.of(key), arguments);
@@ -46,10 +67,10 @@ final class TemplateScriptRunner implements ScriptRunner {
         }
     }
 
-    /** Such a client reports a broken connection instead of sending a command again. */
+    /** New each time: such a client may send a command again and not tell, as Jedis does on a Cluster. */
     @Override
     public long epoch() {
-        return 0;
+        return epoch.incrementAndGet();
     }
 
     @Override

@@ -1,5 +1,7 @@
 package org.example.consumer;
 
+import java.lang.management.ManagementFactory;
+
 import io.github.lockboot.DistributedLock;
 import org.springframework.boot.Banner;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
@@ -10,6 +12,13 @@ import org.springframework.stereotype.Service;
 /** An application that adds the starter, writes an annotation and configures nothing. */
 @SpringBootApplication
 public class ConsumerApplication {
+
+    /** Starts, says after which time, and ends. */
+    public static void main(String[] args) {
+        ConfigurableApplicationContext instance = start(args);
+        System.out.println("up after " + ManagementFactory.getRuntimeMXBean().getUptime() + " ms");
+        instance.close();
+    }
 
     /**
      * An instance. Its arguments say where Redis is; more patience with Redis than by default is for the machine, which may be

@@ -1,0 +1,90 @@
+package io.github.lockboot.autoconfigure;
+
+import java.util.List;
+
+import io.github.lockboot.DistributedLock;
+import io.github.lockboot.DistributedLocks;
+import io.github.lockboot.FencingToken;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.aot.hint.MemberCategory;
+import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.aot.hint.TypeReference;
+import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
+import org.springframework.context.annotation.ImportRuntimeHints;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.util.ReflectionUtils;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class LockRuntimeHintsTests {
+
+    private final RuntimeHints hints = new RuntimeHints();
+
+    LockRuntimeHintsTests() {
+        new LockRuntimeHints().registerHints(hints, getClass().getClassLoader());
+    }
+
+    @Test
+    void theAutoConfigurationBringsThem() {
+        ImportRuntimeHints imports =
+                AnnotatedElementUtils.getMergedAnnotation(LockAutoConfiguration.class, ImportRuntimeHints.class);
+        assertThat(imports.value()).containsExactly(LockRuntimeHints.class);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "acquire-free",
+                "acquire",
+                "unlock-last",
+                "unlock",
+                "renew",
+                "cancel",
+                "inspect",
+                "fence",
+                "common"
+            })
+    void everyScriptIsKept(String script) {
+        assertThat(RuntimeHintsPredicates.resource().forResource("io/github/lockboot/redis/" + script + ".lua"))
+                .accepts(hints);
+    }
+
+    @Test
+    void theAttributesOfTheAnnotationsCanBeRead() {
+        for (Class<?> annotation : List.of(DistributedLock.class, DistributedLocks.class, FencingToken.class)) {
+            assertThat(methodsOf(annotation.getName())).contains(MemberCategory.INVOKE_DECLARED_METHODS);
+        }
+    }
+
+    @Test
+    void theRootOfAnExpressionCanBeRead() throws Exception {
+        String root = "io.github.lockboot.aop.KeyRoot";
+        assertThat(Class.forName(root).getMethod("getArgs")).isNotNull();
+        assertThat(methodsOf(root)).contains(MemberCategory.INVOKE_PUBLIC_METHODS);
+    }
+
+    @Test
+    void theSettingsOfAConnectionFactoryCanBeRead() {
+        assertThat(ReflectionUtils.findField(LettuceConnectionFactory.class, "configuration"))
+                .isNotNull();
+        assertThat(hints.reflection()
+                        .getTypeHint(LettuceConnectionFactory.class)
+                        .fields())
+                .anyMatch(field -> field.getName().equals("configuration"));
+    }
+
+    @Test
+    void withoutLettuceNothingIsSaidOfIt() {
+        RuntimeHints poor = new RuntimeHints();
+        new LockRuntimeHints().registerHints(poor, ClassLoader.getPlatformClassLoader());
+        assertThat(poor.reflection().getTypeHint(LettuceConnectionFactory.class))
+                .isNull();
+    }
+
+    private Iterable<MemberCategory> methodsOf(String type) {
+        return hints.reflection().getTypeHint(TypeReference.of(type)).getMemberCategories();
+    }
+}

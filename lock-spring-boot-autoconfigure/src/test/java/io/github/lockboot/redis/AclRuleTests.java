@@ -1,0 +1,81 @@
+package io.github.lockboot.redis;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+import io.github.lockboot.Actor;
+import io.github.lockboot.NamedLock;
+import io.github.lockboot.fixture.RedisServer;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.FieldSource;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** The rule of {@link AclUser} is as short as it can be. */
+class AclRuleTests {
+
+    static final List<String> COMMANDS = AclUser.COMMANDS;
+
+    private static RedisServer server;
+
+    @BeforeAll
+    static void start() {
+        server = AclUser.addTo(RedisServer.builder(), AclUser.COMMANDS).start();
+    }
+
+    @AfterAll
+    static void stop() {
+        server.close();
+    }
+
+    @Test
+    void withTheWholeRuleNothingIsRefused() throws Exception {
+        useLocks();
+        assertThat(AclUser.refusals(server)).isEmpty();
+    }
+
+    @ParameterizedTest
+    @FieldSource("COMMANDS")
+    void withoutOneCommandItIsRefused(String allowed) throws Exception {
+        String command = allowed.substring(1);
+        server.command("ACL", "SETUSER", AclUser.NAME, "-" + command);
+        try {
+            useLocks();
+        } catch (RuntimeException | AssertionError refused) {
+            // That some work without it, more slowly, is not the point here.
+        }
+        List<String> refusals = AclUser.refusals(server);
+        server.command("ACL", "SETUSER", AclUser.NAME, "+" + command);
+        server.command("ACL", "LOG", "RESET");
+        assertThat(refusals).isNotEmpty().allMatch(refusal -> refusal.endsWith(" " + command));
+    }
+
+    /** All that a lock can come to: it is free, taken, waited for, handed over, given up, and a stranger's. */
+    private static void useLocks() throws Exception {
+        server.command("SCRIPT", "FLUSH");
+        server.command("FLUSHALL");
+        server.command("SET", "lock:stranger", "1", "PX", "60000");
+        RedisStandaloneConfiguration redis = new RedisStandaloneConfiguration(server.host(), server.port());
+        redis.setUsername(AclUser.NAME);
+        redis.setPassword(AclUser.PASSWORD);
+        try (TestRegistries registries = TestRegistries.on(redis);
+                Actor other = new Actor()) {
+            NamedLock lock = registries.registry().get("a");
+            NamedLock elsewhere = registries.registry().get("a");
+            assertThat(registries.registry().get("stranger").tryLock()).isFalse();
+            lock.lock();
+            assertThat(elsewhere.isLocked()).isTrue();
+            assertThat(elsewhere.tryLock(50, TimeUnit.MILLISECONDS)).isFalse();
+            var waiting = other.begin(elsewhere::lock);
+            Actor.await("it queues", Duration.ofSeconds(2), () -> server.command("HGET", "lock:a", "queue") != null);
+            lock.unlock();
+            Actor.get(waiting);
+            other.run(elsewhere::unlock);
+        }
+    }
+}

@@ -1,0 +1,77 @@
+package io.github.lockboot.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+
+import io.github.lockboot.fixture.RedisServer;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** What a client that only blocks is spared, with any client. */
+class TemplateScriptRunnerTests {
+
+    private static RedisServer server;
+    private static TestRegistries registries;
+
+    private final Queue<Runnable> tasks = new ArrayDeque<>();
+    private final TemplateScriptRunner runner = new TemplateScriptRunner(
+            registries.connectionFactory(), new Expiry(new ManualTimer(), Long.MAX_VALUE / 2), tasks::add);
+
+    @BeforeAll
+    static void start() {
+        server = RedisServer.start();
+        registries = TestRegistries.on(server);
+    }
+
+    @AfterAll
+    static void stop() {
+        registries.close();
+        server.close();
+    }
+
+    private CompletableFuture<Reply> inspect(String key) {
+        return runner.run(new ScriptRunner.Call(LuaScript.INSPECT, key.getBytes(StandardCharsets.UTF_8)));
+    }
+
+    @Test
+    void whatIsSentOnOneKeyIsNeverOvertaken() {
+        CompletableFuture<Reply> first = inspect("a");
+        CompletableFuture<Reply> second = inspect("a");
+        assertThat(tasks).hasSize(1);
+        tasks.remove().run();
+        assertThat(first).isCompleted();
+        assertThat(second).isNotDone();
+        tasks.remove().run();
+        assertThat(second).isCompleted();
+        assertThat(tasks).isEmpty();
+    }
+
+    @Test
+    void otherKeysDoNotWait() {
+        inspect("a");
+        CompletableFuture<Reply> other = inspect("b");
+        tasks.remove();
+        tasks.remove().run();
+        assertThat(other).isCompleted();
+    }
+
+    @Test
+    void whatExpiredIsNotSentAnyMoreAndLetsTheNextOneGo() {
+        CompletableFuture<Reply> expired = inspect("a");
+        CompletableFuture<Reply> next = inspect("a");
+        expired.completeExceptionally(new IllegalStateException("expired"));
+        tasks.remove().run();
+        tasks.remove().run();
+        assertThat(next).isCompleted();
+    }
+
+    @Test
+    void noReplyIsTakenForTheOneToTheFirstCopy() {
+        assertThat(runner.epoch()).isNotEqualTo(runner.epoch());
+    }
+}

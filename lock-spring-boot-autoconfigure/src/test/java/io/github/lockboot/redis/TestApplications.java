@@ -1,0 +1,57 @@
+package io.github.lockboot.redis;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+
+import io.github.lockboot.LockRegistry;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Configuration;
+
+/** Two instances of an application that is the {@link AclUser} of a Redis it is told by properties; closed together. */
+record TestApplications(ConfigurableApplicationContext one, ConfigurableApplicationContext other)
+        implements AutoCloseable {
+
+    static TestApplications start(List<String> properties) {
+        return new TestApplications(instance(properties), instance(properties));
+    }
+
+    static ConfigurableApplicationContext instance(List<String> properties) {
+        return new SpringApplicationBuilder(Application.class)
+                .properties("spring.main.web-application-type=none", "spring.main.banner-mode=off")
+                .run(both(AclUser.CREDENTIALS, properties).stream()
+                        .map(property -> "--" + property)
+                        .toArray(String[]::new));
+    }
+
+    /** What has an application speak TLS and trust this authority alone. */
+    static List<String> trusting(Path authority) {
+        return List.of(
+                "spring.ssl.bundle.pem.redis.truststore.certificate=" + authority.toUri(),
+                "spring.data.redis.ssl.bundle=redis");
+    }
+
+    static List<String> both(List<String> some, List<String> more) {
+        return Stream.concat(some.stream(), more.stream()).toList();
+    }
+
+    LockRegistry registry() {
+        return one.getBean(LockRegistry.class);
+    }
+
+    LockRegistry otherRegistry() {
+        return other.getBean(LockRegistry.class);
+    }
+
+    @Override
+    public void close() {
+        one.close();
+        other.close();
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Application {}
+}
