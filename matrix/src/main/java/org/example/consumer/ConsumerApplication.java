@@ -26,6 +26,7 @@ public class ConsumerApplication {
      */
     static ConfigurableApplicationContext start(String... args) {
         return new SpringApplicationBuilder(ConsumerApplication.class)
+                .main(ConsumerApplication.class)
                 .bannerMode(Banner.Mode.OFF)
                 .properties("lock.redis.command-timeout=10s")
                 .run(args);

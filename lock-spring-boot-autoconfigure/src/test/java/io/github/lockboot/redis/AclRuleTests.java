@@ -1,5 +1,7 @@
 package io.github.lockboot.redis;
 
+import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -9,6 +11,7 @@ import io.github.lockboot.NamedLock;
 import io.github.lockboot.fixture.RedisServer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.FieldSource;
@@ -53,6 +56,15 @@ class AclRuleTests {
         server.command("ACL", "SETUSER", AclUser.NAME, "+" + command);
         server.command("ACL", "LOG", "RESET");
         assertThat(refusals).isNotEmpty().allMatch(refusal -> refusal.endsWith(" " + command));
+    }
+
+    @Test
+    @Tag("this-build")
+    void theDocumentationGivesThisRule() throws IOException {
+        assertThat(Path.of("../docs/compatibility.md"))
+                .content()
+                .contains("on >secret -@all " + String.join(" ", AclUser.REACH) + " " + String.join(" ", AclUser.COMMANDS) + "\n")
+                .contains("`" + String.join(" ", AclUser.IN_A_CLUSTER) + "`");
     }
 
     /** All that a lock can come to: it is free, taken, waited for, handed over, given up, and a stranger's. */
