@@ -43,6 +43,7 @@ class LockRuntimeHintsTests {
                 "unlock",
                 "renew",
                 "cancel",
+                "complete",
                 "inspect",
                 "fence",
                 "common"
