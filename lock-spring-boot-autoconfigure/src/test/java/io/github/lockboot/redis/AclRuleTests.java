@@ -63,7 +63,8 @@ class AclRuleTests {
     void theDocumentationGivesThisRule() throws IOException {
         assertThat(Path.of("../docs/compatibility.md"))
                 .content()
-                .contains("on >secret -@all " + String.join(" ", AclUser.REACH) + " " + String.join(" ", AclUser.COMMANDS) + "\n")
+                .contains("on >secret -@all " + String.join(" ", AclUser.REACH) + " "
+                        + String.join(" ", AclUser.COMMANDS) + "\n")
                 .contains("`" + String.join(" ", AclUser.IN_A_CLUSTER) + "`");
     }
 
