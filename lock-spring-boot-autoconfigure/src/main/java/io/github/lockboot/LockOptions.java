@@ -1,6 +1,7 @@
 package io.github.lockboot;
 
 import java.time.Duration;
+import java.util.Map;
 import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
@@ -14,25 +15,28 @@ public final class LockOptions {
     /** The shortest lease accepted: below it, scheduling delays alone would lose locks. */
     public static final Duration MIN_TTL = Duration.ofSeconds(1);
 
-    private static final LockOptions DEFAULTS = new LockOptions(null, null, null, null, null);
+    private static final LockOptions DEFAULTS = new LockOptions(null, null, null, null, null, false);
 
     private final @Nullable Duration ttl;
     private final @Nullable Duration waitTime;
     private final @Nullable Boolean renew;
     private final @Nullable Duration maxHold;
     private final @Nullable String group;
+    private final boolean overridden;
 
     private LockOptions(
             @Nullable Duration ttl,
             @Nullable Duration waitTime,
             @Nullable Boolean renew,
             @Nullable Duration maxHold,
-            @Nullable String group) {
+            @Nullable String group,
+            boolean overridden) {
         this.ttl = ttl;
         this.waitTime = waitTime;
         this.renew = renew;
         this.maxHold = maxHold;
         this.group = group;
+        this.overridden = overridden;
     }
 
     /** Options that leave everything to the registry. */
@@ -52,7 +56,7 @@ public final class LockOptions {
         if (ttl.compareTo(Duration.ofDays(24)) > 0) {
             throw new IllegalArgumentException("ttl is " + ttl + "; it must be at most 24 days: use renewal instead");
         }
-        return new LockOptions(ttl, waitTime, renew, maxHold, group);
+        return new LockOptions(ttl, waitTime, renew, maxHold, group, overridden);
     }
 
     /**
@@ -64,17 +68,17 @@ public final class LockOptions {
         if (waitTime.isNegative()) {
             throw new IllegalArgumentException("waitTime is " + waitTime + "; it must not be negative");
         }
-        return new LockOptions(ttl, waitTime, renew, maxHold, group);
+        return new LockOptions(ttl, waitTime, renew, maxHold, group, overridden);
     }
 
     /** Keeps the lease renewed for as long as the lock is held. */
     public LockOptions withRenewal() {
-        return new LockOptions(ttl, waitTime, true, maxHold, group);
+        return new LockOptions(ttl, waitTime, true, maxHold, group, overridden);
     }
 
     /** Lets the lease end after its ttl, held or not. */
     public LockOptions withoutRenewal() {
-        return new LockOptions(ttl, waitTime, false, maxHold, group);
+        return new LockOptions(ttl, waitTime, false, maxHold, group, overridden);
     }
 
     /**
@@ -86,12 +90,13 @@ public final class LockOptions {
         if (maxHold.isNegative() || maxHold.isZero()) {
             throw new IllegalArgumentException("maxHold is " + maxHold + "; it must be positive");
         }
-        return new LockOptions(ttl, waitTime, renew, maxHold, group);
+        return new LockOptions(ttl, waitTime, renew, maxHold, group, overridden);
     }
 
     /**
-     * What kind of lock it is, whatever its key: {@code "order"} for {@code "order:4711"}. Metrics are tagged with it, so there
-     * should be few; the annotation gives its {@code name}, or else {@code Class.method}.
+     * What kind of lock it is, whatever its key: {@code "order"} for {@code "order:4711"}. Metrics are tagged with it and
+     * {@code lock.locks.<group>} is about it, so there should be few; the annotation gives its {@code name}, or else
+     * {@code Class.method}.
      *
      * @throws IllegalArgumentException if blank
      */
@@ -99,7 +104,7 @@ public final class LockOptions {
         if (group.isBlank()) {
             throw new IllegalArgumentException("the group is blank; name the kind of lock, such as \"order\"");
         }
-        return new LockOptions(ttl, waitTime, renew, maxHold, group);
+        return new LockOptions(ttl, waitTime, renew, maxHold, group, overridden);
     }
 
     /** These options, with what they leave open taken from {@code fallback}. */
@@ -112,7 +117,23 @@ public final class LockOptions {
                 waitTime != null ? waitTime : fallback.waitTime,
                 renew != null ? renew : fallback.renew,
                 maxHold != null ? maxHold : fallback.maxHold,
-                group != null ? group : fallback.group);
+                group != null ? group : fallback.group,
+                overridden);
+    }
+
+    /**
+     * These options, but what is set for their group comes first. It is done once: what is changed in the answer afterwards
+     * is not overridden again.
+     *
+     * @param byGroup what is set, by {@link #group()}
+     */
+    public LockOptions overriddenBy(Map<String, LockOptions> byGroup) {
+        LockOptions first = overridden || group == null ? null : byGroup.get(group);
+        if (first == null) {
+            return this;
+        }
+        LockOptions both = first.orElse(this);
+        return new LockOptions(both.ttl, both.waitTime, both.renew, both.maxHold, group, true);
     }
 
     /** The lease; null when left to the registry. */
@@ -147,12 +168,13 @@ public final class LockOptions {
                 && Objects.equals(waitTime, that.waitTime)
                 && Objects.equals(renew, that.renew)
                 && Objects.equals(maxHold, that.maxHold)
-                && Objects.equals(group, that.group);
+                && Objects.equals(group, that.group)
+                && overridden == that.overridden;
     }
 
     @Override
     public int hashCode() {
-        return Objects.hash(ttl, waitTime, renew, maxHold, group);
+        return Objects.hash(ttl, waitTime, renew, maxHold, group, overridden);
     }
 
     @Override

@@ -32,6 +32,15 @@ public interface LockRegistry {
      */
     NamedLock get(String name, LockOptions options);
 
+    /**
+     * The options as a lock is taken with them: what is configured for their {@linkplain LockOptions#group() group} comes first
+     * ({@code lock.locks.<group>} in {@code application.yml}). Every method here that is given options does this itself; it
+     * is for those who must know the wait time before they wait. A registry that wraps another passes it on.
+     */
+    default LockOptions configured(LockOptions options) {
+        return options;
+    }
+
     /** As {@link #getAll(Collection, LockOptions)} with the registry's own options. */
     default Lock getAll(Collection<String> names) {
         return getAll(names, LockOptions.defaults());

@@ -77,8 +77,9 @@ public class LockTemplate {
      */
     public <T extends @Nullable Object, E extends Throwable> Attempt<T> tryExecute(
             String name, LockOptions options, Action<T, E> action) throws E {
-        NamedLock lock = registry.get(name, options);
-        LockNotAcquiredException refusal = acquire(lock, waitTimeOf(options));
+        LockOptions configured = registry.configured(options);
+        NamedLock lock = registry.get(name, configured);
+        LockNotAcquiredException refusal = acquire(lock, waitTimeOf(configured));
         return refusal != null ? Attempt.refused(refusal) : Attempt.acquired(run(action, lock));
     }
 
@@ -104,8 +105,9 @@ public class LockTemplate {
      */
     public <T extends @Nullable Object> CompletableFuture<T> executeAsync(
             String name, LockOptions options, Supplier<? extends CompletionStage<T>> action) {
+        LockOptions configured = registry.configured(options);
         return LeasedStage.run(
-                registry.acquireAsync(name, options.withWaitTime(waitTimeOf(options))), action, Lease::close);
+                registry.acquireAsync(name, configured.withWaitTime(waitTimeOf(configured))), action, Lease::close);
     }
 
     /** As {@link #singleFlight(String, LockOptions, Action, Action)} with the default options. */
@@ -141,7 +143,8 @@ public class LockTemplate {
      */
     public <T, E extends Throwable> T singleFlight(
             String name, LockOptions options, Action<@Nullable T, E> cached, Action<T, E> load) throws E {
-        return new SingleFlight<>(registry, name, options, waitTimeOf(options), cached, load).get();
+        LockOptions configured = registry.configured(options);
+        return new SingleFlight<>(registry, name, configured, waitTimeOf(configured), cached, load).get();
     }
 
     /** As {@link #singleFlightAsync(String, LockOptions, Supplier, Supplier)} with the default options. */
@@ -166,7 +169,8 @@ public class LockTemplate {
             LockOptions options,
             Supplier<? extends CompletionStage<@Nullable T>> cached,
             Supplier<? extends CompletionStage<T>> load) {
-        return new SingleFlightAsync<>(registry, name, options, waitTimeOf(options), cached, load).start();
+        LockOptions configured = registry.configured(options);
+        return new SingleFlightAsync<>(registry, name, configured, waitTimeOf(configured), cached, load).start();
     }
 
     private Duration waitTimeOf(LockOptions options) {

@@ -6,10 +6,13 @@ import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 import io.github.lockboot.DistributedLock;
+import io.github.lockboot.LockOptions;
 import io.github.lockboot.aop.InvalidLockDefinitionException.Finding;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
@@ -28,26 +31,40 @@ public final class DistributedLockValidator implements SmartInitializingSingleto
 
     private final DistributedLockAdvisor advisor;
     private final ConfigurableListableBeanFactory beanFactory;
+    private final Supplier<Map<String, LockOptions>> overrides;
+    private final List<LockOptions> options = new ArrayList<>();
 
-    public DistributedLockValidator(DistributedLockAdvisor advisor, ConfigurableListableBeanFactory beanFactory) {
+    /** @param overrides what {@code lock.locks} sets, by {@link LockOptions#group()}; asked for once all singletons exist */
+    public DistributedLockValidator(
+            DistributedLockAdvisor advisor,
+            ConfigurableListableBeanFactory beanFactory,
+            Supplier<Map<String, LockOptions>> overrides) {
         this.advisor = advisor;
         this.beanFactory = beanFactory;
+        this.overrides = overrides;
+    }
+
+    /** What annotated methods ask for, with the overrides of their groups; known once all singletons exist. */
+    public List<LockOptions> options() {
+        return List.copyOf(options);
     }
 
     /** @throws InvalidLockDefinitionException if anything is wrong */
     @Override
     public void afterSingletonsInstantiated() {
+        Map<String, LockOptions> overridden = overrides.get();
         List<Finding> findings = new ArrayList<>();
         Set<Class<?>> seen = new HashSet<>();
         for (String beanName : beanFactory.getBeanDefinitionNames()) {
             Class<?> type = targetClass(beanName);
             if (type != null && isCandidate(type) && seen.add(type)) {
-                check(beanName, ClassUtils.getUserClass(type), findings::add);
+                check(beanName, ClassUtils.getUserClass(type), overridden, findings::add);
             }
         }
         if (!findings.isEmpty()) {
             throw new InvalidLockDefinitionException(findings);
         }
+        UnusedOverrides.tell(overridden.keySet(), options);
     }
 
     private @Nullable Class<?> targetClass(String beanName) {
@@ -64,14 +81,15 @@ public final class DistributedLockValidator implements SmartInitializingSingleto
                 && AnnotationUtils.isCandidateClass(type, DistributedLock.class);
     }
 
-    private void check(String beanName, Class<?> type, Consumer<Finding> findings) {
+    private void check(
+            String beanName, Class<?> type, Map<String, LockOptions> overridden, Consumer<Finding> findings) {
         Set<Method> methods =
                 MethodIntrospector.selectMethods(type, (Method method) -> LockAnnotations.arePresent(method, type));
         Object bean = methods.isEmpty() ? null : beanFactory.getSingleton(beanName);
         for (Method method : methods) {
             LockedMethod locked = new LockedMethod(method, type);
             checkReach(locked, type, bean, findings);
-            checkSpec(method, type, findings);
+            checkSpecs(locked, type, overridden, findings);
         }
         if (bean != null && bean.getClass() == type) {
             LockedMethod any = new LockedMethod(methods.iterator().next(), type);
@@ -81,9 +99,19 @@ public final class DistributedLockValidator implements SmartInitializingSingleto
         }
     }
 
-    private void checkSpec(Method method, Class<?> type, Consumer<Finding> findings) {
+    private void checkSpecs(
+            LockedMethod locked, Class<?> type, Map<String, LockOptions> overridden, Consumer<Finding> findings) {
         try {
-            advisor.specs().get(method, type);
+            for (LockSpec spec : advisor.specs().get(locked.method(), type).specs()) {
+                LockOptions whole = spec.options().overriddenBy(overridden);
+                options.add(whole);
+                if (spec.keep() != null && Boolean.FALSE.equals(whole.renew())) {
+                    findings.accept(locked.finding(
+                            "has keepFor, and lock.locks.[" + whole.group()
+                                    + "].renew is false, so the lock could end before its time",
+                            "remove that property, or use its ttl instead of keepFor"));
+                }
+            }
         } catch (InvalidLockDefinitionException invalid) {
             invalid.getFindings().forEach(findings);
         }

@@ -37,6 +37,10 @@ final class LockedCall {
         this.shared = shared;
     }
 
+    List<LockSpec> specs() {
+        return specs;
+    }
+
     @Nullable
     Object invoke(MethodInvocation invocation) throws Throwable {
         return strategy.invoke(this, invocation);

@@ -41,14 +41,19 @@ record WantedLock(String name, LockSpec spec) {
 
     /** How much of the wait time is left for a call that began to wait then. */
     Duration waitLeft(long startNanos) {
+        return waitLeft(registry().configured(spec.options()), startNanos);
+    }
+
+    private Duration waitLeft(LockOptions options, long startNanos) {
         Duration whole = Objects.requireNonNullElseGet(
-                spec.options().waitTime(), () -> spec.template().get().waitTime());
+                options.waitTime(), () -> spec.template().get().waitTime());
         Duration left = whole.minusNanos(System.nanoTime() - startNanos);
         return left.isNegative() ? Duration.ZERO : left;
     }
 
     /** The options for a lease that waits no longer than this call may. */
     LockOptions optionsFor(long startNanos) {
-        return spec.options().withWaitTime(waitLeft(startNanos));
+        LockOptions options = registry().configured(spec.options());
+        return options.withWaitTime(waitLeft(options, startNanos));
     }
 }

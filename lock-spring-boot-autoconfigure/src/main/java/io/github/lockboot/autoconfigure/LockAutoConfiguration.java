@@ -16,6 +16,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.context.annotation.Role;
+import org.springframework.core.env.Environment;
 
 /**
  * Auto-configuration for distributed locks, on the application's Redis or, with {@code lock.type=memory}, in this process.
@@ -75,7 +76,13 @@ public final class LockAutoConfiguration {
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     static DistributedLockValidator distributedLockValidator(
-            DistributedLockAdvisor advisor, ConfigurableListableBeanFactory beanFactory) {
-        return new DistributedLockValidator(advisor, beanFactory);
+            DistributedLockAdvisor advisor,
+            ConfigurableListableBeanFactory beanFactory,
+            ObjectProvider<LockProperties> properties,
+            Environment environment) {
+        return new DistributedLockValidator(advisor, beanFactory, () -> {
+            LockNames.check(environment);
+            return properties.getObject().overrides();
+        });
     }
 }

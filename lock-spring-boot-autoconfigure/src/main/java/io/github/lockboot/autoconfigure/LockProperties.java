@@ -1,6 +1,8 @@
 package io.github.lockboot.autoconfigure;
 
 import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
 
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.aop.DistributedLockAdvisor;
@@ -23,6 +25,11 @@ import org.springframework.boot.convert.DurationStyle;
  * @param localHandoffLimit How often in a row a lock passes between threads of one JVM while other JVMs wait, 0 to 65535. 0
  *     serves all JVMs in strict order.
  * @param maxWaiters How many JVMs may queue for one lock; those beyond it poll.
+ * @param locks What operators set for locks of one name, by the annotation's name, or Class.method without one, or the group
+ *     of LockOptions. It wins over the annotation and over options; what it leaves open comes from there.
+ * @param startupCheck What to do when Redis is not fit for locks.
+ * @param shutdownGracePeriod How long a stopping application waits for locks to be released after its web server and executors
+ *     have stopped. 0 leaves them to their leases.
  * @param retry How a waiting caller asks again.
  * @param redis The connection to Redis.
  * @param aop The proxies of annotated beans.
@@ -38,6 +45,9 @@ public record LockProperties(
         @Nullable Duration maxHold,
         @DefaultValue("64") int localHandoffLimit,
         @DefaultValue("1000") int maxWaiters,
+        @DefaultValue Map<String, Named> locks,
+        @DefaultValue("warn") StartupCheck startupCheck,
+        @DefaultValue("10s") Duration shutdownGracePeriod,
         @DefaultValue Retry retry,
         @DefaultValue Redis redis,
         @DefaultValue Aop aop) {
@@ -52,18 +62,13 @@ public record LockProperties(
                 "lock.key-prefix",
                 keyPrefix,
                 "must have neither white space nor control characters: remove them");
-        check(ttl.compareTo(LockOptions.MIN_TTL) >= 0, "lock.ttl", ttl, "must be at least 1s: raise it");
+        checkHold("lock", ttl, waitTime, maxHold);
+        locks.forEach((name, named) -> checkHold(propertyOf(name), named.ttl, named.waitTime, named.maxHold));
         check(
-                ttl.compareTo(LONGEST_TTL) <= 0,
-                "lock.ttl",
-                ttl,
-                "must be at most 24d: lower it and keep lock.renew=true");
-        check(!waitTime.isNegative(), "lock.wait-time", waitTime, "must not be negative: use 0 to try once");
-        check(
-                maxHold == null || isPositive(maxHold),
-                "lock.max-hold",
-                maxHold,
-                "must be positive: remove the property for no limit");
+                !shutdownGracePeriod.isNegative(),
+                "lock.shutdown-grace-period",
+                shutdownGracePeriod,
+                "must not be negative: use 0 not to wait");
         check(
                 localHandoffLimit >= 0 && localHandoffLimit <= MOST_LOCAL_HANDOFFS,
                 "lock.local-handoff-limit",
@@ -78,6 +83,30 @@ public record LockProperties(
                 "must be less than lock.ttl (" + text(ttl) + "), or one slow command outlasts a lease: lower it");
     }
 
+    private static void checkHold(
+            String prefix, @Nullable Duration ttl, @Nullable Duration waitTime, @Nullable Duration maxHold) {
+        check(
+                ttl == null || ttl.compareTo(LockOptions.MIN_TTL) >= 0,
+                prefix + ".ttl",
+                ttl,
+                "must be at least 1s: raise it");
+        check(
+                ttl == null || ttl.compareTo(LONGEST_TTL) <= 0,
+                prefix + ".ttl",
+                ttl,
+                "must be at most 24d: lower it and keep lock.renew=true");
+        check(
+                waitTime == null || !waitTime.isNegative(),
+                prefix + ".wait-time",
+                waitTime,
+                "must not be negative: use 0 to try once");
+        check(
+                maxHold == null || isPositive(maxHold),
+                prefix + ".max-hold",
+                maxHold,
+                "must be positive: remove the property for no limit");
+    }
+
     /** Where locks are. */
     public enum Type {
 
@@ -87,6 +116,33 @@ public record LockProperties(
         /** In the memory of this process, which excludes no other: for tests. */
         MEMORY
     }
+
+    /** What to do when Redis is not fit for locks. */
+    public enum StartupCheck {
+
+        /** Say so in the log, once the application has started. */
+        WARN,
+
+        /** End the start. */
+        FAIL,
+
+        /** Do not look. */
+        OFF
+    }
+
+    /**
+     * What locks of one name have of their own; the rest is the annotation's.
+     *
+     * @param ttl Lease of a hold, at least 1s.
+     * @param waitTime How long a caller waits for a lock held by another. 0 tries once.
+     * @param renew Whether leases are renewed for as long as the lock is held.
+     * @param maxHold Renewal ends for a holder that has not released after this time.
+     */
+    public record Named(
+            @Nullable Duration ttl,
+            @Nullable Duration waitTime,
+            @Nullable Boolean renew,
+            @Nullable Duration maxHold) {}
 
     /**
      * @param interval How often a waiter that Redis will notify asks all the same.
@@ -144,9 +200,32 @@ public record LockProperties(
 
     /** The options of a lock that says nothing itself. */
     LockOptions options() {
-        LockOptions options = LockOptions.defaults().withTtl(ttl).withWaitTime(waitTime);
-        options = renew ? options.withRenewal() : options.withoutRenewal();
-        return maxHold != null ? options.withMaxHold(maxHold) : options;
+        return options(ttl, waitTime, renew, maxHold);
+    }
+
+    /** What comes before the options of a lock, by group. */
+    Map<String, LockOptions> overrides() {
+        Map<String, LockOptions> overrides = new LinkedHashMap<>();
+        locks.forEach(
+                (name, named) -> overrides.put(name, options(named.ttl, named.waitTime, named.renew, named.maxHold)));
+        return overrides;
+    }
+
+    /** The property under which a lock of that name is configured, as it is to be written. */
+    static String propertyOf(String name) {
+        return "lock.locks." + (name.matches("[A-Za-z0-9-]+") ? name : "[" + name + "]");
+    }
+
+    private static LockOptions options(
+            @Nullable Duration ttl, @Nullable Duration waitTime, @Nullable Boolean renew, @Nullable Duration maxHold) {
+        LockOptions options = LockOptions.defaults();
+        options = ttl != null ? options.withTtl(ttl) : options;
+        options = waitTime != null ? options.withWaitTime(waitTime) : options;
+        options = maxHold != null ? options.withMaxHold(maxHold) : options;
+        if (renew == null) {
+            return options;
+        }
+        return renew ? options.withRenewal() : options.withoutRenewal();
     }
 
     private static boolean isPositive(Duration duration) {

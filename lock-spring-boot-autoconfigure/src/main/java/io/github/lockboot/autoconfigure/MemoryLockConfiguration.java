@@ -3,10 +3,15 @@ package io.github.lockboot.autoconfigure;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.memory.MemoryLockRegistry;
 import org.apache.commons.logging.LogFactory;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.ApplicationListener;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.context.event.ContextClosedEvent;
 
 /** Locks of this process alone, for tests. */
 @Configuration(proxyBeanMethods = false)
@@ -18,6 +23,18 @@ class MemoryLockConfiguration {
     MemoryLockRegistry distributedLockRegistry(LockProperties properties) {
         LogFactory.getLog(MemoryLockRegistry.class)
                 .warn("Locks are in the memory of this process (lock.type=memory): for tests only");
-        return new MemoryLockRegistry(properties.options());
+        return new MemoryLockRegistry(properties.options(), properties.overrides());
+    }
+
+    /** As with locks on Redis, nobody waits any more as soon as the application begins to close. */
+    @Bean
+    @Lazy(false)
+    ApplicationListener<ContextClosedEvent> distributedLockShutdown(
+            ApplicationContext context, ObjectProvider<MemoryLockRegistry> registries) {
+        return event -> {
+            if (event.getApplicationContext() == context) {
+                registries.stream().forEach(MemoryLockRegistry::close);
+            }
+        };
     }
 }

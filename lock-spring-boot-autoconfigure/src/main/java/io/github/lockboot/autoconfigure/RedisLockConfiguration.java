@@ -1,14 +1,22 @@
 package io.github.lockboot.autoconfigure;
 
+import java.util.List;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+
 import io.github.lockboot.LockRegistry;
+import io.github.lockboot.aop.DistributedLockValidator;
 import io.github.lockboot.redis.RedisLockRegistry;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 /**
@@ -32,12 +40,47 @@ class RedisLockConfiguration {
                 : RedisLockRegistry.builder(single(connectionFactories));
         return registry.keyPrefix(properties.keyPrefix())
                 .defaults(properties.options())
+                .overrides(properties.overrides())
                 .retryInterval(properties.retry().interval())
                 .retryMinInterval(properties.retry().minInterval())
                 .commandTimeout(properties.commandTimeout())
                 .localHandoffLimit(properties.localHandoffLimit())
                 .maxWaiters(properties.maxWaiters())
                 .build();
+    }
+
+    @Bean
+    @Lazy(false)
+    LockShutdown distributedLockShutdown(
+            LockProperties properties, ApplicationContext context, ConfigurableListableBeanFactory beanFactory) {
+        return new LockShutdown(context, () -> registriesToClose(beanFactory), properties.shutdownGracePeriod());
+    }
+
+    @Bean
+    @Lazy(false)
+    LockStartupCheck distributedLockStartupCheck(
+            LockProperties properties,
+            DistributedLockValidator validator,
+            ConfigurableListableBeanFactory beanFactory) {
+        return new LockStartupCheck(properties, validator::options, () -> registries(beanFactory, name -> true));
+    }
+
+    /** Those that have been made, unless the context is told not to close them. */
+    private static List<RedisLockRegistry> registriesToClose(ConfigurableListableBeanFactory beanFactory) {
+        return registries(
+                beanFactory,
+                name -> beanFactory.containsSingleton(name)
+                        && beanFactory.containsBeanDefinition(name)
+                        && !"".equals(beanFactory.getBeanDefinition(name).getDestroyMethodName()));
+    }
+
+    /** Those of the application, too. */
+    private static List<RedisLockRegistry> registries(
+            ConfigurableListableBeanFactory beanFactory, Predicate<String> which) {
+        return Stream.of(beanFactory.getBeanNamesForType(RedisLockRegistry.class, false, false))
+                .filter(which)
+                .map(name -> beanFactory.getBean(name, RedisLockRegistry.class))
+                .toList();
     }
 
     private static RedisConnectionFactory single(ObjectProvider<RedisConnectionFactory> connectionFactories) {

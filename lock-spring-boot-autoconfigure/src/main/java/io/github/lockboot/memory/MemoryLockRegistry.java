@@ -1,6 +1,7 @@
 package io.github.lockboot.memory;
 
 import java.time.Duration;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -38,6 +39,7 @@ public final class MemoryLockRegistry implements LockRegistry, AutoCloseable {
 
     private final MemoryLocks locks;
     private final LockOptions defaults;
+    private final Map<String, LockOptions> overrides;
     private volatile boolean closed;
 
     /** Locks shared with no other registry, held for 30 s, renewed, and waited for up to 10 s. */
@@ -51,17 +53,28 @@ public final class MemoryLockRegistry implements LockRegistry, AutoCloseable {
      * @param defaults for what the options of a lock leave open; what these leave open too is 30 s ttl, 10 s wait, renewed
      */
     public MemoryLockRegistry(LockOptions defaults) {
-        this(new MemoryLocks(), defaults.orElse(DEFAULTS));
+        this(defaults, Map.of());
     }
 
-    private MemoryLockRegistry(MemoryLocks locks, LockOptions defaults) {
+    /**
+     * Locks shared with no other registry.
+     *
+     * @param defaults for what the options of a lock leave open; what these leave open too is 30 s ttl, 10 s wait, renewed
+     * @param overrides what comes before the options of a lock, by {@link LockOptions#group()}
+     */
+    public MemoryLockRegistry(LockOptions defaults, Map<String, LockOptions> overrides) {
+        this(new MemoryLocks(), defaults.orElse(DEFAULTS), Map.copyOf(overrides));
+    }
+
+    private MemoryLockRegistry(MemoryLocks locks, LockOptions defaults, Map<String, LockOptions> overrides) {
         this.locks = locks;
         this.defaults = defaults;
+        this.overrides = overrides;
     }
 
     /** A second instance of the application: a registry with the same locks and defaults, in which nobody holds any. */
     public MemoryLockRegistry another() {
-        return new MemoryLockRegistry(locks, defaults);
+        return new MemoryLockRegistry(locks, defaults, overrides);
     }
 
     // --- mishaps ----------------------------------------------------------------------------------------------
@@ -109,8 +122,13 @@ public final class MemoryLockRegistry implements LockRegistry, AutoCloseable {
     // --- locks ------------------------------------------------------------------------------------------------
 
     @Override
+    public LockOptions configured(LockOptions options) {
+        return options.overriddenBy(overrides);
+    }
+
+    @Override
     public NamedLock get(String name, LockOptions options) {
-        return new MemoryLock(this, locks, checked(name), options.orElse(defaults));
+        return new MemoryLock(this, locks, checked(name), configured(options).orElse(defaults));
     }
 
     @Override
@@ -167,7 +185,7 @@ public final class MemoryLockRegistry implements LockRegistry, AutoCloseable {
             CompletableFuture<T> lease,
             Function<Lease, T> result,
             @Nullable Runnable completed) {
-        LockOptions whole = options.orElse(defaults);
+        LockOptions whole = configured(options).orElse(defaults);
         long start = locks.now();
         long wait = Lifetime.nanos(Objects.requireNonNull(whole.waitTime()));
         Request request = request(checked(name), null, whole, wait, completed);

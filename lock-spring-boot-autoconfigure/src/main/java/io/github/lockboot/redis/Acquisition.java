@@ -235,6 +235,12 @@ final class Acquisition {
         return grant;
     }
 
+    /** Whether it is held by nobody, but kept until after this time. */
+    boolean isKeptBeyond(long nanoTime) {
+        Hold hold = queue.holder();
+        return hold != null && hold.acquisition() == this && hold.isKeptBeyond(nanoTime);
+    }
+
     CompletableFuture<Reply> renew() {
         return engine.store().renew(queue.name(), id, grant().token(), terms.ttlMillis());
     }

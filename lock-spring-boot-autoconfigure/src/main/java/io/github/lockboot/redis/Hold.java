@@ -37,6 +37,7 @@ final class Hold implements Lease, Waiter.Outcome {
     private int count = 1;
     private volatile String lossReason = "";
     private volatile boolean kept;
+    private volatile long keptUntil;
 
     Hold(LockEngine engine, LocalQueue queue, Acquisition acquisition, Grant grant, Waiter waiter) {
         this.engine = engine;
@@ -74,6 +75,10 @@ final class Hold implements Lease, Waiter.Outcome {
     /** Whether it has been held for longer than its holder said it would be. */
     boolean isOverdue() {
         return !kept && waiter.maxHoldNanos() > 0 && engine.nanoTime() - since >= waiter.maxHoldNanos();
+    }
+
+    boolean isKeptBeyond(long nanoTime) {
+        return kept && keptUntil - nanoTime > 0;
     }
 
     boolean claim() {
@@ -203,6 +208,7 @@ final class Hold implements Lease, Waiter.Outcome {
 
     @Override
     public CompletableFuture<Void> closeAfter(Duration delay) {
+        keptUntil = engine.nanoTime() + LockEngine.nanosOf(delay);
         kept = true;
         CompletableFuture<Void> closed = new CompletableFuture<>();
         if (delay.isZero() || delay.isNegative()) {

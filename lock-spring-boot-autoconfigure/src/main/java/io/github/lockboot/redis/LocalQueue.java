@@ -121,6 +121,9 @@ final class LocalQueue {
 
     /** Begins anew for those who still wait and have had an answer before. */
     private void askForFirst() {
+        if (engine.isClosing()) {
+            waiters.failAll(LockEngine.CLOSING, null);
+        }
         Waiter first = waiters.first();
         if (first != null) {
             askFor(first, true);

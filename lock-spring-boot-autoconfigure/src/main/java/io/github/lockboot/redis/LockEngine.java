@@ -29,6 +29,8 @@ final class LockEngine implements GrantChannel.Subscriber, AutoCloseable {
     /** The longest lease that comes with a pushed grant; a waiter polls three times in it. */
     private static final long CLAIM_LEASE_MILLIS = 6_000;
 
+    private static final long DRAIN_LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
     /** How a registry waits and passes on. */
     record Settings(Duration retryInterval, Duration retryMinInterval, Duration commandTimeout, int localHandoffLimit) {
 
@@ -255,6 +257,27 @@ final class LockEngine implements GrantChannel.Subscriber, AutoCloseable {
         closing = true;
         return CompletableFuture.allOf(
                 queues.values().stream().map(LocalQueue::close).toArray(CompletableFuture<?>[]::new));
+    }
+
+    /**
+     * Waits for what was granted before to be given back; locks that are kept for longer than this time are left.
+     *
+     * @return completes when Redis has been told of the last, or when the time has passed
+     */
+    CompletableFuture<Void> drain(long atMostNanos) {
+        CompletableFuture<Void> drained = new CompletableFuture<>();
+        lookWhetherDrained(drained, nanoTime() + atMostNanos);
+        return drained.completeOnTimeout(null, atMostNanos, TimeUnit.NANOSECONDS);
+    }
+
+    private void lookWhetherDrained(CompletableFuture<Void> drained, long deadline) {
+        boolean anythingLeft = !settler.isIdle()
+                || acquisitions.values().stream().anyMatch(acquisition -> !acquisition.isKeptBeyond(deadline));
+        if (!anythingLeft) {
+            drained.complete(null);
+        } else if (!drained.isDone()) {
+            schedule(DRAIN_LOOK_NANOS, () -> lookWhetherDrained(drained, deadline));
+        }
     }
 
     @Override

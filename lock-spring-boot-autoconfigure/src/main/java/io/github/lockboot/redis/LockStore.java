@@ -41,6 +41,11 @@ final class LockStore {
         return completionChannel;
     }
 
+    /** The key of a lock. */
+    String keyOf(String name) {
+        return keyPrefix + name;
+    }
+
     boolean isLockKey(String key) {
         return key.length() > keyPrefix.length() && key.startsWith(keyPrefix);
     }
@@ -91,7 +96,7 @@ final class LockStore {
         arguments[3] = patience;
         System.arraycopy(more, 0, arguments, 4, more.length);
         try {
-            return runner.run(new ScriptRunner.Call(script, bytes(keyPrefix + name), arguments));
+            return runner.run(new ScriptRunner.Call(script, bytes(keyOf(name)), arguments));
         } catch (RuntimeException failure) {
             return CompletableFuture.failedFuture(failure);
         }

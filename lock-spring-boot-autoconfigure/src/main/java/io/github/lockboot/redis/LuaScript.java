@@ -21,6 +21,7 @@ final class LuaScript implements RedisScript<String> {
     static final LuaScript COMPLETE = new LuaScript(COMMON + read("complete.lua"));
     static final LuaScript INSPECT = new LuaScript(COMMON + read("inspect.lua"));
     static final LuaScript FENCE = new LuaScript(read("fence.lua"));
+    static final LuaScript PROBE = new LuaScript(read("probe.lua"));
 
     private final String text;
     private final String sha1;

@@ -1,6 +1,8 @@
 package io.github.lockboot.redis;
 
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -9,6 +11,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockNotAcquiredException;
@@ -28,12 +31,23 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
 
     private final LockEngine engine;
     private final LockOptions defaults;
+    private final Map<String, LockOptions> overrides;
+    private final SelfCheck selfCheck;
     private final Duration closeTimeout;
     private final Runnable closeConnections;
+    private final AtomicBoolean closed = new AtomicBoolean();
 
-    RedisLockRegistry(LockEngine engine, LockOptions defaults, Duration closeTimeout, Runnable closeConnections) {
+    private RedisLockRegistry(
+            LockEngine engine,
+            LockOptions defaults,
+            Map<String, LockOptions> overrides,
+            SelfCheck selfCheck,
+            Duration closeTimeout,
+            Runnable closeConnections) {
         this.engine = engine;
         this.defaults = defaults;
+        this.overrides = overrides;
+        this.selfCheck = selfCheck;
         this.closeTimeout = closeTimeout;
         this.closeConnections = closeConnections;
     }
@@ -44,8 +58,13 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
     }
 
     @Override
+    public LockOptions configured(LockOptions options) {
+        return options.overriddenBy(overrides);
+    }
+
+    @Override
     public NamedLock get(String name, LockOptions options) {
-        LockOptions whole = options.orElse(defaults);
+        LockOptions whole = configured(options).orElse(defaults);
         return new RedisLock(engine, checked(name), termsOf(whole), maxHoldNanosOf(whole));
     }
 
@@ -65,24 +84,72 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
 
     @Override
     public CompletableFuture<Lease> acquireAsync(String name, LockOptions options) {
-        LockOptions whole = options.orElse(defaults);
+        LockOptions whole = configured(options).orElse(defaults);
         long wait = LockEngine.nanosOf(Objects.requireNonNull(whole.waitTime()));
         return LeaseRequest.make(engine, checked(name), termsOf(whole), maxHoldNanosOf(whole), wait);
     }
 
     @Override
     public CompletableFuture<Optional<Lease>> acquireOrFollowAsync(String name, LockOptions options) {
-        LockOptions whole = options.orElse(defaults);
+        LockOptions whole = configured(options).orElse(defaults);
         long wait = LockEngine.nanosOf(Objects.requireNonNull(whole.waitTime()));
         return LeaseRequest.follow(engine, checked(name), termsOf(whole), maxHoldNanosOf(whole), wait);
     }
 
     /**
-     * Ends granting: who waits leaves the queue in Redis and gets {@link io.github.lockboot.LockUnavailableException}, holds
-     * are left to their leases, connections are closed.
+     * Asks the real Redis whether locks can be relied on there: its version, its eviction policy, its clock, and, by running every
+     * script on a key of its own that is removed at once, what its user may do. Blocks, and connects if that has not been done.
+     *
+     * @return what was found; empty if all is well
+     */
+    public List<Finding> check() {
+        return selfCheck.run();
+    }
+
+    /**
+     * Something that {@link #check} found.
+     *
+     * @param certain false if it only says what could not be checked
+     * @param problem what is wrong
+     * @param mend what to do about it
+     */
+    public record Finding(boolean certain, String problem, String mend) {
+
+        @Override
+        public String toString() {
+            return problem + ": " + mend;
+        }
+    }
+
+    /**
+     * Ends granting: who waits leaves the queue in Redis at once and gets
+     * {@link io.github.lockboot.LockUnavailableException}, and so does who asks from now on. Holds stay until they are
+     * released, renewed as before. Does not block.
+     */
+    public void stopGranting() {
+        engine.stopGranting();
+    }
+
+    /**
+     * As {@link #stopGranting}, and then waits for holds to be released, without blocking. A lock that is kept, by
+     * {@link Lease#closeAfter}, for longer than that is left to its lease.
+     *
+     * @return completes when Redis has been told of the last, or when the time has passed
+     */
+    public CompletableFuture<Void> drain(Duration atMost) {
+        engine.stopGranting();
+        return engine.drain(LockEngine.nanosOf(atMost));
+    }
+
+    /**
+     * Ends granting, as {@link #stopGranting} does, and closes connections: holds are left to their leases. To have them
+     * released, {@link #drain} first.
      */
     @Override
     public void close() {
+        if (!closed.compareAndSet(false, true)) {
+            return;
+        }
         try {
             engine.stopGranting()
                     .orTimeout(closeTimeout.toNanos(), TimeUnit.NANOSECONDS)
@@ -151,6 +218,7 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
         private boolean asItIs;
         private String keyPrefix = "lock:";
         private LockOptions defaults = LockOptions.defaults();
+        private Map<String, LockOptions> overrides = Map.of();
         private Duration retryInterval = Duration.ofSeconds(2);
         private Duration retryMinInterval = Duration.ofMillis(20);
         private Duration commandTimeout = Duration.ofSeconds(2);
@@ -176,6 +244,12 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
         /** For what the options of a lock leave open; what these leave open too is 30 s ttl, 10 s wait, renewed. */
         public Builder defaults(LockOptions defaults) {
             this.defaults = defaults;
+            return this;
+        }
+
+        /** What comes before the options of a lock, by {@link LockOptions#group()}: for whoever runs the application. */
+        public Builder overrides(Map<String, LockOptions> byGroup) {
+            this.overrides = Map.copyOf(byGroup);
             return this;
         }
 
@@ -237,7 +311,8 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
                     .withTtl(Duration.ofSeconds(30))
                     .withWaitTime(Duration.ofSeconds(10))
                     .withRenewal());
-            return new RedisLockRegistry(engine, complete, commandTimeout, connections::close);
+            SelfCheck selfCheck = new SelfCheck(connections.factory(), store, workers, commandTimeout);
+            return new RedisLockRegistry(engine, complete, overrides, selfCheck, commandTimeout, connections::close);
         }
 
         private static Duration requirePositive(Duration duration, String what) {

@@ -27,6 +27,11 @@ final class Settler {
         return settle(() -> engine.store().cancel(name, id));
     }
 
+    /** Whether Redis has been told of all. */
+    boolean isIdle() {
+        return open.get() == 0;
+    }
+
     private CompletableFuture<Void> settle(Supplier<CompletableFuture<Reply>> end) {
         CompletableFuture<Void> settled = new CompletableFuture<>();
         if (open.incrementAndGet() > MOST) {

@@ -3,9 +3,9 @@ package io.github.lockboot.autoconfigure;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import com.jayway.jsonpath.JsonPath;
@@ -14,19 +14,20 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** The properties in README.md are those that Spring Boot offers to editors, with their defaults. */
+/** The properties in docs/properties.md are those that Spring Boot offers to editors, as they are told there; README.md has the main ones. */
 @Tag("this-build")
 class ConfigurationTableTests {
 
-    private static final Path TABLE = Path.of("../README.md");
+    private static final Path WHOLE = Path.of("../docs/properties.md");
+    private static final Path MAIN = Path.of("../README.md");
     private static final Path METADATA = Path.of("target/classes/META-INF/spring-configuration-metadata.json");
     private static final String NO_DEFAULT = "–";
 
-    private record Row(String property, String defaultValue) {
+    private record Row(String property, String defaultValue, String description) {
 
         static Row of(String line) {
             String[] cells = line.split("\\|");
-            return new Row(code(cells[1]), code(cells[2]));
+            return new Row(code(cells[1]), code(cells[2]), cells[3].strip());
         }
 
         private static String code(String cell) {
@@ -34,36 +35,41 @@ class ConfigurationTableTests {
         }
     }
 
-    private static List<Row> rows() throws IOException {
-        try (Stream<String> lines = Files.lines(TABLE)) {
-            return lines.filter(line -> line.startsWith("| `lock."))
+    private static List<Row> rows(Path table) throws IOException {
+        try (Stream<String> lines = Files.lines(table)) {
+            return lines.filter(line -> line.startsWith("| `lock.") && line.split("\\|").length == 4)
                     .map(Row::of)
+                    .filter(row -> !row.property.contains(" "))
                     .toList();
         }
     }
 
-    private static Map<String, String> defaults() throws IOException {
+    private static List<Row> metadata() throws IOException {
         List<Map<String, Object>> properties = JsonPath.parse(METADATA.toFile()).read("$.properties");
-        Map<String, String> defaults = new HashMap<>();
-        for (Map<String, Object> property : properties) {
-            defaults.put(
-                    property.get("name").toString(),
-                    property.getOrDefault("defaultValue", NO_DEFAULT).toString());
-        }
-        return defaults;
+        return properties.stream()
+                .map(property -> new Row(
+                        property.get("name").toString(),
+                        property.getOrDefault("defaultValue", NO_DEFAULT).toString(),
+                        property.get("description").toString()))
+                .toList();
     }
 
     @Test
-    void everyPropertyIsInTheTableOnceAndNothingElse() throws IOException {
-        assertThat(rows())
-                .extracting(Row::property)
-                .containsExactlyInAnyOrderElementsOf(defaults().keySet());
+    void everyPropertyIsInTheWholeTableOnceAsTheMetadataTellsIt() throws IOException {
+        assertThat(rows(WHOLE)).containsExactlyInAnyOrderElementsOf(metadata());
     }
 
     @Test
-    void theDefaultsAreThoseOfTheMetadata() throws IOException {
-        Map<String, String> defaults = defaults();
-        assertThat(rows())
-                .allSatisfy(row -> assertThat(row.defaultValue).as(row.property).isEqualTo(defaults.get(row.property)));
+    void theMainOnesHaveTheDefaultsOfTheMetadata() throws IOException {
+        Map<String, String> defaults = metadata().stream().collect(Collectors.toMap(Row::property, Row::defaultValue));
+        assertThat(rows(MAIN))
+                .isNotEmpty()
+                .doesNotHaveDuplicates()
+                .allSatisfy(row -> assertThat(defaults).containsEntry(row.property, row.defaultValue));
+    }
+
+    @Test
+    void descriptionsAreSentences() throws IOException {
+        assertThat(metadata()).allSatisfy(row -> assertThat(row.description).matches("[A-Z].*[.]"));
     }
 }

@@ -42,7 +42,8 @@ class LockAutoConfigurationTests {
         assertThat(SpringFactoriesLoader.forDefaultResourceLocation()
                         .load(FailureAnalyzer.class, FailureHandler.logging(LogFactory.getLog(getClass()))))
                 .hasAtLeastOneElementOfType(InvalidLockDefinitionFailureAnalyzer.class)
-                .hasAtLeastOneElementOfType(NoRegistryForLocksFailureAnalyzer.class);
+                .hasAtLeastOneElementOfType(NoRegistryForLocksFailureAnalyzer.class)
+                .hasAtLeastOneElementOfType(UnfitForLocksFailureAnalyzer.class);
     }
 
     @Test

@@ -86,6 +86,7 @@ class LockPropertiesTests {
             lock.ttl                    | 25d   | must be at most 24d: lower it and keep lock.renew=true
             lock.wait-time              | -1ms  | must not be negative: use 0 to try once
             lock.max-hold               | 0ms   | must be positive: remove the property for no limit
+            lock.shutdown-grace-period  | -1ms  | must not be negative: use 0 not to wait
             lock.local-handoff-limit    | -1    | must be from 0 to 65535: use 0 for strict order
             lock.local-handoff-limit    | 65536 | must be from 0 to 65535: use 0 for strict order
             lock.max-waiters            | 0     | must be at least 1: raise it
@@ -134,6 +135,9 @@ class LockPropertiesTests {
                         Map.entry("lock.wait-time", "10s"),
                         Map.entry("lock.renew", "true"),
                         Map.entry("lock.max-hold", "null"),
+                        Map.entry("lock.locks", "null"),
+                        Map.entry("lock.startup-check", "warn"),
+                        Map.entry("lock.shutdown-grace-period", "10s"),
                         Map.entry("lock.local-handoff-limit", "64"),
                         Map.entry("lock.max-waiters", "1000"),
                         Map.entry("lock.retry.interval", "2s"),
@@ -144,13 +148,21 @@ class LockPropertiesTests {
 
     @Test
     @Tag("this-build")
-    void metadataDescribesEveryTypeOfLock() throws IOException {
-        List<String> hinted =
-                JsonPath.parse(METADATA.toFile()).read("$.hints[?(@.name == 'lock.type')].values[*].value");
-        assertThat(hinted)
-                .containsExactlyElementsOf(Stream.of(LockProperties.Type.values())
-                        .map(type -> type.name().toLowerCase(Locale.ROOT))
-                        .toList());
+    void metadataDescribesEveryChoice() throws IOException {
+        assertThat(hints("lock.type")).containsExactlyElementsOf(choices(LockProperties.Type.values()));
+        assertThat(hints("lock.startup-check"))
+                .containsExactlyElementsOf(choices(LockProperties.StartupCheck.values()));
+    }
+
+    private static List<String> hints(String property) throws IOException {
+        return JsonPath.parse(METADATA.toFile())
+                .read("$.hints[?(@.name == '" + property + "')].values[?(@.description =~ /.+[.]/)].value");
+    }
+
+    private static List<String> choices(Enum<?>[] values) {
+        return Stream.of(values)
+                .map(value -> value.name().toLowerCase(Locale.ROOT))
+                .toList();
     }
 
     private void bound(Consumer<LockProperties> assertions, String... values) {

@@ -1,0 +1,39 @@
+-- Tries every command that the scripts use, on a key that nobody else has, and leaves nothing there.
+--
+-- KEYS[1]  a key that does not exist
+-- ARGV[1]  a channel that nobody listens to
+--
+-- A command and its error for each that failed.
+local key, channel = KEYS[1], ARGV[1]
+local failed = {}
+
+local function works(command, ...)
+  local reply = redis.pcall(command, ...)
+  local failure = type(reply) == 'table' and reply.err
+  if failure then
+    failed[#failed + 1] = string.lower(command)
+    failed[#failed + 1] = failure
+  end
+  return not failure
+end
+
+works('TIME')
+works('EXISTS', key)
+works('TYPE', key)
+works('HGET', key, 'field')
+works('HMGET', key, 'field')
+works('PTTL', key)
+works('PUBLISH', channel, '')
+local expires, deletes = works('PEXPIRE', key, '1000'), works('DEL', key)
+local empties = works('HDEL', key, 'field')
+if expires or deletes or empties then
+  if works('HSET', key, 'field', 'value') and expires then
+    redis.call('PEXPIRE', key, '1000')
+  end
+  if deletes then
+    redis.call('DEL', key)
+  elseif empties then
+    redis.call('HDEL', key, 'field')
+  end
+end
+return failed

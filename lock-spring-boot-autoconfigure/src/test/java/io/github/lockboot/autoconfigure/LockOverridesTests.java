@@ -1,0 +1,276 @@
+package io.github.lockboot.autoconfigure;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+
+import io.github.lockboot.Actor;
+import io.github.lockboot.DistributedLock;
+import io.github.lockboot.Lease;
+import io.github.lockboot.LockContext;
+import io.github.lockboot.LockNotAcquiredException;
+import io.github.lockboot.LockOptions;
+import io.github.lockboot.LockRegistry;
+import io.github.lockboot.LockTemplate;
+import io.github.lockboot.NamedLock;
+import io.github.lockboot.fixture.RedisServer;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.data.redis.RedisAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ApplicationContext;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/** {@code lock.locks.<name>} wins over annotations and over options. */
+@ExtendWith(OutputCaptureExtension.class)
+class LockOverridesTests {
+
+    private static final Duration FIRST = Duration.ofSeconds(100);
+
+    private static RedisServer server;
+
+    private final ApplicationContextRunner runner = new ApplicationContextRunner()
+            .withConfiguration(AutoConfigurations.of(RedisAutoConfiguration.class, LockAutoConfiguration.class))
+            .withPropertyValues("spring.data.redis.url=" + server.uri(), "lock.startup-check=off")
+            .withBean(Work.class);
+
+    @BeforeAll
+    static void start() {
+        server = RedisServer.start();
+    }
+
+    @AfterAll
+    static void stop() {
+        server.close();
+    }
+
+    static class Work {
+
+        @DistributedLock(name = "order", key = "#id", ttl = "100s", waitTime = "30s")
+        Duration order(String id) {
+            return LockContext.current().remaining();
+        }
+
+        @DistributedLock(name = "order", key = "#id", ttl = "100s", waitTime = "30s")
+        CompletableFuture<Duration> orderAsync(String id) {
+            return CompletableFuture.completedFuture(LockContext.current().remaining());
+        }
+
+        @DistributedLock(key = "#id")
+        Duration unnamed(String id) {
+            return LockContext.current().remaining();
+        }
+
+        @DistributedLock(name = "submit", key = "#id", keepFor = "1s")
+        void submit(String id) {}
+    }
+
+    private void run(LockProperties.Type type, Consumer<ApplicationContext> test, String... properties) {
+        runner.withPropertyValues("lock.type=" + type)
+                .withPropertyValues(properties)
+                .run(context -> test.accept(context.getSourceApplicationContext()));
+    }
+
+    private static LockOptions orders() {
+        return LockOptions.defaults().withGroup("order").withTtl(FIRST).withWaitTime(Duration.ofSeconds(30));
+    }
+
+    private static void assertAbout(Duration remaining, long seconds) {
+        assertThat(remaining).isBetween(Duration.ofSeconds(seconds / 2), Duration.ofSeconds(seconds));
+    }
+
+    @ParameterizedTest
+    @EnumSource(LockProperties.Type.class)
+    void theTtlWinsOverAnnotationAndOptions(LockProperties.Type type) {
+        run(
+                type,
+                context -> {
+                    Work work = context.getBean(Work.class);
+                    LockRegistry registry = context.getBean(LockRegistry.class);
+                    LockTemplate template = context.getBean(LockTemplate.class);
+                    assertAbout(work.order("a"), 20);
+                    assertAbout(work.orderAsync("a").join(), 20);
+                    assertAbout(work.unnamed("a"), 10);
+                    NamedLock lock = registry.get("b", orders());
+                    assertAbout(template.execute("b", orders(), lock::remainingLease), 20);
+                    lock.lock();
+                    assertAbout(lock.remainingLease(), 20);
+                    lock.unlock();
+                    try (Lease lease = acquire(registry, "c", orders())) {
+                        assertAbout(lease.remaining(), 20);
+                    }
+                    try (Lease other = acquire(registry, "c", orders().withGroup("other"))) {
+                        assertAbout(other.remaining(), 100);
+                    }
+                },
+                "lock.locks.order.ttl=20s",
+                "lock.locks.[Work.unnamed].ttl=10s");
+    }
+
+    @ParameterizedTest
+    @EnumSource(LockProperties.Type.class)
+    void whatIsLeftOpenComesFromTheAnnotationAndThenFromTheProperties(LockProperties.Type type) {
+        run(
+                type,
+                context -> {
+                    assertAbout(context.getBean(Work.class).order("a"), 100);
+                    assertAbout(context.getBean(Work.class).unnamed("a"), 50);
+                },
+                "lock.ttl=50s",
+                "lock.locks.order.wait-time=5s",
+                "lock.locks.[Work.unnamed].wait-time=5s");
+    }
+
+    /** Each of these would wait for half a minute, as it is written. */
+    @ParameterizedTest
+    @EnumSource(LockProperties.Type.class)
+    void theWaitTimeWinsHoweverTheLockIsAskedFor(LockProperties.Type type) {
+        run(
+                type,
+                context -> {
+                    Work work = context.getBean(Work.class);
+                    LockRegistry registry = context.getBean(LockRegistry.class);
+                    LockTemplate template = context.getBean(LockTemplate.class);
+                    try (Lease held = acquire(registry, "order:a", LockOptions.defaults())) {
+                        refused(() -> work.order("a"));
+                        refused(() -> Actor.get(work.orderAsync("a")));
+                        refused(() -> template.execute("order:a", orders(), () -> null));
+                        refused(() -> Actor.get(template.executeAsync(
+                                "order:a", orders(), () -> CompletableFuture.completedFuture(null))));
+                        refused(() -> registry.acquire("order:a", orders()));
+                        refused(() -> Actor.get(registry.acquireAsync("order:a", orders())));
+                        assertThat(held.isValid()).isTrue();
+                    }
+                },
+                "lock.locks.order.wait-time=20ms");
+    }
+
+    private interface Attempt {
+        void run() throws Exception;
+    }
+
+    private static void refused(Attempt attempt) {
+        assertThatExceptionOfType(LockNotAcquiredException.class)
+                .isThrownBy(attempt::run)
+                .satisfies(refusal -> assertThat(refusal.getWaited()).isLessThan(Duration.ofSeconds(20)));
+    }
+
+    private static Lease acquire(LockRegistry registry, String name, LockOptions options) {
+        try {
+            return registry.acquire(name, options);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Test
+    void aCallerThatSaysATimeItselfIsObeyed() {
+        run(
+                LockProperties.Type.MEMORY,
+                context -> {
+                    LockRegistry registry = context.getBean(LockRegistry.class);
+                    Lease held = acquire(registry, "a", orders());
+                    try (Actor actor = new Actor()) {
+                        NamedLock lock = registry.get("a", orders());
+                        CompletableFuture<Boolean> waiting = actor.start(() -> lock.tryLock(30, TimeUnit.SECONDS));
+                        Actor.await("the actor waits", actor::isWaiting);
+                        held.close();
+                        assertThat(waiting.join()).isTrue();
+                    }
+                },
+                "lock.locks.order.wait-time=0");
+    }
+
+    @Test
+    void anOverrideIsAppliedOnce() {
+        LockOptions override = LockOptions.defaults().withWaitTime(Duration.ofSeconds(5));
+        LockOptions once = orders().overriddenBy(Map.of("order", override));
+        assertThat(once.waitTime()).isEqualTo(Duration.ofSeconds(5));
+        assertThat(once.ttl()).isEqualTo(FIRST);
+        LockOptions left = once.withWaitTime(Duration.ofSeconds(1));
+        assertThat(left.overriddenBy(Map.of("order", override))).isEqualTo(left);
+        assertThat(orders().overriddenBy(Map.of("other", override))).isEqualTo(orders());
+    }
+
+    // --- what is wrong ----------------------------------------------------------------------------------------
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            lock.locks.order.ttl             | 999ms | lock.locks.order.ttl             | must be at least 1s: raise it
+            lock.locks.[Work.unnamed].ttl    | 25d   | lock.locks.[Work.unnamed].ttl    | must be at most 24d: lower it and keep lock.renew=true
+            lock.locks.order.wait-time       | -1ms  | lock.locks.order.wait-time       | must not be negative: use 0 to try once
+            lock.locks.order.max-hold        | 0ms   | lock.locks.order.max-hold        | must be positive: remove the property for no limit
+            lock.locks.order.tll             | 5s    | lock.locks.order.tll             | is none of ttl, wait-time, renew and max-hold
+            lock.locks.Work.unnamed.ttl      | 5s    | lock.locks.Work.unnamed.ttl      | would be ignored: write a name with dots in brackets, lock.locks.[Work.unnamed].ttl
+            """)
+    void aBadOverrideEndsTheStartWithItsPropertyAndMend(String property, String value, String named, String reason) {
+        runner.withPropertyValues("lock.type=memory", property + "=" + value)
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .hasMessageStartingWith("Property " + named + " with value '")
+                        .hasMessageEndingWith("' is invalid: " + reason));
+    }
+
+    @Test
+    void anOverrideThatIsNoObjectEndsTheStart() {
+        runner.withPropertyValues("lock.type=memory", "lock.locks.order=5s")
+                .run(context -> assertThat(context).getFailure().hasStackTraceContaining("lock.locks.order"));
+    }
+
+    @Test
+    void namesInTheEnvironmentAreFine() {
+        run(
+                LockProperties.Type.MEMORY,
+                context -> assertThat(context.getBean(LockProperties.class).locks())
+                        .containsEntry(
+                                "order",
+                                new LockProperties.Named(null, Duration.ofSeconds(1), null, Duration.ofDays(1))),
+                "lock.locks.order.waittime=1s",
+                "lock.locks.order.maxHold=1d");
+    }
+
+    @Test
+    void anOverrideThatEndsRenewalOfAKeptLockEndsTheStart() {
+        runner.withPropertyValues("lock.type=memory", "lock.locks.submit.renew=false")
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .hasMessageContaining(
+                                "Work.submit(String): has keepFor, and lock.locks.[submit].renew is false,"
+                                        + " so the lock could end before its time: remove that property"));
+    }
+
+    @Test
+    void aNameThatIsOnlyNearlyTheOneOfAnAnnotationIsWarnedOf(CapturedOutput output) {
+        run(LockProperties.Type.MEMORY, context -> {}, "lock.locks.Ordr.ttl=5s", "lock.locks.unnamed.ttl=5s");
+        assertThat(output)
+                .containsPattern("WARN.*lock.locks.\\[Ordr\\] is for no @DistributedLock here;"
+                        + " did you mean lock.locks.\\[order\\]\\?")
+                .containsPattern(
+                        "WARN.*lock.locks.\\[unnamed\\] is for .*did you mean lock.locks.\\[Work.unnamed\\]\\?");
+    }
+
+    @Test
+    void aNameThatOnlyCodeMayHaveIsMentioned(CapturedOutput output) {
+        run(LockProperties.Type.MEMORY, context -> {}, "lock.locks.report.ttl=5s", "lock.locks.order.ttl=5s");
+        assertThat(output)
+                .containsPattern("INFO.*lock.locks.\\[report\\] is for no @DistributedLock here,"
+                        + " so it is only for LockOptions.withGroup\\(\"report\"\\)")
+                .doesNotContain("[order]");
+        assertThat(Stream.of(output.getAll().split("\n")).filter(line -> line.contains("is for no @DistributedLock")))
+                .hasSize(1);
+    }
+}

@@ -1,0 +1,143 @@
+package io.github.lockboot.autoconfigure;
+
+import java.time.Duration;
+
+import io.github.lockboot.Actor;
+import io.github.lockboot.DistributedLock;
+import io.github.lockboot.LockTemplate;
+import io.github.lockboot.fixture.RedisServer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.data.redis.RedisAutoConfiguration;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+@ExtendWith(OutputCaptureExtension.class)
+class LockStartupCheckTests {
+
+    private static final String EVICTS =
+            "Redis has maxmemory-policy allkeys-lru, which evicts locks that are held once" + " maxmemory is reached";
+
+    private RedisServer server;
+    private ApplicationContextRunner runner;
+
+    @BeforeEach
+    void start() {
+        server = RedisServer.start("--maxmemory-policy", "allkeys-lru");
+        runner = new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(RedisAutoConfiguration.class, LockAutoConfiguration.class))
+                .withPropertyValues("spring.data.redis.url=" + server.uri());
+    }
+
+    @AfterEach
+    void stop() {
+        server.close();
+    }
+
+    static class Brief {
+        @DistributedLock(name = "brief", ttl = "1s")
+        void run() {}
+    }
+
+    @Test
+    void byDefaultWhatIsWrongIsInTheLogSoonAfterTheStart(CapturedOutput output) {
+        runner.run(context -> {
+            assertThat(context).hasNotFailed();
+            Actor.await("the warning", () -> output.getAll().contains(EVICTS + ": set maxmemory-policy noeviction"));
+            assertThat(output).containsPattern("WARN.*" + EVICTS);
+        });
+    }
+
+    @Test
+    void byDefaultARedisThatIsDownIsNoReasonNotToStart(CapturedOutput output) {
+        server.kill();
+        runner.run(context -> {
+            assertThat(context).hasNotFailed();
+            Actor.await("the warning", () -> output.getAll().contains("Redis could not be asked ("));
+        });
+    }
+
+    /** A Redis that accepts connections and never answers. */
+    @Test
+    void byDefaultTheStartDoesNotWaitForTheCheck(CapturedOutput output) {
+        server.pause();
+        runner.withPropertyValues("lock.redis.command-timeout=20s").run(context -> {
+            assertThat(context).hasNotFailed();
+            assertThat(output).doesNotContain("Redis could not be asked");
+        });
+        server.resume();
+    }
+
+    @Test
+    void failEndsTheStartWithEveryFindingAndItsMend() {
+        runner.withPropertyValues("lock.startup-check=fail")
+                .withBean(Brief.class)
+                .run(context -> {
+                    FailureAnalysis analysis = new UnfitForLocksFailureAnalyzer().analyze(context.getStartupFailure());
+                    assertThat(analysis.getDescription())
+                            .isEqualTo("Locks cannot be relied on here (lock.startup-check=fail):\n\n"
+                                    + "  - The ttl of brief (1000ms) is not more than lock.redis.command-timeout (2000ms),"
+                                    + " so one slow command outlasts a lease\n"
+                                    + "  - " + EVICTS);
+                    assertThat(analysis.getAction())
+                            .isEqualTo("Mend it:\n\n"
+                                    + "  - raise lock.locks.brief.ttl or the annotation's, or lower"
+                                    + " lock.redis.command-timeout\n"
+                                    + "  - set maxmemory-policy noeviction, or keep locks on a Redis that is no cache\n\n"
+                                    + "Or set lock.startup-check=warn.");
+                });
+    }
+
+    @Test
+    void failIsContentWithAFitRedis(CapturedOutput output) {
+        server.command("CONFIG", "SET", "maxmemory-policy", "noeviction");
+        runner.withPropertyValues("lock.startup-check=fail", "lock.locks.brief.ttl=10s")
+                .withBean(Brief.class)
+                .run(context -> assertThat(context).hasNotFailed());
+        assertThat(output).doesNotContain("WARN");
+    }
+
+    @Test
+    void failEndsTheStartWhenRedisIsDown() {
+        server.kill();
+        runner.withPropertyValues("lock.startup-check=fail")
+                .run(context -> assertThat(context).getFailure().hasStackTraceContaining("Redis could not be asked ("));
+    }
+
+    /** What merely could not be checked ends no start. */
+    @Test
+    void failOnlyWarnsOfWhatItCouldNotCheck(CapturedOutput output) {
+        server.command("CONFIG", "SET", "maxmemory-policy", "noeviction");
+        server.command("ACL", "SETUSER", "default", "-info");
+        runner.withPropertyValues("lock.startup-check=fail")
+                .run(context -> assertThat(context).hasNotFailed());
+        assertThat(output).containsPattern("WARN.*Redis: its version could not be checked");
+    }
+
+    /** YAML reads off as false. */
+    @ParameterizedTest
+    @ValueSource(strings = {"off", "OFF", "false"})
+    void offOpensNoConnectionBeforeTheFirstLock(String off) {
+        runner.withPropertyValues("lock.startup-check=" + off).run(context -> {
+            long before = connections();
+            context.getBean(LockTemplate.class);
+            Actor.pass(Duration.ofMillis(300));
+            assertThat(connections()).isEqualTo(before);
+            context.getBean(LockTemplate.class).execute("a", () -> null);
+            assertThat(connections()).isGreaterThan(before);
+        });
+    }
+
+    private long connections() {
+        return String.valueOf(server.command("CLIENT", "LIST")).lines().count();
+    }
+}

@@ -1,0 +1,307 @@
+package io.github.lockboot.redis;
+
+import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+import io.github.lockboot.fixture.RedisCluster;
+import io.github.lockboot.fixture.RedisSentinel;
+import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.redis.RedisLockRegistry.Finding;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisSentinelConfiguration;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class SelfCheckTests {
+
+    private static final String[] ENOUGH =
+            ("+ping +hello +client +info +eval +evalsha +time +type +exists +pttl +hget +hmget +hset +hdel +pexpire +del"
+                            + " +publish +subscribe +unsubscribe")
+                    .split(" ");
+
+    private static RedisServer server;
+
+    @BeforeAll
+    static void start() {
+        server = RedisServer.start();
+    }
+
+    @AfterAll
+    static void stop() {
+        server.close();
+    }
+
+    @AfterEach
+    void restore() {
+        server.command("CONFIG", "SET", "maxmemory-policy", "noeviction");
+    }
+
+    // --- the server -------------------------------------------------------------------------------------------
+
+    @Test
+    void aPlainServerIsFitAndNothingOfTheCheckStays() {
+        assertThat(check(at(server))).isEmpty();
+        assertThat(server.command("DBSIZE")).isEqualTo(0L);
+        assertThat(server.command("PUBSUB", "CHANNELS")).isEqualTo(List.of());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"allkeys-lru", "volatile-ttl"})
+    void aPolicyThatEvictsLocksIsFound(String policy) {
+        server.command("CONFIG", "SET", "maxmemory-policy", policy);
+        assertThat(check(at(server)))
+                .containsExactly(new Finding(
+                        true,
+                        "Redis has maxmemory-policy " + policy
+                                + ", which evicts locks that are held once maxmemory is reached",
+                        "set maxmemory-policy noeviction, or keep locks on a Redis that is no cache"));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"2.8.19, true", "6.0.16, true", "6.2.0, false", "7.0.15, false", "10.1, false", "unheard of, false"})
+    void versionsBelowTheOldestTestedAreTooOld(String version, boolean tooOld) {
+        assertThat(SelfCheck.isTooOld(version)).isEqualTo(tooOld);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"-60, 60 s ahead of", "60, 60 s behind"})
+    void aClockFarFromOursIsFound(long secondsOff, String problem) {
+        try (TestRegistries registries = TestRegistries.on(at(server))) {
+            LockStore store = new LockStore(
+                    Connections.to(
+                                    registries.connectionFactory(),
+                                    true,
+                                    Duration.ofSeconds(2),
+                                    Timer.system("test"),
+                                    Threads.workers("test"))
+                            .runner(),
+                    "lock:",
+                    Duration.ofSeconds(2),
+                    Duration.ofSeconds(6),
+                    10);
+            SelfCheck check = new SelfCheck(
+                    registries.connectionFactory(),
+                    store,
+                    Threads.workers("test"),
+                    Duration.ofSeconds(2),
+                    () -> Instant.now().plusSeconds(secondsOff));
+            assertThat(check.run()).singleElement().satisfies(finding -> {
+                assertThat(finding.problem()).startsWith("Redis has a clock ").contains("s " + problem.split(" s ")[1]);
+                assertThat(finding.mend()).contains("fencing tokens grow over a failover only if they agree");
+            });
+        }
+    }
+
+    @Test
+    void aServerThatIsOutOfReachIsFound() {
+        RedisServer gone = RedisServer.start();
+        RedisConfiguration configuration = at(gone);
+        gone.close();
+        assertThat(check(configuration)).singleElement().satisfies(finding -> {
+            assertThat(finding.certain()).isTrue();
+            assertThat(finding.problem())
+                    .startsWith("Redis could not be asked (")
+                    .contains("refused");
+            assertThat(finding.mend()).startsWith("check spring.data.redis.* and the network");
+        });
+    }
+
+    @Test
+    void aReadOnlyReplicaIsFound() {
+        try (RedisServer replica = RedisServer.start(
+                "--replicaof", server.host() + " " + server.port(), "--repl-diskless-sync-delay", "0")) {
+            assertThat(check(at(replica)))
+                    .singleElement()
+                    .satisfies(finding -> assertThat(finding.toString())
+                            .startsWith("Redis did not run pexpire, del, hdel (READONLY ")
+                            .endsWith(": see the reason; locks need a master that takes writes"));
+        }
+    }
+
+    // --- what the user may do ---------------------------------------------------------------------------------
+
+    @Test
+    void theProbeTriesEveryCommandOfTheScripts() throws IOException {
+        Set<String> used = new TreeSet<>();
+        try (Stream<Path> scripts = Files.list(Path.of("src/main/resources/io/github/lockboot/redis"))) {
+            for (Path script :
+                    scripts.filter(path -> !path.endsWith("probe.lua")).toList()) {
+                used.addAll(matches(Files.readString(script), "redis\\.p?call\\('([A-Z]+)'"));
+            }
+        }
+        assertThat(matches(LuaScript.PROBE.getScriptAsString(), "works\\('([A-Z]+)'"))
+                .containsExactlyInAnyOrderElementsOf(used);
+    }
+
+    @ParameterizedTest
+    @EnumSource(RedisProgram.class)
+    void aUserWhoMayDoWhatLocksNeedIsFit(RedisProgram program) {
+        try (RedisServer restricted = program.start()) {
+            allow(restricted, ENOUGH);
+            assertThat(check(asUser(restricted))).isEmpty();
+            assertThat(restricted.command("DBSIZE")).isEqualTo(0L);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(RedisProgram.class)
+    void everyCommandThatIsMissingIsNamed(RedisProgram program) {
+        try (RedisServer restricted = program.start()) {
+            for (String command :
+                    "eval evalsha time type exists pttl hget hmget hset hdel pexpire del publish subscribe"
+                            .split(" ")) {
+                allow(restricted, ENOUGH);
+                restricted.command("ACL", "SETUSER", "app", "-" + command);
+                assertThat(check(asUser(restricted)))
+                        .as(command)
+                        .containsExactly(new Finding(
+                                true,
+                                "Redis does not let us run " + command,
+                                "ACL SETUSER <the user of spring.data.redis.username> +" + command));
+            }
+            allow(restricted, ENOUGH);
+            restricted.command("ACL", "SETUSER", "app", "-time", "-publish");
+            assertThat(check(asUser(restricted)))
+                    .extracting(Finding::mend)
+                    .containsExactly("ACL SETUSER <the user of spring.data.redis.username> +time +publish");
+            assertThat(restricted.command("DBSIZE")).isEqualTo(0L);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(RedisProgram.class)
+    void keysAndChannelsThatAreMissingAreNamed(RedisProgram program) {
+        try (RedisServer restricted = program.start()) {
+            allow(restricted, ENOUGH);
+            restricted.command("ACL", "SETUSER", "app", "resetchannels");
+            assertThat(check(asUser(restricted)))
+                    .containsExactly(new Finding(
+                            true,
+                            "Redis does not let us use channels that begin with lock:client:, so waiters only poll",
+                            "ACL SETUSER <the user of spring.data.redis.username> &lock:client:*"));
+            allow(restricted, ENOUGH);
+            restricted.command("ACL", "SETUSER", "app", "resetkeys", "~other:*");
+            assertThat(check(asUser(restricted)))
+                    .containsExactly(new Finding(
+                            true,
+                            "Redis does not let us use keys that begin with lock:",
+                            "ACL SETUSER <the user of spring.data.redis.username> ~lock:*"));
+        }
+    }
+
+    @Test
+    void whatCouldNotBeCheckedIsSaid() {
+        try (RedisServer restricted = RedisProgram.EMBEDDED.start()) {
+            allow(restricted, ENOUGH);
+            restricted.command("ACL", "SETUSER", "app", "-info");
+            assertThat(check(asUser(restricted))).allMatch(finding -> !finding.certain());
+            assertThat(check(asUser(restricted)))
+                    .extracting(Finding::mend)
+                    .containsExactly("allow INFO, or look yourself", "allow CONFIG GET, or look yourself");
+        }
+    }
+
+    // --- topologies and clients -------------------------------------------------------------------------------
+
+    @Test
+    void everyMasterOfAClusterIsChecked() {
+        try (RedisCluster cluster = RedisCluster.start(0)) {
+            RedisConfiguration configuration = new RedisClusterConfiguration(cluster.nodes());
+            assertThat(check(configuration)).isEmpty();
+            RedisServer third = cluster.servers().get(2);
+            third.command("CONFIG", "SET", "maxmemory-policy", "allkeys-lru");
+            third.command("ACL", "SETUSER", "default", "-pexpire");
+            assertThat(check(configuration))
+                    .extracting(Finding::problem)
+                    .containsExactly(
+                            "Redis at " + third.address()
+                                    + " has maxmemory-policy allkeys-lru, which evicts locks that are held once maxmemory"
+                                    + " is reached",
+                            "Redis at " + third.address() + " does not let us run pexpire");
+        }
+    }
+
+    @Test
+    void theMasterThatSentinelsNameIsChecked() {
+        try (RedisSentinel sentinel = RedisSentinel.start(1)) {
+            RedisConfiguration configuration =
+                    new RedisSentinelConfiguration(sentinel.masterName(), Set.copyOf(sentinel.nodes()));
+            assertThat(check(configuration)).isEmpty();
+            sentinel.master().command("CONFIG", "SET", "maxmemory-policy", "volatile-lru");
+            assertThat(check(configuration)).hasSize(1);
+        }
+    }
+
+    @Test
+    void aClientThatOnlyBlocksIsEnough() {
+        try (TestRegistries registries = TestRegistries.on(at(server))) {
+            RedisConnectionFactory plain = (RedisConnectionFactory) Proxy.newProxyInstance(
+                    getClass().getClassLoader(),
+                    new Class<?>[] {RedisConnectionFactory.class},
+                    (proxy, method, args) -> {
+                        try {
+                            return method.invoke(registries.connectionFactory(), args);
+                        } catch (InvocationTargetException failure) {
+                            throw failure.getCause();
+                        }
+                    });
+            try (RedisLockRegistry registry = RedisLockRegistry.builder(plain).build()) {
+                assertThat(registry.check()).isEmpty();
+                server.command("CONFIG", "SET", "maxmemory-policy", "allkeys-lfu");
+                assertThat(registry.check()).hasSize(1);
+            }
+        }
+    }
+
+    private static List<Finding> check(RedisConfiguration redis) {
+        try (TestRegistries registries = TestRegistries.on(redis)) {
+            return registries.registry().check();
+        }
+    }
+
+    private static RedisConfiguration at(RedisServer server) {
+        return new RedisStandaloneConfiguration(server.host(), server.port());
+    }
+
+    private static RedisConfiguration asUser(RedisServer server) {
+        RedisStandaloneConfiguration configuration = new RedisStandaloneConfiguration(server.host(), server.port());
+        configuration.setUsername("app");
+        configuration.setPassword("secret");
+        return configuration;
+    }
+
+    private static void allow(RedisServer server, String... commands) {
+        server.command("ACL", "DELUSER", "app");
+        server.command("ACL", "SETUSER", "app", "reset", "on", ">secret", "resetchannels", "~lock:*", "&lock:*");
+        for (String command : commands) {
+            server.command("ACL", "SETUSER", "app", command);
+        }
+    }
+
+    private static Set<String> matches(String text, String pattern) {
+        Set<String> found = new TreeSet<>();
+        Pattern.compile(pattern).matcher(text).results().forEach(match -> found.add(match.group(1)));
+        return found;
+    }
+}

@@ -1,0 +1,185 @@
+package io.github.lockboot.sample;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.IntStream;
+
+import io.github.lockboot.Lease;
+import io.github.lockboot.LockOptions;
+import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.redis.RedisLockRegistry;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** SIGTERM to a process of the sample that serves requests, while another instance holds what some of them wait for. */
+class ShutdownTests {
+
+    private static final Duration LONG = Duration.ofSeconds(60);
+    private static final Pattern URL = Pattern.compile("The sample is at (http://localhost:\\d+)");
+    private static final int WAITERS = 20;
+
+    private final HttpClient client = HttpClient.newHttpClient();
+    private final ConcurrentLinkedQueue<String> log = new ConcurrentLinkedQueue<>();
+    private final AtomicBoolean loading = new AtomicBoolean(true);
+    private RedisServer redis;
+    private Process sample;
+    private String url;
+
+    @BeforeEach
+    void start() throws IOException {
+        redis = RedisServer.start();
+        sample = new ProcessBuilder(
+                        System.getProperty("java.home") + "/bin/java",
+                        "-cp",
+                        System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
+                        SlowSample.class.getName(),
+                        "--server.port=0",
+                        "--spring.data.redis.url=" + redis.uri())
+                .redirectErrorStream(true)
+                .start();
+        CompletableFuture<String> told = new CompletableFuture<>();
+        Thread reader = new Thread(() -> read(told));
+        reader.setDaemon(true);
+        reader.start();
+        try {
+            url = told.orTimeout(LONG.toSeconds(), TimeUnit.SECONDS).join();
+        } catch (RuntimeException failure) {
+            throw new AssertionError("the sample did not start:\n" + String.join("\n", log), failure);
+        }
+    }
+
+    private void read(CompletableFuture<String> told) {
+        try (BufferedReader out =
+                new BufferedReader(new InputStreamReader(sample.getInputStream(), StandardCharsets.UTF_8))) {
+            for (String line = out.readLine(); line != null; line = out.readLine()) {
+                log.add(line);
+                Matcher matcher = URL.matcher(line);
+                if (matcher.find()) {
+                    told.complete(matcher.group(1));
+                }
+            }
+        } catch (IOException closed) {
+            told.completeExceptionally(closed);
+        }
+        told.completeExceptionally(new IllegalStateException("it ended"));
+    }
+
+    @AfterEach
+    void stop() {
+        loading.set(false);
+        sample.destroyForcibly();
+        redis.close();
+    }
+
+    @Test
+    void waitersLeaveAtOnceHoldersFinishAndNothingIsLeft() throws Exception {
+        LettuceConnectionFactory factory = new LettuceConnectionFactory(redis.host(), redis.port());
+        factory.afterPropertiesSet();
+        factory.start();
+        try (RedisLockRegistry other = RedisLockRegistry.builder(factory).build()) {
+            Lease elsewhere = other.acquire("slow:b", LockOptions.defaults());
+            List<CompletableFuture<HttpResponse<String>>> load = load();
+            CompletableFuture<HttpResponse<String>> holder = post("/slow/a");
+            await("a is held", () -> exists("lock:slow:a"));
+            List<CompletableFuture<HttpResponse<String>>> waiters = IntStream.range(0, WAITERS)
+                    .mapToObj(i -> post(i % 2 == 0 ? "/slow/a" : "/slow/b"))
+                    .toList();
+            await("the sample waits for b", () -> isQueued("lock:slow:b"));
+            assertThat(post("/async/c").join().statusCode()).isEqualTo(202);
+            await("c is held", () -> exists("lock:async:c"));
+            assertThat(post("/kept/d").join().statusCode()).isEqualTo(202);
+
+            sample.destroy();
+
+            await("the sample has left the queue", () -> !isQueued("lock:slow:b"));
+            assertThat(waiters)
+                    .allSatisfy(waiter -> assertThat(
+                                    waiter.get(60, TimeUnit.SECONDS).statusCode())
+                            .isEqualTo(503));
+            assertThat(holder).isNotDone();
+            assertThat(exists("lock:slow:a")).isTrue();
+            assertThat(exists("lock:async:c")).isTrue();
+
+            redis.command("SET", "go", "1");
+            assertThat(holder.get(60, TimeUnit.SECONDS).body()).isEqualTo("done");
+            assertThat(sample.waitFor(LONG.toSeconds(), TimeUnit.SECONDS)).isTrue();
+            assertThat(redis.command("KEYS", "lock:*")).isEqualTo(List.of("lock:slow:b"));
+            assertThat(elsewhere.isValid()).isTrue();
+            elsewhere.close();
+            loading.set(false);
+            assertThat(load)
+                    .allSatisfy(client -> assertThat(
+                                    client.handle((answer, failure) -> answer == null ? 0 : answer.statusCode())
+                                            .get(60, TimeUnit.SECONDS))
+                            .isIn(0, 200, 503));
+            assertThat(log).noneMatch(line -> line.contains("was lost"));
+        } finally {
+            factory.destroy();
+        }
+    }
+
+    /** A few clients that grab one after the other until the sample no longer answers. */
+    private List<CompletableFuture<HttpResponse<String>>> load() throws Exception {
+        Matcher id = Pattern.compile("[0-9a-f]{32}")
+                .matcher(post("/red-packets?amount=100.00&count=50").get().body());
+        assertThat(id.find()).isTrue();
+        String grab = "/red-packets/" + id.group() + "/grab?openid=o";
+        List<CompletableFuture<HttpResponse<String>>> clients =
+                IntStream.range(0, 4).mapToObj(client -> goOn(grab + client)).toList();
+        assertThat(post(grab + "0").get().statusCode()).isEqualTo(200);
+        return clients;
+    }
+
+    private CompletableFuture<HttpResponse<String>> goOn(String path) {
+        return post(path)
+                .thenCompose(answer -> loading.get() && answer.statusCode() == 200
+                        ? CompletableFuture.supplyAsync(
+                                        () -> path, CompletableFuture.delayedExecutor(5, TimeUnit.MILLISECONDS))
+                                .thenCompose(this::goOn)
+                        : CompletableFuture.completedFuture(answer));
+    }
+
+    private CompletableFuture<HttpResponse<String>> post(String path) {
+        HttpRequest request = HttpRequest.newBuilder(URI.create(url + path))
+                .POST(HttpRequest.BodyPublishers.noBody())
+                .build();
+        return client.sendAsync(request, HttpResponse.BodyHandlers.ofString());
+    }
+
+    private boolean exists(String key) {
+        return Long.valueOf(1).equals(redis.command("EXISTS", key));
+    }
+
+    private boolean isQueued(String key) {
+        return Long.valueOf(1).equals(redis.command("HEXISTS", key, "queue"));
+    }
+
+    private void await(String what, BooleanSupplier condition) throws InterruptedException {
+        long deadline = System.nanoTime() + LONG.toNanos();
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime())
+                    .as(() -> "not within " + LONG + ": " + what + "\n" + String.join("\n", log))
+                    .isLessThan(deadline);
+            Thread.sleep(5);
+        }
+    }
+}
