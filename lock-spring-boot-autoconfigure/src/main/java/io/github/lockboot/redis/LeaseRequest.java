@@ -3,6 +3,7 @@ package io.github.lockboot.redis;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.function.Function;
 
 import io.github.lockboot.Lease;
@@ -73,6 +74,31 @@ final class LeaseRequest<T> {
             engine.runInTurn(() -> future.complete(result.apply(Optional.empty())));
         } else {
             engine.runLater(this::onDecision);
+        }
+    }
+
+    /** An interrupt cancels the request, unless it has been decided by then. */
+    static Lease await(CompletableFuture<Lease> future) throws InterruptedException {
+        boolean interrupted = false;
+        try {
+            while (true) {
+                try {
+                    return future.get();
+                } catch (InterruptedException interrupt) {
+                    if (future.cancel(false)) {
+                        throw interrupt;
+                    }
+                    interrupted = true; // decided first
+                } catch (ExecutionException failure) {
+                    throw failure.getCause() instanceof RuntimeException cause
+                            ? cause
+                            : new IllegalStateException(failure.getCause());
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 

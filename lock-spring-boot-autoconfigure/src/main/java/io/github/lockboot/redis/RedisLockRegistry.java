@@ -7,7 +7,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -70,7 +69,7 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
 
     @Override
     public Lease acquire(String name, LockOptions options) throws InterruptedException {
-        return await(acquireAsync(name, options));
+        return LeaseRequest.await(acquireAsync(name, options));
     }
 
     @Override
@@ -164,30 +163,6 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
     /** Names in use and ids under way; 0 when nothing is left behind. */
     int inUse() {
         return engine.inUse();
-    }
-
-    private static Lease await(CompletableFuture<Lease> future) throws InterruptedException {
-        boolean interrupted = false;
-        try {
-            while (true) {
-                try {
-                    return future.get();
-                } catch (InterruptedException interrupt) {
-                    if (future.cancel(false)) {
-                        throw interrupt;
-                    }
-                    interrupted = true; // decided first
-                } catch (ExecutionException failure) {
-                    throw failure.getCause() instanceof RuntimeException cause
-                            ? cause
-                            : new IllegalStateException(failure.getCause());
-                }
-            }
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
     }
 
     private static String checked(String name) {

@@ -7,6 +7,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
 import io.github.lockboot.Actor;
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.Lease;
@@ -24,12 +26,14 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.slf4j.LoggerFactory;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.data.redis.RedisAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ApplicationContext;
+import org.springframework.core.NestedExceptionUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -47,13 +51,17 @@ class LockOverridesTests {
             .withPropertyValues("spring.data.redis.url=" + server.uri(), "lock.startup-check=off")
             .withBean(Work.class);
 
+    private static final Logger log = (Logger) LoggerFactory.getLogger("io.github.lockboot");
+
     @BeforeAll
     static void start() {
+        log.setLevel(Level.INFO);
         server = RedisServer.start();
     }
 
     @AfterAll
     static void stop() {
+        log.setLevel(null);
         server.close();
     }
 
@@ -218,9 +226,7 @@ class LockOverridesTests {
             """)
     void aBadOverrideEndsTheStartWithItsPropertyAndMend(String property, String value, String named, String reason) {
         runner.withPropertyValues("lock.type=memory", property + "=" + value)
-                .run(context -> assertThat(context)
-                        .getFailure()
-                        .rootCause()
+                .run(context -> assertThat(NestedExceptionUtils.getMostSpecificCause(context.getStartupFailure()))
                         .hasMessageStartingWith("Property " + named + " with value '")
                         .hasMessageEndingWith("' is invalid: " + reason));
     }

@@ -20,12 +20,12 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.autoconfigure.data.redis.RedisAutoConfiguration;
-import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.test.util.TestPropertyValues;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.SmartLifecycle;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -86,13 +86,13 @@ class LockShutdownTests {
     }
 
     private static ConfigurableApplicationContext run(Class<?> application, String... properties) {
-        return new SpringApplicationBuilder(application)
-                .web(WebApplicationType.NONE)
-                .properties(properties)
-                .run(
-                        "--spring.data.redis.url=" + server.uri(),
-                        "--lock.startup-check=off",
-                        "--spring.main.banner-mode=off");
+        AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
+        TestPropertyValues.of("spring.data.redis.url=" + server.uri(), "lock.startup-check=off")
+                .and(properties)
+                .applyTo(context);
+        context.register(application);
+        context.refresh();
+        return context;
     }
 
     private static long keys() {
@@ -193,8 +193,9 @@ class LockShutdownTests {
         Work work = context.getBean(Work.class);
         CompletableFuture<String> running = work.async();
         Actor.await("it is held", () -> keys() == 1);
+        CompletableFuture<Lease> waiting = context.getBean(LockRegistry.class).acquireAsync("async", PATIENT);
         CompletableFuture<Void> closed = close(context);
-        failsAsClosing(context.getBean(LockRegistry.class).acquireAsync("b", PATIENT));
+        failsAsClosing(waiting);
         assertThat(closed).isNotDone();
         assertThat(keys()).isEqualTo(1);
         work.finish("done");
@@ -261,10 +262,9 @@ class LockShutdownTests {
     @Test
     void theEndOfAChildContextIsNotTheEndOfTheParents() {
         try (ConfigurableApplicationContext parent = run(Application.class)) {
-            ConfigurableApplicationContext child = new SpringApplicationBuilder(Object.class)
-                    .parent(parent)
-                    .web(WebApplicationType.NONE)
-                    .run("--spring.main.banner-mode=off");
+            AnnotationConfigApplicationContext child = new AnnotationConfigApplicationContext();
+            child.setParent(parent);
+            child.refresh();
             child.close();
             assertThat(parent.getBean(LockTemplate.class).<String, RuntimeException>execute("a", () -> "ran"))
                     .isEqualTo("ran");

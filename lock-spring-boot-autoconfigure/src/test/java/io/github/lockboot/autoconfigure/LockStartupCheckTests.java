@@ -2,6 +2,8 @@ package io.github.lockboot.autoconfigure;
 
 import java.time.Duration;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
 import io.github.lockboot.Actor;
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.LockTemplate;
@@ -12,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.LoggerFactory;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.data.redis.RedisAutoConfiguration;
 import org.springframework.boot.diagnostics.FailureAnalysis;
@@ -27,11 +30,13 @@ class LockStartupCheckTests {
     private static final String EVICTS =
             "Redis has maxmemory-policy allkeys-lru, which evicts locks that are held once" + " maxmemory is reached";
 
+    private final Logger log = (Logger) LoggerFactory.getLogger("io.github.lockboot");
     private RedisServer server;
     private ApplicationContextRunner runner;
 
     @BeforeEach
     void start() {
+        log.setLevel(Level.INFO);
         server = RedisServer.start("--maxmemory-policy", "allkeys-lru");
         runner = new ApplicationContextRunner()
                 .withConfiguration(AutoConfigurations.of(RedisAutoConfiguration.class, LockAutoConfiguration.class))
@@ -40,6 +45,7 @@ class LockStartupCheckTests {
 
     @AfterEach
     void stop() {
+        log.setLevel(null);
         server.close();
     }
 

@@ -53,6 +53,8 @@ class ShutdownTests {
                         System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
                         SlowSample.class.getName(),
                         "--server.port=0",
+                        "--lock.redis.command-timeout=15s",
+                        "--spring.data.redis.timeout=15s",
                         "--spring.data.redis.url=" + redis.uri())
                 .redirectErrorStream(true)
                 .start();
@@ -95,7 +97,9 @@ class ShutdownTests {
         LettuceConnectionFactory factory = new LettuceConnectionFactory(redis.host(), redis.port());
         factory.afterPropertiesSet();
         factory.start();
-        try (RedisLockRegistry other = RedisLockRegistry.builder(factory).build()) {
+        try (RedisLockRegistry other = RedisLockRegistry.builder(factory)
+                .commandTimeout(Duration.ofSeconds(15))
+                .build()) {
             Lease elsewhere = other.acquire("slow:b", LockOptions.defaults());
             List<CompletableFuture<HttpResponse<String>>> load = load();
             CompletableFuture<HttpResponse<String>> holder = post("/slow/a");
