@@ -68,6 +68,11 @@ class LockShutdownTests {
     static class Work {
 
         private final CompletableFuture<String> result = new CompletableFuture<>();
+        private volatile boolean began;
+
+        public boolean hasBegun() {
+            return began;
+        }
 
         public void finish(String result) {
             this.result.complete(result);
@@ -75,6 +80,7 @@ class LockShutdownTests {
 
         @DistributedLock(name = "async")
         public CompletableFuture<String> async() {
+            began = true;
             return result;
         }
 
@@ -192,7 +198,7 @@ class LockShutdownTests {
         ConfigurableApplicationContext context = run(Application.class);
         Work work = context.getBean(Work.class);
         CompletableFuture<String> running = work.async();
-        Actor.await("it is held", () -> keys() == 1);
+        Actor.await("it is held", work::hasBegun);
         CompletableFuture<Lease> waiting = context.getBean(LockRegistry.class).acquireAsync("async", PATIENT);
         CompletableFuture<Void> closed = close(context);
         failsAsClosing(waiting);
@@ -207,8 +213,9 @@ class LockShutdownTests {
     @Test
     void aHoldThatDoesNotEndIsLeftToItsLeaseAfterTheGracePeriod() throws Exception {
         ConfigurableApplicationContext context = run(Application.class, "lock.shutdown-grace-period=100ms");
-        context.getBean(Work.class).async();
-        Actor.await("it is held", () -> keys() == 1);
+        Work work = context.getBean(Work.class);
+        work.async();
+        Actor.await("it is held", work::hasBegun);
         Actor.get(close(context));
         assertThat((Long) server.command("PTTL", "lock:async")).isPositive();
     }
