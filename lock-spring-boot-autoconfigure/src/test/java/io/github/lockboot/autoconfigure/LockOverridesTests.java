@@ -28,12 +28,12 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.slf4j.LoggerFactory;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.data.redis.RedisAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ApplicationContext;
 import org.springframework.core.NestedExceptionUtils;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -47,8 +47,9 @@ class LockOverridesTests {
     private static RedisServer server;
 
     private final ApplicationContextRunner runner = new ApplicationContextRunner()
-            .withConfiguration(AutoConfigurations.of(RedisAutoConfiguration.class, LockAutoConfiguration.class))
-            .withPropertyValues("spring.data.redis.url=" + server.uri(), "lock.startup-check=off")
+            .withConfiguration(AutoConfigurations.of(LockAutoConfiguration.class))
+            .withPropertyValues("lock.startup-check=off")
+            .withBean(LettuceConnectionFactory.class, () -> new LettuceConnectionFactory(server.host(), server.port()))
             .withBean(Work.class);
 
     private static final Logger log = (Logger) LoggerFactory.getLogger("io.github.lockboot");

@@ -21,7 +21,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
-import org.springframework.boot.autoconfigure.data.redis.RedisAutoConfiguration;
 import org.springframework.boot.test.util.TestPropertyValues;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.SmartLifecycle;
@@ -30,6 +29,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -61,9 +61,15 @@ class LockShutdownTests {
     }
 
     @Configuration(proxyBeanMethods = false)
-    @ImportAutoConfiguration({RedisAutoConfiguration.class, LockAutoConfiguration.class})
+    @ImportAutoConfiguration(LockAutoConfiguration.class)
     @Import(Work.class)
-    static class Application {}
+    static class Application {
+
+        @Bean
+        LettuceConnectionFactory redis() {
+            return new LettuceConnectionFactory(server.host(), server.port());
+        }
+    }
 
     static class Work {
 
@@ -93,9 +99,7 @@ class LockShutdownTests {
 
     private static ConfigurableApplicationContext run(Class<?> application, String... properties) {
         AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
-        TestPropertyValues.of("spring.data.redis.url=" + server.uri(), "lock.startup-check=off")
-                .and(properties)
-                .applyTo(context);
+        TestPropertyValues.of("lock.startup-check=off").and(properties).applyTo(context);
         context.register(application);
         context.refresh();
         return context;

@@ -16,11 +16,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.data.redis.RedisAutoConfiguration;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -39,8 +39,10 @@ class LockStartupCheckTests {
         log.setLevel(Level.INFO);
         server = RedisServer.start("--maxmemory-policy", "allkeys-lru");
         runner = new ApplicationContextRunner()
-                .withConfiguration(AutoConfigurations.of(RedisAutoConfiguration.class, LockAutoConfiguration.class))
-                .withPropertyValues("spring.data.redis.url=" + server.uri());
+                .withConfiguration(AutoConfigurations.of(LockAutoConfiguration.class))
+                .withBean(
+                        LettuceConnectionFactory.class,
+                        () -> new LettuceConnectionFactory(server.host(), server.port()));
     }
 
     @AfterEach

@@ -20,6 +20,7 @@ import io.github.lockboot.redis.RedisLockRegistry.Finding;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -142,6 +143,7 @@ class SelfCheckTests {
     // --- what the user may do ---------------------------------------------------------------------------------
 
     @Test
+    @Tag("this-build")
     void theProbeTriesEveryCommandOfTheScripts() throws IOException {
         Set<String> used = new TreeSet<>();
         try (Stream<Path> scripts = Files.list(Path.of("src/main/resources/io/github/lockboot/redis"))) {
