@@ -4,6 +4,8 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * A hold that belongs to whoever has this object, not to a thread: for asynchronous results, reactive code and hand-over
  * between threads. Not reentrant: acquiring the same name again waits, even on the same thread.
@@ -30,6 +32,14 @@ public interface Lease extends AutoCloseable {
      * first. The callback runs on a thread of the registry; what it throws is logged.
      */
     void onLost(Runnable callback);
+
+    /**
+     * Runs an action as part of the hold, on the calling thread: what {@link LockListener}s set up for it, such as a span and a
+     * logging context, is there while it runs. Does not release the lock.
+     */
+    default <T extends @Nullable Object, E extends Throwable> T call(LockTemplate.Action<T, E> action) throws E {
+        return action.run();
+    }
 
     /**
      * Releases the lock, waiting for the answer of Redis at most its command timeout. Closing again does nothing.

@@ -50,7 +50,9 @@ final class LeasedStage<T extends @Nullable Object> {
             return;
         }
         try {
-            CompletionStage<T> stage = Objects.requireNonNull(action.get(), "the action returned null for a stage");
+            CompletionStage<T> stage = Objects.requireNonNull(
+                    lease.<CompletionStage<T>, RuntimeException>call(action::get),
+                    "the action returned null for a stage");
             stage.whenComplete((value, failure) -> complete(work, value, failure));
             result.whenComplete((value, failure) -> cancel(stage, work));
         } catch (Throwable failure) {

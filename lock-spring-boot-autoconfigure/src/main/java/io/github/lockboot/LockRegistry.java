@@ -92,6 +92,12 @@ public interface LockRegistry {
     CompletableFuture<Lease> acquireAsync(String name, LockOptions options);
 
     /**
+     * Has the listener told what becomes of locks that are asked for from now on. A registry that tells nobody ignores it;
+     * those of this library do not.
+     */
+    default void addListener(LockListener listener) {}
+
+    /**
      * As {@link #acquireAsync}, but the wait also ends, with nothing, when a holder of that lock calls
      * {@link Lease#complete}: what it was wanted for has then been done. It may be empty for a holder that completed shortly
      * before, so look whether it is done. {@link LockTemplate#singleFlight} is made of this.

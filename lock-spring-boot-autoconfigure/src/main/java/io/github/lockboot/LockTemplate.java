@@ -197,7 +197,7 @@ public class LockTemplate {
             throws E {
         T result;
         try {
-            result = action.run();
+            result = lock.call(action);
         } catch (Throwable failure) {
             releaseAfter(failure, lock);
             throw failure;

@@ -5,6 +5,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * A {@link Lock} with a name, held by at most one thread of the whole fleet at a time.
  *
@@ -118,6 +120,14 @@ public interface NamedLock extends Lock {
 
     /** How long the current thread's lease lasts for certain unless renewed; zero when it does not hold the lock. */
     Duration remainingLease();
+
+    /**
+     * Runs an action as part of the current thread's hold: what {@link LockListener}s set up for it, such as a span and a
+     * logging context, is there while it runs. Neither takes nor releases the lock; without a hold it just runs.
+     */
+    default <T extends @Nullable Object, E extends Throwable> T call(LockTemplate.Action<T, E> action) throws E {
+        return action.run();
+    }
 
     /**
      * Has the callback run once if the current thread's hold is lost; not at all if it is released. The callback runs on a

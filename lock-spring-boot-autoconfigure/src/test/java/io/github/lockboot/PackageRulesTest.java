@@ -79,6 +79,20 @@ class PackageRulesTest {
         onlyIn(AOP, "org.springframework.aop..", "org.aopalliance..", "org.springframework.expression..");
     }
 
+    /** Autoconfigure hands the registries from the context to those who listen. */
+    @Test
+    void onlyObservabilityAndItsConfigurationsSeeMicrometerAndSlf4j() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackages(OBSERVABILITY, BASE + ".fixture")
+                .and()
+                .haveSimpleNameNotEndingWith("AutoConfiguration")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage("io.micrometer..", "org.slf4j..")
+                .check(MAIN);
+    }
+
     @Test
     void onlyFencingSeesJdbc() {
         onlyIn(FENCING, "java.sql..", "javax.sql..", "org.springframework.jdbc..");
@@ -143,12 +157,15 @@ class PackageRulesTest {
                         "LockAssert",
                         "LockContext",
                         "LockException",
+                        "LockListener",
                         "LockLostException",
+                        "LockNames",
                         "LockNotAcquiredException",
                         "LockOptions",
                         "LockRegistry",
                         "LockTemplate",
                         "LockUnavailableException",
+                        "LockUse",
                         "NamedLock",
                         "StaleTokenException");
         assertThat(publicTypes(AOP))
@@ -157,10 +174,27 @@ class PackageRulesTest {
                         "DistributedLockValidator",
                         "InvalidLockDefinitionException",
                         "LockProxyRegistrar");
-        assertThat(publicTypes(REDIS)).containsExactly("RedisFence", "RedisLock", "RedisLockRegistry");
+        assertThat(publicTypes(REDIS))
+                .containsExactly("RedisFence", "RedisLock", "RedisLockInspector", "RedisLockRegistry");
         assertThat(publicTypes(FENCING)).containsExactly("JdbcFence");
         assertThat(publicTypes(MEMORY)).containsExactly("MemoryLockRegistry");
-        assertThat(publicTypes(AUTOCONFIGURE)).containsExactly("LockAutoConfiguration", "LockProperties");
+        assertThat(publicTypes(OBSERVABILITY))
+                .containsExactly(
+                        "LockEvent",
+                        "LockEventPublisher",
+                        "LockMdc",
+                        "LockMetrics",
+                        "LockObservation",
+                        "LockObservations");
+        assertThat(publicTypes(AUTOCONFIGURE))
+                .containsExactly(
+                        "LockAutoConfiguration",
+                        "LockHealthAutoConfiguration",
+                        "LockHealthContributorAutoConfiguration",
+                        "LockMetricsAutoConfiguration",
+                        "LockObservationAutoConfiguration",
+                        "LockProperties",
+                        "LocksEndpointAutoConfiguration");
     }
 
     private static String[] publicTypes(String packageName) {

@@ -27,8 +27,19 @@ public final class RecordingLockRegistry implements LockRegistry {
     private final Map<String, CompletableFuture<Lease>> later = new ConcurrentHashMap<>();
     private volatile LockOptions lastOptions = LockOptions.defaults();
     private volatile Duration lastKeep = Duration.ZERO;
+    private int listeners;
     private long token = 100;
     private volatile boolean answersLater;
+
+    @Override
+    public void addListener(LockListener listener) {
+        listeners++;
+    }
+
+    /** How many have been added; none is told anything. */
+    public int listeners() {
+        return listeners;
+    }
 
     /** What happened, in order: {@code lock <name>}, {@code unlock <name>}, {@code keep <name>} and what was recorded. */
     public List<String> events() {

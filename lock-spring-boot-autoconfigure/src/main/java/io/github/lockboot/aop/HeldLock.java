@@ -5,6 +5,7 @@ import java.util.concurrent.CompletableFuture;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockContext;
+import io.github.lockboot.LockTemplate.Action;
 import io.github.lockboot.NamedLock;
 import org.jspecify.annotations.Nullable;
 
@@ -12,6 +13,9 @@ import org.jspecify.annotations.Nullable;
 sealed interface HeldLock {
 
     LockContext context();
+
+    /** Runs the action as part of the hold. */
+    <T extends @Nullable Object, E extends Throwable> T call(Action<T, E> action) throws E;
 
     /**
      * Gives it back, or leaves it for as long as it is to be kept.
@@ -25,6 +29,11 @@ sealed interface HeldLock {
 
     /** Held by the thread; released by it. */
     record ByThread(NamedLock lock, LockContext context) implements HeldLock {
+
+        @Override
+        public <T extends @Nullable Object, E extends Throwable> T call(Action<T, E> action) throws E {
+            return lock.call(() -> context.call(action));
+        }
 
         @Override
         public void release(boolean succeeded) {
@@ -44,6 +53,11 @@ sealed interface HeldLock {
 
         static ByCall of(Lease lease, @Nullable Keep keep) {
             return new ByCall(lease, LockContext.of(lease), keep, System.nanoTime());
+        }
+
+        @Override
+        public <T extends @Nullable Object, E extends Throwable> T call(Action<T, E> action) throws E {
+            return lease.call(() -> context.call(action));
         }
 
         @Override

@@ -54,8 +54,7 @@ final class HeldLocks implements Attempt {
         if (index == locks.size()) {
             return action.run();
         }
-        LockContext context = locks.get(index).context();
-        return context.call(index == locks.size() - 1 ? action : () -> call(index + 1, action));
+        return locks.get(index).call(index == locks.size() - 1 ? action : () -> call(index + 1, action));
     }
 
     /**

@@ -36,7 +36,12 @@ import org.springframework.core.env.Environment;
 @ConditionalOnProperty(name = "lock.enabled", matchIfMissing = true)
 @EnableConfigurationProperties(LockProperties.class)
 @ImportRuntimeHints(LockRuntimeHints.class)
-@Import({RedisLockConfiguration.class, MemoryLockConfiguration.class, LockProxyRegistrar.class})
+@Import({
+    RedisLockConfiguration.class,
+    MemoryLockConfiguration.class,
+    LockListenerConfiguration.class,
+    LockProxyRegistrar.class
+})
 public final class LockAutoConfiguration {
 
     @Bean

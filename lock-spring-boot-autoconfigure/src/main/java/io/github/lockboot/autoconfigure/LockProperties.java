@@ -30,9 +30,13 @@ import org.springframework.boot.convert.DurationStyle;
  * @param startupCheck What to do when Redis is not fit for locks.
  * @param shutdownGracePeriod How long a stopping application waits for locks to be released after its web server and executors
  *     have stopped. 0 leaves them to their leases.
+ * @param logKeys Whether logs, the logging context and the locks endpoint show the names of locks, which may be personal data,
+ *     instead of digests.
+ * @param mdc Whether the logging context names the lock, as 'lock', while something runs under it.
  * @param retry How a waiting caller asks again.
  * @param redis The connection to Redis.
  * @param aop The proxies of annotated beans.
+ * @param endpoint The actuator endpoint 'locks'.
  */
 @ConfigurationProperties("lock")
 public record LockProperties(
@@ -48,9 +52,12 @@ public record LockProperties(
         @DefaultValue Map<String, Named> locks,
         @DefaultValue("warn") StartupCheck startupCheck,
         @DefaultValue("10s") Duration shutdownGracePeriod,
+        @DefaultValue("false") boolean logKeys,
+        @DefaultValue("false") boolean mdc,
         @DefaultValue Retry retry,
         @DefaultValue Redis redis,
-        @DefaultValue Aop aop) {
+        @DefaultValue Aop aop,
+        @DefaultValue Endpoint endpoint) {
 
     private static final int MOST_LOCAL_HANDOFFS = 65_535;
     private static final Duration LONGEST_TTL = Duration.ofDays(24);
@@ -192,6 +199,11 @@ public record LockProperties(
     public record Aop(
             @DefaultValue("" + DistributedLockAdvisor.DEFAULT_ORDER)
             int order) {}
+
+    /**
+     * @param forceRelease Whether a DELETE with the id of the owner releases a lock over its holder's head.
+     */
+    public record Endpoint(@DefaultValue("false") boolean forceRelease) {}
 
     Duration commandTimeout() {
         Duration set = redis.commandTimeout;

@@ -46,6 +46,7 @@ class RedisLockConfiguration {
                 .commandTimeout(properties.commandTimeout())
                 .localHandoffLimit(properties.localHandoffLimit())
                 .maxWaiters(properties.maxWaiters())
+                .logKeys(properties.logKeys())
                 .build();
     }
 

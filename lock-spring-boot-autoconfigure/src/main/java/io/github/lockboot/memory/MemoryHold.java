@@ -7,6 +7,8 @@ import java.util.function.Consumer;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockLostException;
+import io.github.lockboot.LockTemplate;
+import org.jspecify.annotations.Nullable;
 
 /** One hold, from grant to release or loss. What changes in it is guarded by the mutex of its locks. */
 final class MemoryHold implements Lease {
@@ -46,6 +48,7 @@ final class MemoryHold implements Lease {
     void lose(String reason) {
         state = State.LOST;
         lossReason = reason;
+        locks.callBack(() -> request.use().lost(reason));
         lossCallbacks.forEach(locks::callBack);
         lossCallbacks.clear();
     }
@@ -98,6 +101,11 @@ final class MemoryHold implements Lease {
     }
 
     @Override
+    public <T extends @Nullable Object, E extends Throwable> T call(LockTemplate.Action<T, E> action) throws E {
+        return request.use().call(action);
+    }
+
+    @Override
     public void onLost(Runnable callback) {
         locks.inOrder(name(), slot -> {
             if (isLost()) {
@@ -118,12 +126,15 @@ final class MemoryHold implements Lease {
     }
 
     private void end(Consumer<Slot> how) {
-        locks.inOrder(name(), slot -> {
+        boolean released = locks.inOrder(name(), slot -> {
             if (isLost()) {
                 throw lostException();
             }
             return isHeld() && end(slot, how);
         });
+        if (released) {
+            request.use().released();
+        }
     }
 
     /** Gives the lock to the next in its slot. */

@@ -9,6 +9,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.function.Function;
 
 import io.github.lockboot.LockOptions;
+import io.github.lockboot.LockTemplate;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.NamedLock;
 import org.jspecify.annotations.Nullable;
@@ -61,9 +62,9 @@ final class MemoryLock implements NamedLock {
     private boolean acquireUninterruptibly(long wait) {
         Request request = enterAgain() ? null : registry.request(name, Thread.currentThread(), options, wait, null);
         try {
-            return request == null || request.answer().join() != null;
+            return request == null || tell(request, request.answer().join());
         } catch (CompletionException failure) {
-            throw unavailable(failure);
+            throw unavailable(request, failure);
         }
     }
 
@@ -77,20 +78,33 @@ final class MemoryLock implements NamedLock {
         Request request = registry.request(name, Thread.currentThread(), wanted, wait, null);
         CompletableFuture<@Nullable MemoryHold> answer = request.answer();
         try {
-            return answer.get() != null;
+            return tell(request, answer.get());
         } catch (InterruptedException interrupt) {
             if (registry.leave(request)) {
+                request.use().abandoned();
                 throw interrupt;
             }
             Thread.currentThread().interrupt(); // decided first
-            return answer.join() != null;
+            return tell(request, answer.join());
         } catch (ExecutionException failure) {
-            throw unavailable(failure);
+            throw unavailable(request, failure);
         }
     }
 
+    private static boolean tell(Request request, @Nullable MemoryHold granted) {
+        if (granted != null) {
+            request.use().acquired(granted);
+        } else {
+            request.use().notAcquired();
+        }
+        return granted != null;
+    }
+
     /** A failure of the request, thrown where it was made. */
-    private LockUnavailableException unavailable(Exception failure) {
+    private LockUnavailableException unavailable(@Nullable Request request, Exception failure) {
+        if (request != null) {
+            request.use().unavailable();
+        }
         return new LockUnavailableException(name, MemoryLockRegistry.CLOSED, failure.getCause());
     }
 
@@ -103,7 +117,7 @@ final class MemoryLock implements NamedLock {
 
     @Override
     public void unlock() {
-        locks.inOrder(name, slot -> {
+        MemoryHold released = locks.<@Nullable MemoryHold>inOrder(name, slot -> {
             MemoryHold mine = held(slot);
             boolean last = mine.exit() == 0;
             if (mine.isLost()) {
@@ -112,8 +126,11 @@ final class MemoryLock implements NamedLock {
                 }
                 throw mine.lostException();
             }
-            return last && mine.release(slot);
+            return last && mine.release(slot) ? mine : null;
         });
+        if (released != null) {
+            released.request().use().released();
+        }
     }
 
     /** A test must not find what the real lock does not offer. */
@@ -148,12 +165,18 @@ final class MemoryLock implements NamedLock {
     }
 
     @Override
+    public <T extends @Nullable Object, E extends Throwable> T call(LockTemplate.Action<T, E> action) throws E {
+        MemoryHold mine = this.<@Nullable MemoryHold>withMine(null, hold -> hold);
+        return mine == null ? action.run() : mine.call(action);
+    }
+
+    @Override
     public void onLost(Runnable callback) {
         intact().onLost(callback);
     }
 
     /** What the current thread's hold says, if it has one that is not lost. */
-    private <T> T withMine(T otherwise, Function<MemoryHold, T> question) {
+    private <T extends @Nullable Object> T withMine(T otherwise, Function<MemoryHold, T> question) {
         return locks.inOrder(name, slot -> {
             MemoryHold holder = slot.holder();
             boolean mine = holder != null && holder.request().isFrom(registry, Thread.currentThread());

@@ -1,6 +1,8 @@
 package io.github.lockboot.memory;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -10,6 +12,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.function.Function;
 
 import io.github.lockboot.Lease;
+import io.github.lockboot.LockListener;
 import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
@@ -41,6 +44,7 @@ public final class MemoryLockRegistry implements LockRegistry, AutoCloseable {
     private final LockOptions defaults;
     private final Map<String, LockOptions> overrides;
     private volatile boolean closed;
+    private volatile List<LockListener> listeners = List.of();
 
     /** Locks shared with no other registry, held for 30 s, renewed, and waited for up to 10 s. */
     public MemoryLockRegistry() {
@@ -72,7 +76,10 @@ public final class MemoryLockRegistry implements LockRegistry, AutoCloseable {
         this.overrides = overrides;
     }
 
-    /** A second instance of the application: a registry with the same locks and defaults, in which nobody holds any. */
+    /**
+     * A second instance of the application: a registry with the same locks and defaults, in which nobody holds any and to
+     * which nobody listens.
+     */
     public MemoryLockRegistry another() {
         return new MemoryLockRegistry(locks, defaults, overrides);
     }
@@ -99,7 +106,8 @@ public final class MemoryLockRegistry implements LockRegistry, AutoCloseable {
      */
     public Lease steal(String name) {
         CompletableFuture<@Nullable MemoryHold> unasked = new CompletableFuture<>();
-        Request thief = new Request(this, checked(name), null, defaults, Lifetime.NEVER, null, unasked);
+        MemoryUse unheard = new MemoryUse(locks, List.of(), name, null, null);
+        Request thief = new Request(this, checked(name), null, defaults, Lifetime.NEVER, null, unheard, unasked);
         return locks.inOrder(name, slot -> {
             slot.lose("another took it");
             return slot.grant(thief);
@@ -193,17 +201,36 @@ public final class MemoryLockRegistry implements LockRegistry, AutoCloseable {
                 .whenCompleteAsync(
                         (hold, failure) -> {
                             if (failure != null) {
+                                request.use().unavailable();
                                 lease.completeExceptionally(failure);
                             } else if (hold == null) {
+                                request.use().notAcquired();
                                 Duration waited = Duration.ofNanos(locks.now() - start);
                                 lease.completeExceptionally(new LockNotAcquiredException(name, waited));
-                            } else if (!lease.complete(result.apply(hold))) {
-                                hold.close();
+                            } else {
+                                request.use().acquired(hold);
+                                if (!lease.complete(result.apply(hold))) {
+                                    hold.close();
+                                }
                             }
                         },
                         locks.workers());
-        lease.whenComplete((held, failure) -> leave(request));
+        lease.whenComplete((held, failure) -> {
+            if (leave(request)) {
+                request.use().abandoned();
+            } else if (Optional.empty().equals(held)) {
+                request.use().followed();
+            }
+        });
         return lease;
+    }
+
+    /** As everywhere, but of renewals and stuck holders, which these locks do not have. */
+    @Override
+    public synchronized void addListener(LockListener listener) {
+        List<LockListener> more = new ArrayList<>(listeners);
+        more.add(listener);
+        listeners = List.copyOf(more);
     }
 
     /** Those who wait get {@link LockUnavailableException}, and so does who asks; holds stay until they are released. */
@@ -216,7 +243,9 @@ public final class MemoryLockRegistry implements LockRegistry, AutoCloseable {
     Request request(
             String name, @Nullable Thread thread, LockOptions options, long wait, @Nullable Runnable completed) {
         long deadline = wait <= 0 ? locks.now() : Lifetime.plus(locks.now(), wait);
-        Request request = new Request(this, name, thread, options, deadline, completed, new CompletableFuture<>());
+        MemoryUse use = new MemoryUse(locks, listeners, name, options.group(), thread);
+        use.requested();
+        Request request = new Request(this, name, thread, options, deadline, completed, use, new CompletableFuture<>());
         locks.inOrder(name, slot -> {
             slot.add(request);
             if (closed) {
@@ -224,6 +253,9 @@ public final class MemoryLockRegistry implements LockRegistry, AutoCloseable {
             }
             return null;
         });
+        if (!request.answer().isDone()) {
+            use.waits();
+        }
         return request;
     }
 

@@ -47,6 +47,7 @@ final class Acquisition {
     private int failures;
     private long failingSince;
     private @Nullable Grant grant;
+    private boolean grantedByPush;
 
     /**
      * @param answered whether those who wait have had an answer from Redis already, under an id before this one: then they
@@ -201,6 +202,7 @@ final class Acquisition {
             long left = Grant.deadlineOf(push.leaseMillis(), queuedAskedAt) - engine.nanoTime();
             boolean whole = terms.renew() || push.leaseMillis() >= terms.ttlMillis();
             if (whole && left >= lease / 3) {
+                grantedByPush = true;
                 own(push.fence(), push.leaseMillis(), push.waiters(), queuedAskedAt);
             } else {
                 askSoon();
@@ -219,8 +221,18 @@ final class Acquisition {
         queue.owned(this, granted, othersWaiting);
     }
 
+    /** Whether Redis gave the lock unasked, when another gave it back. */
+    boolean isGrantedByPush() {
+        return grantedByPush;
+    }
+
     boolean isOwned() {
         return state == State.OWNED;
+    }
+
+    /** Whether the outcome of its unlock is unknown. */
+    boolean isUnlockUnanswered() {
+        return ending.isUnknown();
     }
 
     boolean hasOwned() {

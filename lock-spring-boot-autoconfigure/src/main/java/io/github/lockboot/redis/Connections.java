@@ -26,6 +26,11 @@ record Connections(RedisConnectionFactory factory, ScriptRunner runner, Runnable
                 : blocking(factory, expiry, workers);
     }
 
+    /** What kind of Redis it is, for people. */
+    static String kindOf(RedisConnectionFactory factory) {
+        return LETTUCE ? Lettuce.kindOf(factory) : factory.getClass().getSimpleName();
+    }
+
     void close() {
         runner.close();
         whenClosed.run();
@@ -52,6 +57,13 @@ record Connections(RedisConnectionFactory factory, ScriptRunner runner, Runnable
             }
             LettuceConnectionFactory own = OwnConnection.like(lettuce, commandTimeout);
             return new Connections(own, new LettuceScriptRunner(own, expiry, workers), () -> destroy(own));
+        }
+
+        static String kindOf(RedisConnectionFactory factory) {
+            if (!(factory instanceof LettuceConnectionFactory lettuce)) {
+                return factory.getClass().getSimpleName();
+            }
+            return lettuce.isClusterAware() ? "cluster" : lettuce.isRedisSentinelAware() ? "sentinel" : "standalone";
         }
 
         private static void destroy(LettuceConnectionFactory own) {

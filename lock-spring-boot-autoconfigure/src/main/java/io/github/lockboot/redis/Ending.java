@@ -17,6 +17,7 @@ final class Ending {
     private final Acquisition acquisition;
     private final String name;
     private final String id;
+    private volatile boolean unknown;
     private boolean answered;
     private boolean seenAlive;
     private CompletableFuture<Void> predecessorSettled = SETTLED;
@@ -41,7 +42,8 @@ final class Ending {
                 : engine.store().unlock(name, id, lastToken, next.id, next.terms.ttlMillis());
         CompletableFuture<Boolean> intact = new CompletableFuture<>();
         answer.whenComplete((reply, failure) -> {
-            CompletableFuture<Void> settled = reply == null ? settle() : SETTLED;
+            unknown = reply == null;
+            CompletableFuture<Void> settled = unknown ? settle() : SETTLED;
             acquisition.queue().locked(() -> {
                 onAnswer(reply instanceof Reply.NotOwner);
                 if (next != null) {
@@ -61,7 +63,8 @@ final class Ending {
     CompletableFuture<Boolean> complete(long lastToken) {
         long epoch = engine.store().epoch();
         return engine.store().complete(name, id, lastToken).handle((reply, failure) -> {
-            if (reply == null) {
+            unknown = reply == null;
+            if (unknown) {
                 settle();
             }
             acquisition.queue().locked(() -> onAnswer(reply instanceof Reply.NotOwner));
@@ -100,6 +103,11 @@ final class Ending {
 
     boolean isPredecessorSettled() {
         return predecessorSettled.isDone();
+    }
+
+    /** Whether Redis did not answer when the lock was given back. May be read without the mutex. */
+    boolean isUnknown() {
+        return unknown;
     }
 
     boolean isAnswered() {

@@ -22,6 +22,9 @@ interface GrantChannel extends AutoCloseable {
     /** Subscribes in the background, unless that has been done. */
     void open();
 
+    /** Whether anybody has waited yet. */
+    boolean isOpened();
+
     /** Has completions listened to as well, as soon as it is open. */
     void follow();
 

@@ -8,7 +8,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 
 import io.github.lockboot.Lease;
+import io.github.lockboot.LockListener.Origin;
 import io.github.lockboot.LockLostException;
+import io.github.lockboot.LockTemplate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -67,6 +69,14 @@ final class Hold implements Lease, Waiter.Outcome {
         return waiter.thread();
     }
 
+    /** How it came about. */
+    Origin origin() {
+        if (token != grant.token()) {
+            return Origin.LOCAL;
+        }
+        return acquisition.isGrantedByPush() ? Origin.GRANTED : Origin.ASKED;
+    }
+
     /** Whether the lease may have run out. */
     boolean isOver() {
         return grant.isOver(engine.nanoTime());
@@ -123,10 +133,11 @@ final class Hold implements Lease, Waiter.Outcome {
 
     /** Releases and waits for the answer; an interrupt is kept for later. */
     void releaseAndAwait() {
-        checkReleased(queue.release(this).join());
+        CompletableFuture<Boolean> released = queue.release(this);
+        checkReleased(released, released.join());
     }
 
-    private void checkReleased(boolean intact) {
+    private void checkReleased(CompletableFuture<Boolean> released, boolean intact) {
         if (!intact) {
             if (loseAfterRelease()) {
                 engine.losses().report(this);
@@ -135,6 +146,8 @@ final class Hold implements Lease, Waiter.Outcome {
                 throw lostException();
             }
         }
+        boolean passedOn = released == LockEngine.INTACT;
+        waiter.watch().released(passedOn || !acquisition.isUnlockUnanswered());
     }
 
     LockLostException lostException() {
@@ -178,6 +191,11 @@ final class Hold implements Lease, Waiter.Outcome {
     }
 
     @Override
+    public <T extends @Nullable Object, E extends Throwable> T call(LockTemplate.Action<T, E> action) throws E {
+        return waiter.watch().call(action);
+    }
+
+    @Override
     public void onLost(Runnable callback) {
         synchronized (lossCallbacks) {
             lossCallbacks.add(callback);
@@ -202,7 +220,8 @@ final class Hold implements Lease, Waiter.Outcome {
             throw lostException();
         }
         if (state.get() == State.HELD) {
-            checkReleased(how.apply(this).join());
+            CompletableFuture<Boolean> released = how.apply(this);
+            checkReleased(released, released.join());
         }
     }
 
@@ -222,13 +241,14 @@ final class Hold implements Lease, Waiter.Outcome {
     /** Completes on a worker, because what depends on it may block. */
     private void close(CompletableFuture<Void> closed) {
         CompletableFuture<Boolean> released = isLost() ? LockEngine.NOT_INTACT : queue.release(this);
-        released.thenAcceptAsync(this::checkReleased, engine::runLater).whenComplete((none, failure) -> {
-            if (failure != null) {
-                closed.completeExceptionally(RedisFailure.unwrap(failure));
-            } else {
-                closed.complete(null);
-            }
-        });
+        released.thenAcceptAsync(intact -> checkReleased(released, intact), engine::runLater)
+                .whenComplete((none, failure) -> {
+                    if (failure != null) {
+                        closed.completeExceptionally(RedisFailure.unwrap(failure));
+                    } else {
+                        closed.complete(null);
+                    }
+                });
     }
 
     @Override

@@ -9,6 +9,7 @@ import java.util.function.Function;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.LockUnavailableException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A wait for a lease by a future. What decides it runs on a worker, because the future's dependents do too.
@@ -27,6 +28,7 @@ final class LeaseRequest<T> {
     private LeaseRequest(
             LockEngine engine,
             String name,
+            @Nullable String group,
             Terms terms,
             long maxHoldNanos,
             Waiter.Patience patience,
@@ -36,21 +38,23 @@ final class LeaseRequest<T> {
         this.name = name;
         this.start = engine.nanoTime();
         this.result = result;
-        this.waiter = Waiter.callback(terms, maxHoldNanos, patience, follows, this::tell);
+        Watch watch = engine.listeners().requested(name, group, null);
+        this.waiter = Waiter.callback(terms, maxHoldNanos, patience, watch, follows, this::tell);
     }
 
     static CompletableFuture<Lease> make(
-            LockEngine engine, String name, Terms terms, long maxHoldNanos, long waitNanos) {
-        return new LeaseRequest<>(engine, name, terms, maxHoldNanos, patience(waitNanos), false, Optional::orElseThrow)
+            LockEngine engine, String name, @Nullable String group, Terms terms, long maxHoldNanos, long waitNanos) {
+        return new LeaseRequest<>(
+                        engine, name, group, terms, maxHoldNanos, patience(waitNanos), false, Optional::orElseThrow)
                 .enter(waitNanos);
     }
 
     /** As {@link #make}, but empty once a holder has completed. */
     static CompletableFuture<Optional<Lease>> follow(
-            LockEngine engine, String name, Terms terms, long maxHoldNanos, long waitNanos) {
+            LockEngine engine, String name, @Nullable String group, Terms terms, long maxHoldNanos, long waitNanos) {
         engine.channel().follow();
         return new LeaseRequest<Optional<Lease>>(
-                        engine, name, terms, maxHoldNanos, patience(waitNanos), true, Function.identity())
+                        engine, name, group, terms, maxHoldNanos, patience(waitNanos), true, Function.identity())
                 .enter(waitNanos);
     }
 
@@ -71,7 +75,10 @@ final class LeaseRequest<T> {
     /** There may be many followers, and what they do next is quick. */
     private void tell() {
         if (waiter.outcome() == Waiter.Plain.COMPLETED) {
-            engine.runInTurn(() -> future.complete(result.apply(Optional.empty())));
+            engine.runInTurn(() -> {
+                waiter.watch().followed();
+                future.complete(result.apply(Optional.empty()));
+            });
         } else {
             engine.runLater(this::onDecision);
         }
@@ -107,8 +114,16 @@ final class LeaseRequest<T> {
         if (outcome instanceof Hold granted) {
             onGrant(granted);
         } else if (outcome instanceof Waiter.Failure failure) {
+            waiter.watch().unavailable();
+            engine.log().unavailable(name, failure.reason());
             future.completeExceptionally(new LockUnavailableException(name, failure.reason(), failure.cause()));
         } else if (outcome == Waiter.Plain.REFUSED) {
+            if (future.isCancelled()) {
+                waiter.watch().abandoned();
+                return;
+            }
+            waiter.watch().notAcquired();
+            engine.log().notAcquired(name);
             Duration waited = Duration.ofNanos(engine.nanoTime() - start);
             future.completeExceptionally(new LockNotAcquiredException(name, waited));
         }
@@ -117,8 +132,11 @@ final class LeaseRequest<T> {
     private void onGrant(Hold granted) {
         if (granted.isOver()) {
             granted.queue().takeBackOverdue(waiter, granted);
-        } else if (granted.claim() && !future.complete(result.apply(Optional.of(granted)))) {
-            granted.queue().release(granted);
+        } else if (granted.claim()) {
+            waiter.watch().acquired(granted);
+            if (!future.complete(result.apply(Optional.of(granted)))) {
+                granted.closeAfter(Duration.ZERO);
+            }
         }
     }
 }

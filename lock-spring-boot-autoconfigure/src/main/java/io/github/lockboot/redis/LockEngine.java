@@ -51,7 +51,9 @@ final class LockEngine implements GrantChannel.Subscriber, AutoCloseable {
     private final GrantChannel channel;
     private final Renewer renewer;
     private final Settler settler;
+    private final LockLog log = new LockLog();
     private final LossReporter losses;
+    private final Listeners listeners;
     private final Map<String, LocalQueue> queues = new ConcurrentHashMap<>();
     private final Map<String, Acquisition> acquisitions = new ConcurrentHashMap<>();
     private final AtomicLong newestToken = new AtomicLong();
@@ -81,7 +83,8 @@ final class LockEngine implements GrantChannel.Subscriber, AutoCloseable {
         this.channel = channelFactory.create(this);
         this.renewer = new Renewer(this);
         this.settler = new Settler(this);
-        this.losses = new LossReporter(workers);
+        this.losses = new LossReporter(workers, log);
+        this.listeners = new Listeners(timer, workers);
     }
 
     // --- names ------------------------------------------------------------------------------------------------
@@ -236,6 +239,14 @@ final class LockEngine implements GrantChannel.Subscriber, AutoCloseable {
 
     LossReporter losses() {
         return losses;
+    }
+
+    LockLog log() {
+        return log;
+    }
+
+    Listeners listeners() {
+        return listeners;
     }
 
     // --- shutdown ---------------------------------------------------------------------------------------------

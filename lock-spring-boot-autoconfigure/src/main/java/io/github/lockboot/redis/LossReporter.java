@@ -1,23 +1,15 @@
 package io.github.lockboot.redis;
 
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.HexFormat;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executor;
 
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /** Tells that a hold was lost: one warning in the log, the hold's callbacks, and its thread when it comes to unlock. */
 final class LossReporter {
-
-    private static final Log log = LogFactory.getLog(RedisLock.class);
 
     /** Of threads that never come to unlock what they lost, the oldest are forgotten beyond this many. */
     private static final int MOST_REMEMBERED = 1_000;
@@ -25,10 +17,12 @@ final class LossReporter {
     private record Owner(String name, Thread thread) {}
 
     private final Executor workers;
+    private final LockLog log;
     private final Map<Owner, Hold> unclaimed = new LinkedHashMap<>();
 
-    LossReporter(Executor workers) {
+    LossReporter(Executor workers, LockLog log) {
         this.workers = workers;
+        this.log = log;
     }
 
     void report(Hold hold) {
@@ -36,14 +30,15 @@ final class LossReporter {
         if (owner != null) {
             remember(hold, owner);
         }
-        warn(hold, owner);
+        log.lost(hold, owner != null && hold.isOverdue() ? whereStuck(owner) : null);
+        hold.waiter().watch().lost(hold.lossReason());
         runCallbacks(hold);
     }
 
     void runCallbacks(Hold hold) {
         List<Runnable> callbacks = hold.takeLossCallbacks();
         if (!callbacks.isEmpty()) {
-            workers.execute(() -> callbacks.forEach(LossReporter::run));
+            workers.execute(() -> callbacks.forEach(this::run));
         }
     }
 
@@ -69,33 +64,17 @@ final class LossReporter {
         }
     }
 
-    private static void warn(Hold hold, @Nullable Thread owner) {
-        String text = "Lock lost: name digest " + digest(hold.name()) + ", fencing token " + hold.fencingToken() + ": "
-                + hold.lossReason();
-        if (owner != null && hold.isOverdue()) {
-            Throwable where = new Throwable("held beyond lock.max-hold by thread " + owner.getName());
-            where.setStackTrace(owner.getStackTrace());
-            log.warn(text, where);
-        } else {
-            log.warn(text);
-        }
+    private static Throwable whereStuck(Thread owner) {
+        Throwable where = new Throwable("held beyond lock.max-hold by thread " + owner.getName());
+        where.setStackTrace(owner.getStackTrace());
+        return where;
     }
 
-    private static void run(Runnable callback) {
+    private void run(Runnable callback) {
         try {
             callback.run();
         } catch (RuntimeException | Error failure) {
-            log.warn("A callback for a lost lock failed", failure);
-        }
-    }
-
-    /** Names may be personal data. */
-    static String digest(String name) {
-        try {
-            byte[] hash = MessageDigest.getInstance("SHA-256").digest(name.getBytes(StandardCharsets.UTF_8));
-            return HexFormat.of().formatHex(hash, 0, 6);
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException(e);
+            log.callbackFailed(failure);
         }
     }
 }

@@ -62,6 +62,11 @@ final class PubSubGrantChannel implements GrantChannel {
     }
 
     @Override
+    public boolean isOpened() {
+        return opened.get();
+    }
+
+    @Override
     public void follow() {
         if (!followed.get() && followed.compareAndSet(false, true) && started != null) {
             workers.execute(this::addCompletions);

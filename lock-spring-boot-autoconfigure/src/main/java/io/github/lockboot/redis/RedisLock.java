@@ -7,6 +7,7 @@ import java.util.concurrent.locks.LockSupport;
 
 import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockOptions;
+import io.github.lockboot.LockTemplate;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.NamedLock;
 import org.jspecify.annotations.Nullable;
@@ -23,12 +24,14 @@ public final class RedisLock implements NamedLock {
     private final String name;
     private final Terms terms;
     private final long maxHoldNanos;
+    private final @Nullable String group;
 
-    RedisLock(LockEngine engine, String name, Terms terms, long maxHoldNanos) {
+    RedisLock(LockEngine engine, String name, Terms terms, long maxHoldNanos, @Nullable String group) {
         this.engine = engine;
         this.name = name;
         this.terms = terms;
         this.maxHoldNanos = maxHoldNanos;
+        this.group = group;
     }
 
     @Override
@@ -101,7 +104,8 @@ public final class RedisLock implements NamedLock {
     private boolean acquire(Terms wanted, Waiter.Patience patience, long waitNanos, boolean interruptible)
             throws InterruptedException {
         long deadline = patience == Waiter.Patience.LIMITED ? engine.nanoTime() + waitNanos : NO_DEADLINE;
-        Waiter waiter = Waiter.thread(wanted, maxHoldNanos, patience);
+        Watch watch = engine.listeners().requested(name, group, Thread.currentThread());
+        Waiter waiter = Waiter.thread(wanted, maxHoldNanos, patience, watch);
         LocalQueue queue = engine.enter(name, waiter);
         boolean interrupted = false;
         try {
@@ -109,6 +113,7 @@ public final class RedisLock implements NamedLock {
                 interrupted |= Thread.interrupted();
                 if (interrupted && interruptible && queue.leave(waiter)) {
                     interrupted = false;
+                    watch.abandoned();
                     throw new InterruptedException();
                 }
                 // Taking the queue's mutex may have used up the wake-up that came with a decision: look again.
@@ -154,10 +159,19 @@ public final class RedisLock implements NamedLock {
 
     private boolean outcomeOf(Waiter waiter) {
         Waiter.Outcome outcome = waiter.outcome();
+        Watch watch = waiter.watch();
         if (outcome instanceof Waiter.Failure failure) {
+            watch.unavailable();
+            engine.log().unavailable(name, failure.reason());
             throw new LockUnavailableException(name, failure.reason(), failure.cause());
         }
-        return outcome instanceof Hold;
+        if (outcome instanceof Hold granted) {
+            watch.acquired(granted);
+            return true;
+        }
+        watch.notAcquired();
+        engine.log().notAcquired(name);
+        return false;
     }
 
     // --- giving back ------------------------------------------------------------------------------------------
@@ -216,6 +230,12 @@ public final class RedisLock implements NamedLock {
     public Duration remainingLease() {
         Hold mine = mine();
         return mine == null ? Duration.ZERO : mine.remaining();
+    }
+
+    @Override
+    public <T extends @Nullable Object, E extends Throwable> T call(LockTemplate.Action<T, E> action) throws E {
+        Hold mine = engine.listeners().isEmpty() ? null : mine();
+        return mine == null ? action.run() : mine.call(action);
     }
 
     @Override

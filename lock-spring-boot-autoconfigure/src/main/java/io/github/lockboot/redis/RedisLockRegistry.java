@@ -1,6 +1,7 @@
 package io.github.lockboot.redis;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -13,6 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.github.lockboot.Lease;
+import io.github.lockboot.LockListener;
 import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
@@ -29,6 +31,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
 
     private final LockEngine engine;
+    private final RedisLockInspector inspector;
     private final LockOptions defaults;
     private final Map<String, LockOptions> overrides;
     private final SelfCheck selfCheck;
@@ -38,12 +41,14 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
 
     private RedisLockRegistry(
             LockEngine engine,
+            RedisLockInspector inspector,
             LockOptions defaults,
             Map<String, LockOptions> overrides,
             SelfCheck selfCheck,
             Duration closeTimeout,
             Runnable closeConnections) {
         this.engine = engine;
+        this.inspector = inspector;
         this.defaults = defaults;
         this.overrides = overrides;
         this.selfCheck = selfCheck;
@@ -64,7 +69,7 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
     @Override
     public NamedLock get(String name, LockOptions options) {
         LockOptions whole = configured(options).orElse(defaults);
-        return new RedisLock(engine, checked(name), termsOf(whole), maxHoldNanosOf(whole));
+        return new RedisLock(engine, checked(name), termsOf(whole), maxHoldNanosOf(whole), whole.group());
     }
 
     @Override
@@ -85,14 +90,24 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
     public CompletableFuture<Lease> acquireAsync(String name, LockOptions options) {
         LockOptions whole = configured(options).orElse(defaults);
         long wait = LockEngine.nanosOf(Objects.requireNonNull(whole.waitTime()));
-        return LeaseRequest.make(engine, checked(name), termsOf(whole), maxHoldNanosOf(whole), wait);
+        return LeaseRequest.make(engine, checked(name), whole.group(), termsOf(whole), maxHoldNanosOf(whole), wait);
+    }
+
+    @Override
+    public void addListener(LockListener listener) {
+        engine.listeners().add(listener);
+    }
+
+    /** What operators want to know of these locks, or to do to them. */
+    public RedisLockInspector inspector() {
+        return inspector;
     }
 
     @Override
     public CompletableFuture<Optional<Lease>> acquireOrFollowAsync(String name, LockOptions options) {
         LockOptions whole = configured(options).orElse(defaults);
         long wait = LockEngine.nanosOf(Objects.requireNonNull(whole.waitTime()));
-        return LeaseRequest.follow(engine, checked(name), termsOf(whole), maxHoldNanosOf(whole), wait);
+        return LeaseRequest.follow(engine, checked(name), whole.group(), termsOf(whole), maxHoldNanosOf(whole), wait);
     }
 
     /**
@@ -165,7 +180,7 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
         return engine.inUse();
     }
 
-    private static String checked(String name) {
+    static String checked(String name) {
         if (name.isEmpty()) {
             throw new IllegalArgumentException("the lock name is empty");
         }
@@ -199,6 +214,8 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
         private Duration commandTimeout = Duration.ofSeconds(2);
         private int localHandoffLimit = 64;
         private int maxWaiters = 1_000;
+        private boolean logKeys;
+        private final List<LockListener> listeners = new ArrayList<>(0);
 
         private Builder(RedisConnectionFactory connectionFactory) {
             this.connectionFactory = connectionFactory;
@@ -258,6 +275,18 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
             return this;
         }
 
+        /** Has it told what becomes of the locks, after those given before. */
+        public Builder listener(LockListener listener) {
+            listeners.add(listener);
+            return this;
+        }
+
+        /** Has names of locks written to the log themselves instead of their digests. */
+        public Builder logKeys(boolean logKeys) {
+            this.logKeys = logKeys;
+            return this;
+        }
+
         /** Makes the registry; nothing connects yet. */
         public RedisLockRegistry build() {
             LockEngine.Settings settings =
@@ -287,7 +316,19 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
                     .withWaitTime(Duration.ofSeconds(10))
                     .withRenewal());
             SelfCheck selfCheck = new SelfCheck(connections.factory(), store, workers, commandTimeout);
-            return new RedisLockRegistry(engine, complete, overrides, selfCheck, commandTimeout, connections::close);
+            listeners.forEach(engine.listeners()::add);
+            if (logKeys) {
+                engine.log().writeNames();
+            }
+            engine.log().started(Connections.kindOf(connectionFactory), keyPrefix, complete);
+            return new RedisLockRegistry(
+                    engine,
+                    new RedisLockInspector(connections.factory(), store, engine.channel()),
+                    complete,
+                    overrides,
+                    selfCheck,
+                    commandTimeout,
+                    connections::close);
         }
 
         private static Duration requirePositive(Duration duration, String what) {

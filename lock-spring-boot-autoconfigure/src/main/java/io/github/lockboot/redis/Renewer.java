@@ -125,6 +125,9 @@ final class Renewer {
             return false;
         }
         boolean renew = owner.terms.renew() && owner.queue().keepsLease();
+        if (owner.terms.renew() && !renew) {
+            watchOf(owner).stuck();
+        }
         long retry = now + grant.retryDelay();
         enter(owner, renew && retry - grant.deadline() < 0 ? retry : grant.deadline(), 0);
         return renew;
@@ -138,9 +141,17 @@ final class Renewer {
                     .whenComplete((reply, failure) -> owner.queue().locked(() -> {
                         if (owner.onRenewal(reply, sentAt)) {
                             add(owner, owner.grant());
+                            watchOf(owner).renewed();
+                        } else if (reply == null) {
+                            watchOf(owner).renewalFailed();
                         }
                     }));
         }
+    }
+
+    private static Watch watchOf(Acquisition owner) {
+        Hold holder = owner.queue().holder();
+        return holder != null && holder.acquisition() == owner ? holder.waiter().watch() : Watch.NONE;
     }
 
     private long now() {

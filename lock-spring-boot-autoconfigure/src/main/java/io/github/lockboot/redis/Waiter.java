@@ -33,6 +33,7 @@ final class Waiter {
     private final Terms terms;
     private final long maxHoldNanos;
     private final Patience patience;
+    private final Watch watch;
     private final @Nullable Thread thread;
     private final boolean follows;
     private final Runnable onDecision;
@@ -43,21 +44,23 @@ final class Waiter {
             Terms terms,
             long maxHoldNanos,
             Patience patience,
+            Watch watch,
             @Nullable Thread thread,
             boolean follows,
             Runnable onDecision) {
         this.terms = terms;
         this.maxHoldNanos = maxHoldNanos;
         this.patience = patience;
+        this.watch = watch;
         this.thread = thread;
         this.follows = follows;
         this.onDecision = onDecision;
     }
 
     /** The current thread, whose hold will be its own. */
-    static Waiter thread(Terms terms, long maxHoldNanos, Patience patience) {
+    static Waiter thread(Terms terms, long maxHoldNanos, Patience patience, Watch watch) {
         Thread thread = Thread.currentThread();
-        return new Waiter(terms, maxHoldNanos, patience, thread, false, () -> LockSupport.unpark(thread));
+        return new Waiter(terms, maxHoldNanos, patience, watch, thread, false, () -> LockSupport.unpark(thread));
     }
 
     /**
@@ -65,8 +68,9 @@ final class Waiter {
      *
      * @param follows whether the wait also ends, without a hold, when a holder has completed
      */
-    static Waiter callback(Terms terms, long maxHoldNanos, Patience patience, boolean follows, Runnable onDecision) {
-        return new Waiter(terms, maxHoldNanos, patience, null, follows, onDecision);
+    static Waiter callback(
+            Terms terms, long maxHoldNanos, Patience patience, Watch watch, boolean follows, Runnable onDecision) {
+        return new Waiter(terms, maxHoldNanos, patience, watch, null, follows, onDecision);
     }
 
     Terms terms() {
@@ -82,6 +86,11 @@ final class Waiter {
     @Nullable
     Thread thread() {
         return thread;
+    }
+
+    /** What listeners are told of it, and of its hold. */
+    Watch watch() {
+        return watch;
     }
 
     boolean follows() {

@@ -26,7 +26,7 @@ class FlightRulesTests {
     private final ScriptedEngine scripted = new ScriptedEngine(64);
 
     private CompletableFuture<Optional<Lease>> follow() {
-        return LeaseRequest.follow(scripted.engine, NAME, new Terms(TTL.toMillis(), true), 0, LONG.toNanos());
+        return LeaseRequest.follow(scripted.engine, NAME, null, new Terms(TTL.toMillis(), true), 0, LONG.toNanos());
     }
 
     private void completedElsewhere(long token) {
@@ -191,6 +191,7 @@ class FlightRulesTests {
             CompletableFuture<Optional<Lease>> brief = LeaseRequest.follow(
                     scripted.engine,
                     NAME,
+                    null,
                     new Terms(TTL.toMillis(), true),
                     0,
                     Duration.ofSeconds(1).toNanos());

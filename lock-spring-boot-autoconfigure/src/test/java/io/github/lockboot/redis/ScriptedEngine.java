@@ -10,6 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 import io.github.lockboot.Lease;
+import io.github.lockboot.LockListener;
 import io.github.lockboot.redis.ScriptRunner.Call;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -27,13 +28,14 @@ final class ScriptedEngine {
     boolean channelLive = true;
     long epoch;
 
-    ScriptedEngine(int localHandoffLimit) {
+    ScriptedEngine(int localHandoffLimit, LockListener... listeners) {
         LockEngine.Settings settings = new LockEngine.Settings(
                 Duration.ofSeconds(2), Duration.ofMillis(20), Duration.ofSeconds(2), localHandoffLimit);
         LockStore store = new LockStore(new Redis(), "lock:", settings.retryInterval(), settings.patience(), 1_000);
         LockEngine.Surroundings surroundings = new LockEngine.Surroundings(timer, new CallerRuns(), () -> 0);
         engine =
                 new LockEngine(settings, new AcquisitionIds(SESSION), store, surroundings, subscriber -> new Channel());
+        List.of(listeners).forEach(engine.listeners()::add);
     }
 
     /** A command that the test has not answered yet. */
@@ -91,11 +93,11 @@ final class ScriptedEngine {
     }
 
     CompletableFuture<Lease> acquire(Duration wait, Duration ttl, boolean renew) {
-        return LeaseRequest.make(engine, NAME, new Terms(ttl.toMillis(), renew), 0, wait.toNanos());
+        return LeaseRequest.make(engine, NAME, null, new Terms(ttl.toMillis(), renew), 0, wait.toNanos());
     }
 
     CompletableFuture<Lease> acquireNamed(String name, Duration wait) {
-        return LeaseRequest.make(engine, name, new Terms(TTL.toMillis(), true), 0, wait.toNanos());
+        return LeaseRequest.make(engine, name, null, new Terms(TTL.toMillis(), true), 0, wait.toNanos());
     }
 
     /** A lease granted at once, Redis answering without delay. */
@@ -131,6 +133,11 @@ final class ScriptedEngine {
 
         @Override
         public void open() {}
+
+        @Override
+        public boolean isOpened() {
+            return true;
+        }
 
         @Override
         public void follow() {}

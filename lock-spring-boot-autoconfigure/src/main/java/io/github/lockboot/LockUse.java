@@ -1,0 +1,35 @@
+package io.github.lockboot;
+
+import java.time.Duration;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One use of a lock, from the request to its end: a wait, and the hold it may lead to. A {@link LockListener} is told of each
+ * step with the same object. Taking the lock again on the thread that holds it is no use of its own.
+ *
+ * <p>Its text form holds a digest of the name. All methods may be called from any thread, at any time.
+ */
+public interface LockUse {
+
+    /** The name of the lock, key included. It may be personal data: tag no metric with it, and keep it out of logs. */
+    String name();
+
+    /** What kind of lock it is ({@link LockOptions#group()}); null when nobody said. */
+    @Nullable
+    String group();
+
+    /** The thread that waits and will own the hold; null for a {@link Lease}. */
+    @Nullable
+    Thread thread();
+
+    /** The id under which Redis knows the holder; null until the lock is held, and in memory. */
+    @Nullable
+    String ownerId();
+
+    /** The fencing token of the hold; 0 until the lock is held. Stays readable after the end. */
+    long fencingToken();
+
+    /** How long the hold lasts for certain unless renewed; zero before and after it. */
+    Duration remainingLease();
+}

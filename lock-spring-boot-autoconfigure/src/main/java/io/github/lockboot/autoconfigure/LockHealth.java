@@ -1,0 +1,44 @@
+package io.github.lockboot.autoconfigure;
+
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+
+import io.github.lockboot.redis.RedisLockInspector.Notification;
+import io.github.lockboot.redis.RedisLockRegistry;
+
+/** Whether locks can be had, in words that both lines of Spring Boot understand. */
+final class LockHealth {
+
+    private final Collection<RedisLockRegistry> registries;
+
+    LockHealth(Collection<RedisLockRegistry> registries) {
+        this.registries = registries;
+    }
+
+    /**
+     * Asks Redis through every registry.
+     *
+     * @return details for those who may see them
+     * @throws io.github.lockboot.LockUnavailableException if one of them cannot serve
+     */
+    Map<String, Object> check() {
+        Map<String, Object> details = new LinkedHashMap<>();
+        details.put("notification", text(Notification.UNUSED));
+        for (RedisLockRegistry registry : registries) {
+            Notification notification = registry.inspector().check();
+            if (notification == Notification.CUT) {
+                details.put("degraded", "the channel is not subscribed to: waiters only poll");
+            }
+            if (notification != Notification.UNUSED) {
+                details.put("notification", text(notification));
+            }
+        }
+        return details;
+    }
+
+    private static String text(Notification notification) {
+        return notification.name().toLowerCase(Locale.ROOT);
+    }
+}

@@ -1,0 +1,34 @@
+package io.github.lockboot.autoconfigure;
+
+import io.github.lockboot.redis.RedisLockRegistry;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
+import org.springframework.boot.health.contributor.AbstractHealthIndicator;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.context.annotation.Bean;
+
+/** The health of locks on Spring Boot 4. */
+@AutoConfiguration(after = LockAutoConfiguration.class)
+@ConditionalOnClass(ConditionalOnEnabledHealthIndicator.class)
+@ConditionalOnBean(RedisLockRegistry.class)
+public final class LockHealthContributorAutoConfiguration {
+
+    @Bean
+    @ConditionalOnEnabledHealthIndicator("lock")
+    @ConditionalOnMissingBean(name = "lockHealthIndicator")
+    HealthIndicator lockHealthIndicator(ListableBeanFactory beanFactory) {
+        LockHealth locks = new LockHealth(
+                beanFactory.getBeansOfType(RedisLockRegistry.class).values());
+        return new AbstractHealthIndicator("Locks cannot be had") {
+            @Override
+            protected void doHealthCheck(Health.Builder builder) {
+                builder.up().withDetails(locks.check());
+            }
+        };
+    }
+}

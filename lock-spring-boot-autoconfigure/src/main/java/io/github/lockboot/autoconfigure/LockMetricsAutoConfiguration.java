@@ -1,0 +1,33 @@
+package io.github.lockboot.autoconfigure;
+
+import io.github.lockboot.LockRegistry;
+import io.github.lockboot.observability.LockMetrics;
+import io.micrometer.core.instrument.MeterRegistry;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
+import org.springframework.context.annotation.Bean;
+
+/** Metrics of locks, where there is a meter registry. */
+@AutoConfiguration(
+        after = LockAutoConfiguration.class,
+        afterName = {
+            "org.springframework.boot.actuate.autoconfigure.metrics.CompositeMeterRegistryAutoConfiguration",
+            "org.springframework.boot.actuate.autoconfigure.metrics.export.simple.SimpleMetricsExportAutoConfiguration",
+            "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration"
+        })
+@ConditionalOnClass(MeterRegistry.class)
+@ConditionalOnProperty(name = "lock.enabled", matchIfMissing = true)
+@ConditionalOnBean(LockRegistry.class)
+@ConditionalOnSingleCandidate(MeterRegistry.class)
+public final class LockMetricsAutoConfiguration {
+
+    @Bean
+    @ConditionalOnMissingBean
+    LockMetrics distributedLockMetrics(MeterRegistry registry) {
+        return new LockMetrics(registry);
+    }
+}

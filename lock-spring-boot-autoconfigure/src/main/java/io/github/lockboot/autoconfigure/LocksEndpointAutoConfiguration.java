@@ -1,0 +1,29 @@
+package io.github.lockboot.autoconfigure;
+
+import io.github.lockboot.LockRegistry;
+import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
+import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
+import org.springframework.context.annotation.Bean;
+
+/** The actuator endpoint {@code locks}, where it is exposed. */
+@AutoConfiguration(after = LockAutoConfiguration.class)
+@ConditionalOnClass({Endpoint.class, ConditionalOnAvailableEndpoint.class})
+@ConditionalOnProperty(name = "lock.enabled", matchIfMissing = true)
+@ConditionalOnSingleCandidate(LockRegistry.class)
+@ConditionalOnAvailableEndpoint(endpoint = LocksEndpoint.class)
+public final class LocksEndpointAutoConfiguration {
+
+    @Bean
+    LocksInUse distributedLocksInUse() {
+        return new LocksInUse();
+    }
+
+    @Bean
+    LocksEndpoint distributedLocksEndpoint(LocksInUse inUse, LockRegistry registry, LockProperties properties) {
+        return new LocksEndpoint(inUse, registry, properties);
+    }
+}

@@ -1,0 +1,35 @@
+package io.github.lockboot.observability;
+
+import io.github.lockboot.LockListener;
+import io.github.lockboot.LockNames;
+import io.github.lockboot.LockUse;
+import org.slf4j.MDC;
+
+/** Names the lock in the logging context while something runs under it. */
+public final class LockMdc implements LockListener {
+
+    /** The entry: the group and a digest of the name, {@code order#6a09e667f3bc}; or the name. */
+    public static final String KEY = "lock";
+
+    private final boolean inTheClear;
+
+    /** @param inTheClear whether the entry is the name itself, with control characters escaped */
+    public LockMdc(boolean inTheClear) {
+        this.inTheClear = inTheClear;
+    }
+
+    @Override
+    public Runnable entering(LockUse use) {
+        String outer = MDC.get(KEY);
+        MDC.put(KEY, textOf(use));
+        return outer == null ? () -> MDC.remove(KEY) : () -> MDC.put(KEY, outer);
+    }
+
+    private String textOf(LockUse use) {
+        if (inTheClear) {
+            return LockNames.printable(use.name());
+        }
+        String digest = LockNames.digest(use.name());
+        return use.group() == null ? digest : LockNames.printable(use.group()) + "#" + digest;
+    }
+}

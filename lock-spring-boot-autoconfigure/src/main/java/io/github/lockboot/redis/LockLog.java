@@ -1,0 +1,64 @@
+package io.github.lockboot.redis;
+
+import java.time.Duration;
+
+import io.github.lockboot.LockNames;
+import io.github.lockboot.LockOptions;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+/** What a registry writes to the log. Lock names may be personal data, so by default their digests stand there. */
+final class LockLog {
+
+    private static final Log log = LogFactory.getLog(RedisLock.class);
+
+    private volatile boolean inTheClear;
+
+    /** Has names themselves written, on one line each. */
+    void writeNames() {
+        inTheClear = true;
+    }
+
+    void started(String redis, String keyPrefix, LockOptions defaults) {
+        log.info("Distributed locks on Redis (" + redis + "): key prefix '" + LockNames.printable(keyPrefix) + "', ttl "
+                + text(defaults.ttl()) + (Boolean.TRUE.equals(defaults.renew()) ? ", renewed" : ", not renewed")
+                + ", wait time " + text(defaults.waitTime()));
+    }
+
+    void notAcquired(String name) {
+        if (log.isDebugEnabled()) {
+            log.debug("Lock not acquired, another held it: " + shown(name));
+        }
+    }
+
+    void unavailable(String name, String reason) {
+        if (log.isDebugEnabled()) {
+            log.debug("Lock unavailable: " + shown(name) + ": " + reason);
+        }
+    }
+
+    void lost(Hold hold, @Nullable Throwable stuckAt) {
+        String text = "Lock lost: " + shown(hold.name()) + ", fencing token " + hold.fencingToken() + ": "
+                + hold.lossReason();
+        if (stuckAt != null) {
+            log.warn(text, stuckAt);
+        } else {
+            log.warn(text);
+        }
+    }
+
+    void callbackFailed(Throwable failure) {
+        log.warn("A callback for a lost lock failed", failure);
+    }
+
+    private String shown(String name) {
+        return inTheClear ? "name " + LockNames.printable(name) : "name digest " + LockNames.digest(name);
+    }
+
+    private static String text(@Nullable Duration duration) {
+        return duration == null
+                ? "-"
+                : duration.toMillis() % 1000 == 0 ? duration.toSeconds() + "s" : duration.toMillis() + "ms";
+    }
+}

@@ -1,0 +1,124 @@
+package io.github.lockboot.redis;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+
+import io.github.lockboot.LockUnavailableException;
+import org.jspecify.annotations.Nullable;
+import org.springframework.dao.DataAccessException;
+import org.springframework.data.redis.connection.DataType;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.core.StringRedisTemplate;
+
+/**
+ * What operators want to know of the locks of a registry, or to do to them. Each question is about one key, by its name.
+ * Thread-safe.
+ */
+public final class RedisLockInspector {
+
+    /** Beyond the token of a grant, as many may have been used by its holder. */
+    private static final long LOCAL_TOKENS = 65_535;
+
+    /** All there are; asked for with the commands that locks may use anyway. */
+    private static final List<String> FIELDS = List.of("owner", "ttl", "until", "fence", "queue");
+
+    private final StringRedisTemplate template;
+    private final LockStore store;
+    private final GrantChannel channel;
+
+    RedisLockInspector(RedisConnectionFactory factory, LockStore store, GrantChannel channel) {
+        this.template = new StringRedisTemplate(factory);
+        this.store = store;
+        this.channel = channel;
+    }
+
+    /** Whether Redis notifies waiters. */
+    public enum Notification {
+
+        /** Nobody has waited yet, so the channel has not been asked for. */
+        UNUSED,
+
+        /** The channel is subscribed to. */
+        LIVE,
+
+        /** The channel is cut: waiters only poll. */
+        CUT
+    }
+
+    /**
+     * Asks Redis the way locks do, changing nothing.
+     *
+     * @return whether waiters are notified
+     * @throws LockUnavailableException if Redis could not be asked
+     */
+    public Notification check() {
+        answer("health", store.inspect("health"));
+        if (channel.isLive()) {
+            return Notification.LIVE;
+        }
+        return channel.isOpened() ? Notification.CUT : Notification.UNUSED;
+    }
+
+    /**
+     * The key of a lock as it lies in Redis: its type, how long it stays, and the fields of its hash, for display.
+     *
+     * @return empty if there is none
+     * @throws IllegalArgumentException if the name is empty or too long
+     * @throws LockUnavailableException if Redis could not be asked
+     */
+    public Map<String, String> stateOf(String name) {
+        String key = store.keyOf(RedisLockRegistry.checked(name));
+        try {
+            DataType type = template.type(key);
+            if (type == null || type == DataType.NONE) {
+                return Map.of();
+            }
+            Map<String, String> state = new LinkedHashMap<>();
+            state.put("key-type", type.code());
+            state.put("key-expires-in-ms", String.valueOf(template.getExpire(key, TimeUnit.MILLISECONDS)));
+            if (type == DataType.HASH) {
+                List<@Nullable String> values =
+                        template.<String, String>opsForHash().multiGet(key, FIELDS);
+                for (int i = 0; i < FIELDS.size(); i++) {
+                    String value = values.get(i);
+                    if (value != null) {
+                        state.put(FIELDS.get(i), value);
+                    }
+                }
+            }
+            return state;
+        } catch (DataAccessException failure) {
+            throw new LockUnavailableException(name, LockEngine.NO_ANSWER, failure);
+        }
+    }
+
+    /**
+     * Releases a lock over its holder's head: the first in the queue gets it, and the holder learns of the loss at its next
+     * renewal, or from the fencing token.
+     *
+     * @param ownerId the id of the holder, as {@link #stateOf} tells it
+     * @return false if another holds the lock, or nobody
+     * @throws IllegalArgumentException if the name is empty or too long
+     * @throws LockUnavailableException if Redis could not be asked
+     */
+    public boolean forceRelease(String name, String ownerId) {
+        Reply held = answer(name, store.inspect(RedisLockRegistry.checked(name)));
+        if (!(held instanceof Reply.Held mine) || !mine.owner().equals(ownerId)) {
+            return false;
+        }
+        Reply reply = answer(name, store.unlock(name, ownerId, mine.fence() + LOCAL_TOKENS));
+        return !(reply instanceof Reply.NotOwner);
+    }
+
+    private static Reply answer(String name, CompletableFuture<Reply> asked) {
+        try {
+            return asked.join();
+        } catch (CompletionException failure) {
+            throw new LockUnavailableException(name, LockEngine.NO_ANSWER, RedisFailure.unwrap(failure));
+        }
+    }
+}

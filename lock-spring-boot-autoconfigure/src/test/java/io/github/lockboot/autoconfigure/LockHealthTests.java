@@ -1,0 +1,126 @@
+package io.github.lockboot.autoconfigure;
+
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Supplier;
+
+import io.github.lockboot.Actor;
+import io.github.lockboot.Lease;
+import io.github.lockboot.LockOptions;
+import io.github.lockboot.LockUnavailableException;
+import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.redis.RedisLockRegistry;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.util.ClassUtils;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/** Health on the line of Spring Boot that runs; the classes of the other must not be needed. */
+class LockHealthTests {
+
+    private static final String BOOT_3 = "org.springframework.boot.actuate.autoconfigure.health";
+    private static final String BOOT_4 = "org.springframework.boot.health";
+    private static final boolean ON_BOOT_3 =
+            ClassUtils.isPresent(BOOT_3 + ".ConditionalOnEnabledHealthIndicator", null);
+
+    private static RedisServer server;
+
+    private final ApplicationContextRunner runner =
+            runner(() -> new LettuceConnectionFactory(server.host(), server.port()));
+
+    private static ApplicationContextRunner runner(Supplier<RedisConnectionFactory> redis) {
+        return new ApplicationContextRunner()
+                .withBean(RedisConnectionFactory.class, redis)
+                .withClassLoader(new FilteredClassLoader(ON_BOOT_3 ? BOOT_4 : BOOT_3))
+                .withConfiguration(AutoConfigurations.of(
+                        LockAutoConfiguration.class,
+                        LockHealthAutoConfiguration.class,
+                        LockHealthContributorAutoConfiguration.class));
+    }
+
+    @BeforeAll
+    static void start() {
+        server = RedisServer.start();
+    }
+
+    @AfterAll
+    static void stop() {
+        server.close();
+    }
+
+    /** What both lines have: the name of the status and the details. */
+    private static String healthOf(Object indicator) {
+        try {
+            Method health = indicator.getClass().getMethod("health");
+            health.setAccessible(true);
+            return health.invoke(indicator).toString();
+        } catch (ReflectiveOperationException failure) {
+            throw new AssertionError(failure);
+        }
+    }
+
+    @Test
+    void locksThatCanBeHadAreUp() {
+        runner.run(context -> {
+            assertThat(context).hasNotFailed().hasBean("lockHealthIndicator");
+            assertThat(healthOf(context.getBean("lockHealthIndicator")))
+                    .startsWith("UP")
+                    .contains("unused")
+                    .doesNotContain("degraded");
+        });
+    }
+
+    @Test
+    void itCanBeTurnedOffLikeAnyOther() {
+        runner.withPropertyValues("management.health.lock.enabled=false")
+                .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean("lockHealthIndicator"));
+    }
+
+    @Test
+    void locksInMemoryHaveNoHealth() {
+        runner.withPropertyValues("lock.type=memory")
+                .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean("lockHealthIndicator"));
+    }
+
+    @Test
+    void withoutActuatorThereIsNone() {
+        runner.withClassLoader(new FilteredClassLoader(BOOT_3, BOOT_4, "org.springframework.boot.actuate"))
+                .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean("lockHealthIndicator"));
+    }
+
+    @Test
+    void withoutRedisLocksAreDown() {
+        RedisServer gone = RedisServer.start();
+        runner(() -> new LettuceConnectionFactory(gone.host(), gone.port())).run(context -> {
+            Object indicator = context.getBean("lockHealthIndicator");
+            assertThat(healthOf(indicator)).startsWith("UP");
+            gone.close();
+            assertThat(healthOf(indicator)).startsWith("DOWN");
+        });
+    }
+
+    /** The details are the same on both lines, so it is enough to ask what they come from. */
+    @Test
+    void aCutChannelIsADetailAndALiveOneIsNot() {
+        runner.run(context -> {
+            RedisLockRegistry locks = context.getBean(RedisLockRegistry.class);
+            LockHealth health = new LockHealth(List.of(locks));
+            Lease held = locks.acquire("a", LockOptions.defaults());
+            locks.acquireAsync("a", LockOptions.defaults().withWaitTime(Duration.ofMinutes(1)));
+            Actor.await("it is live", () -> health.check().get("notification").equals("live"));
+            assertThat(health.check()).doesNotContainKey("degraded");
+            held.close();
+            locks.close();
+            assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(health::check);
+        });
+    }
+}

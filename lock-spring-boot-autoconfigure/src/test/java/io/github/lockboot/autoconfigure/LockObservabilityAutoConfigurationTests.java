@@ -1,0 +1,270 @@
+package io.github.lockboot.autoconfigure;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+import io.github.lockboot.Actor;
+import io.github.lockboot.DistributedLock;
+import io.github.lockboot.LockListener;
+import io.github.lockboot.LockNames;
+import io.github.lockboot.LockRegistry;
+import io.github.lockboot.LockTemplate;
+import io.github.lockboot.RecordingLockListener;
+import io.github.lockboot.RecordingLockRegistry;
+import io.github.lockboot.memory.MemoryLockRegistry;
+import io.github.lockboot.observability.LockEvent;
+import io.github.lockboot.observability.LockMdc;
+import io.github.lockboot.observability.LockMetrics;
+import io.github.lockboot.observability.LockObservations;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationRegistry;
+import io.micrometer.observation.tck.TestObservationRegistry;
+import io.micrometer.observation.tck.TestObservationRegistryAssert;
+import org.junit.jupiter.api.Test;
+import org.slf4j.MDC;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.support.AbstractBeanDefinition;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationEvent;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.PayloadApplicationEvent;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.context.event.EventListener;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Metrics, observations, events and the logging context of an application, in the way it gets them. */
+class LockObservabilityAutoConfigurationTests {
+
+    private final ApplicationContextRunner runner = new ApplicationContextRunner()
+            .withPropertyValues("lock.type=memory")
+            .withConfiguration(AutoConfigurations.of(
+                    LockAutoConfiguration.class,
+                    LockMetricsAutoConfiguration.class,
+                    LockObservationAutoConfiguration.class));
+
+    @Test
+    void withAMeterRegistryLocksAreCounted() {
+        runner.withBean(SimpleMeterRegistry.class).withBean(Work.class).run(context -> {
+            context.getBean(Work.class).work("4711");
+            context.getBean(Work.class).stage("4712").join();
+            MeterRegistry meters = context.getBean(MeterRegistry.class);
+            assertThat(meters.get("lock.acquired")
+                            .tags("name", "order", "origin", "asked")
+                            .counter()
+                            .count())
+                    .isEqualTo(1);
+            assertThat(meters.get("lock.hold").tag("name", "Work.stage").timer().count())
+                    .isEqualTo(1);
+            assertThat(meters.getMeters())
+                    .noneMatch(meter -> meter.getId().toString().contains("471"));
+        });
+    }
+
+    @Test
+    void withAnObservationRegistryLockedMethodsAreObservedAndTheirBodiesBelow() {
+        runner.withBean(TestObservationRegistry.class, TestObservationRegistry::create)
+                .withBean(Work.class)
+                .run(context -> {
+                    context.getBean(Work.class).work("4711");
+                    context.getBean(Work.class).stage("4712").join();
+                    context.getBean(Work.class).several(List.of("1", "2"));
+                    TestObservationRegistry observations = context.getBean(TestObservationRegistry.class);
+                    for (String body : List.of("work", "stage", "several")) {
+                        TestObservationRegistryAssert.assertThat(observations)
+                                .hasObservationWithNameEqualTo(body)
+                                .that()
+                                .hasParentObservationContextSatisfying(
+                                        parent -> assertThat(parent.getName()).isEqualTo("lock.execution.hold"));
+                    }
+                    TestObservationRegistryAssert.assertThat(observations)
+                            .hasNumberOfObservationsWithNameEqualTo("lock.execution", 4);
+                });
+    }
+
+    @Test
+    void withoutRegistriesNobodyListens() {
+        runner.run(context -> {
+            assertThat(context).doesNotHaveBean(LockMetrics.class).doesNotHaveBean(LockObservations.class);
+            assertThat(context).doesNotHaveBean(LockListener.class);
+        });
+    }
+
+    @Test
+    void withoutMicrometerSlf4jAndActuatorLocksWork() {
+        runner.withClassLoader(new FilteredClassLoader(
+                        "io.micrometer.core", "org.slf4j.MDC", "org.springframework.boot.actuate"))
+                .withPropertyValues("lock.mdc=true")
+                .run(context -> {
+                    assertThat(context).doesNotHaveBean(LockMetrics.class).doesNotHaveBean(LockListener.class);
+                    assertThat(context.getBean(LockTemplate.class).<Integer, RuntimeException>execute("a", () -> 1))
+                            .isEqualTo(1);
+                });
+    }
+
+    @Test
+    void listenersOfTheApplicationAreToldAndMayUseLocksThemselves() {
+        runner.withBean(RecordingLockListener.class)
+                .withBean(ListenerWithLocks.class)
+                .withBean(
+                        "other",
+                        LockRegistry.class,
+                        MemoryLockRegistry::new,
+                        definition -> ((AbstractBeanDefinition) definition).setDefaultCandidate(false))
+                .run(context -> {
+                    assertThat(context).hasNotFailed();
+                    RecordingLockListener listener = context.getBean(RecordingLockListener.class);
+                    context.getBean("other", LockRegistry.class).get("b").lock();
+                    assertThat(listener.told).containsExactly("requested b", "acquired b ASKED");
+                });
+    }
+
+    @Test
+    void whatAnyoneListensForIsPublishedAndNothingElse() {
+        runner.withBean(LossListener.class).withBean(EverythingListener.class).run(context -> {
+            MemoryLockRegistry locks = context.getBean(MemoryLockRegistry.class);
+            locks.get("a").lock();
+            locks.get("a").unlock();
+            locks.get("b").lock();
+            locks.expire("b");
+            LossListener losses = context.getBean(LossListener.class);
+            Actor.await("it is told", () -> losses.events.size() == 1);
+            LockEvent.Lost lost = losses.events.get(0);
+            assertThat(lost.lock().name()).isEqualTo("b");
+            assertThat(lost.lock().fencingToken()).isPositive();
+            assertThat(lost.toString()).doesNotContain("name=b").contains(LockNames.digest("b"));
+            assertThat(context.getBean(EverythingListener.class).lockEvents).isEqualTo(1);
+        });
+    }
+
+    @Test
+    void allEventsArePublishedToWhoeverListensForAnyOfThem() throws Exception {
+        runner.withBean(AnyLockListener.class).run(context -> {
+            MemoryLockRegistry locks = context.getBean(MemoryLockRegistry.class);
+            locks.get("a").lock();
+            try (Actor actor = new Actor()) {
+                assertThat(actor.call(() -> locks.get("a").tryLock())).isFalse();
+            }
+            locks.get("a").unlock();
+            assertThat(context.getBean(AnyLockListener.class).events)
+                    .hasExactlyElementsOfTypes(
+                            LockEvent.Acquired.class, LockEvent.NotAcquired.class, LockEvent.Released.class);
+        });
+    }
+
+    @Test
+    void whereNobodyListensForEventsNobodyListensToTheLocks() {
+        runner.withBean(EverythingListener.class)
+                .withBean(RecordingLockRegistry.class)
+                .run(context -> assertThat(
+                                context.getBean(RecordingLockRegistry.class).listeners())
+                        .isZero());
+        runner.withBean(LossListener.class)
+                .withBean(RecordingLockRegistry.class)
+                .run(context -> assertThat(
+                                context.getBean(RecordingLockRegistry.class).listeners())
+                        .isEqualTo(1));
+    }
+
+    @Test
+    void theLoggingContextNamesTheLockOnlyWhereThatIsWanted() {
+        runner.withBean(Work.class)
+                .run(context ->
+                        assertThat(context.getBean(Work.class).work("4711")).isNull());
+        runner.withPropertyValues("lock.mdc=true").withBean(Work.class).run(context -> {
+            assertThat(context.getBean(Work.class).work("4711")).isEqualTo("order#" + LockNames.digest("order:4711"));
+            assertThat(MDC.get(LockMdc.KEY)).isNull();
+            LockTemplate template = context.getBean(LockTemplate.class);
+            String outer = template.execute("outer", () -> {
+                String before = MDC.get(LockMdc.KEY);
+                assertThat(template.<String, RuntimeException>execute("inner", () -> MDC.get(LockMdc.KEY)))
+                        .isEqualTo(LockNames.digest("inner"));
+                assertThat(MDC.get(LockMdc.KEY)).isEqualTo(before);
+                return before;
+            });
+            assertThat(outer).isEqualTo(LockNames.digest("outer"));
+        });
+    }
+
+    @Test
+    void inTheClearTheLoggingContextHoldsNoLineBreak() {
+        runner.withPropertyValues("lock.mdc=true", "lock.log-keys=true")
+                .withBean(Work.class)
+                .run(context ->
+                        assertThat(context.getBean(Work.class).work("47\r\n11")).isEqualTo("order:47\\u000d\\u000a11"));
+    }
+
+    static class Work {
+
+        private final ObjectProvider<ObservationRegistry> observations;
+
+        Work(ObjectProvider<ObservationRegistry> observations) {
+            this.observations = observations;
+        }
+
+        @DistributedLock(name = "order", key = "#id")
+        String work(String id) {
+            observe("work");
+            return MDC.get(LockMdc.KEY);
+        }
+
+        @DistributedLock(key = "#id")
+        CompletableFuture<Void> stage(String id) {
+            observe("stage");
+            return CompletableFuture.completedFuture(null);
+        }
+
+        @DistributedLock(key = "#ids", perElement = true)
+        void several(List<String> ids) {
+            observe("several");
+        }
+
+        private void observe(String name) {
+            observations.ifAvailable(
+                    registry -> Observation.start(name, registry).stop());
+        }
+    }
+
+    static class ListenerWithLocks implements LockListener {
+        ListenerWithLocks(LockTemplate template, @Lazy LockRegistry registry) {}
+    }
+
+    static class LossListener {
+        final List<LockEvent.Lost> events = new CopyOnWriteArrayList<>();
+
+        @EventListener
+        void on(LockEvent.Lost lost) {
+            events.add(lost);
+        }
+    }
+
+    static class AnyLockListener {
+        final List<LockEvent> events = new ArrayList<>();
+
+        @EventListener
+        void on(LockEvent event) {
+            events.add(event);
+        }
+    }
+
+    static class EverythingListener implements ApplicationListener<ApplicationEvent> {
+        int lockEvents;
+
+        @Override
+        public void onApplicationEvent(ApplicationEvent event) {
+            lockEvents +=
+                    event instanceof PayloadApplicationEvent<?> payload && payload.getPayload() instanceof LockEvent
+                            ? 1
+                            : 0;
+        }
+
+        @EventListener
+        void on(Object anything) {}
+    }
+}

@@ -1,0 +1,145 @@
+package io.github.lockboot.autoconfigure;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+
+import io.github.lockboot.Actor;
+import io.github.lockboot.Lease;
+import io.github.lockboot.LockNames;
+import io.github.lockboot.LockOptions;
+import io.github.lockboot.LockRegistry;
+import io.github.lockboot.fixture.RedisServer;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** The endpoint's operations, on a real Redis. */
+class LocksEndpointTests {
+
+    private static final LockOptions ORDERS = LockOptions.defaults().withGroup("order");
+    private static final String NAME = "order:4711/a\r\nb";
+
+    private static RedisServer server;
+
+    private final ApplicationContextRunner runner = new ApplicationContextRunner()
+            .withBean(RedisConnectionFactory.class, () -> new LettuceConnectionFactory(server.host(), server.port()))
+            .withPropertyValues("management.endpoints.web.exposure.include=locks", "lock.ttl=3s")
+            .withConfiguration(
+                    AutoConfigurations.of(LockAutoConfiguration.class, LocksEndpointAutoConfiguration.class));
+
+    @BeforeAll
+    static void start() {
+        server = RedisServer.start();
+    }
+
+    @AfterAll
+    static void stop() {
+        server.close();
+    }
+
+    @Test
+    void unlessExposedThereIsNoEndpointAndNobodyListensToTheLocks() {
+        runner.withPropertyValues("management.endpoints.web.exposure.include=health")
+                .run(context ->
+                        assertThat(context).doesNotHaveBean(LocksEndpoint.class).doesNotHaveBean(LocksInUse.class));
+    }
+
+    @Test
+    void itShowsWhatThisInstanceHoldsAndWaitsForByDigest() {
+        runner.run(context -> {
+            LocksEndpoint endpoint = context.getBean(LocksEndpoint.class);
+            LockRegistry locks = context.getBean(LockRegistry.class);
+            locks.get(NAME, ORDERS).lock();
+            try (Actor actor = new Actor()) {
+                CompletableFuture<Void> waiting =
+                        actor.begin(() -> locks.get(NAME, ORDERS).lock());
+                Actor.await("it waits", () -> endpoint.locks().waiting().size() == 1);
+                LocksEndpoint.Held held = endpoint.locks().held().get(0);
+                assertThat(held.name()).isEqualTo("order");
+                assertThat(held.key()).isEqualTo(LockNames.digest(NAME));
+                assertThat(held.thread()).isEqualTo(Thread.currentThread().getName());
+                assertThat(held.fence()).isEqualTo(locks.get(NAME).fencingToken());
+                assertThat(held.remainingLease()).isBetween(Duration.ofMillis(1), Duration.ofSeconds(3));
+                assertThat(held.queue()).isEqualTo(1);
+                LocksEndpoint.Waiting waits = endpoint.locks().waiting().get(0);
+                assertThat(waits.name()).isEqualTo("order");
+                assertThat(waits.thread()).isEqualTo("actor");
+                assertThat(waits.position()).isEqualTo(1);
+                locks.get(NAME).unlock();
+                Actor.get(waiting);
+                assertThat(endpoint.locks().waiting()).isEmpty();
+                actor.run(() -> locks.get(NAME).unlock());
+                assertThat(endpoint.locks().held()).isEmpty();
+            }
+        });
+    }
+
+    @Test
+    void keysAreShownInTheClearWhereThatIsWantedOnOneLine() {
+        runner.withPropertyValues("lock.log-keys=true").run(context -> {
+            Lease lease = context.getBean(LockRegistry.class).acquire(NAME, ORDERS);
+            assertThat(context.getBean(LocksEndpoint.class)
+                            .locks()
+                            .held()
+                            .get(0)
+                            .key())
+                    .isEqualTo("order:4711/a\\u000d\\u000ab");
+            lease.close();
+        });
+    }
+
+    @Test
+    void oneLockIsShownAsRedisHasIt() {
+        runner.run(context -> {
+            LocksEndpoint endpoint = context.getBean(LocksEndpoint.class);
+            assertThat(endpoint.lock("nobody", "holds*this")).isNull();
+            Lease lease = context.getBean(LockRegistry.class).acquire("a/b", ORDERS);
+            Map<String, String> state = endpoint.lock("a", "b").state();
+            assertThat(state)
+                    .containsEntry("key-type", "hash")
+                    .containsEntry("fence", String.valueOf(lease.fencingToken()))
+                    .containsEntry("ttl", "3000")
+                    .containsEntry("owner", endpoint.locks().held().get(0).owner())
+                    .containsKeys("until", "key-expires-in-ms");
+            lease.close();
+        });
+    }
+
+    @Test
+    void nobodyReleasesByForceUnlessThatIsAllowed() {
+        runner.run(context -> {
+            LocksEndpoint endpoint = context.getBean(LocksEndpoint.class);
+            Lease lease = context.getBean(LockRegistry.class).acquire("guarded", ORDERS);
+            String owner = endpoint.lock("guarded").state().get("owner");
+            assertThat(endpoint.release(new String[] {"guarded"}, owner).getStatus())
+                    .isEqualTo(403);
+            lease.close();
+        });
+    }
+
+    @Test
+    void forcedByTheOwnersIdTheLockIsFreeWithALargerTokenAndItsHolderLosesIt() {
+        runner.withPropertyValues("lock.endpoint.force-release=true").run(context -> {
+            LocksEndpoint endpoint = context.getBean(LocksEndpoint.class);
+            LockRegistry locks = context.getBean(LockRegistry.class);
+            Lease lease = locks.acquire("stuck", ORDERS);
+            String owner = endpoint.lock("stuck").state().get("owner");
+            assertThat(endpoint.release(new String[] {"stuck"}, "another-1").getStatus())
+                    .isEqualTo(409);
+            assertThat(lease.isValid()).isTrue();
+            assertThat(endpoint.release(new String[] {"stuck"}, owner).getStatus())
+                    .isEqualTo(204);
+            Actor.await("the loss is noticed", () -> !lease.isValid());
+            Lease next = locks.acquire("stuck", ORDERS);
+            assertThat(next.fencingToken()).isGreaterThan(lease.fencingToken() + 65_535);
+            next.close();
+        });
+    }
+}

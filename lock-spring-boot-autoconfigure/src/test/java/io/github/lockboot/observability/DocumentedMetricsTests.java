@@ -1,0 +1,93 @@
+package io.github.lockboot.observability;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+import com.jayway.jsonpath.JsonPath;
+import io.github.lockboot.LockOptions;
+import io.github.lockboot.memory.MemoryLockRegistry;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Names of metrics in the documentation and in the dashboard are those that Prometheus gets. */
+class DocumentedMetricsTests {
+
+    private static final Path DASHBOARD = Path.of("../docs/grafana-dashboard.json");
+    private static final Path DOCUMENT = Path.of("../docs/operations.md");
+
+    private static Set<String> scraped() throws Exception {
+        PrometheusMeterRegistry prometheus = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+        MemoryLockRegistry locks = new MemoryLockRegistry();
+        locks.addListener(new LockMetrics(prometheus));
+        locks.acquire("a", LockOptions.defaults()).close();
+        return find("(?m)^(lock_\\w+)", prometheus.scrape());
+    }
+
+    private static Set<String> find(String pattern, String text) {
+        return Pattern.compile(pattern)
+                .matcher(text)
+                .results()
+                .map((MatchResult found) -> found.group(1))
+                .collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    @Test
+    void everyMetricOfTheDashboardExistsAndAllMetersAreOnIt() throws Exception {
+        List<String> expressions = JsonPath.parse(DASHBOARD.toFile()).read("$.panels[*].targets[*].expr");
+        Set<String> used = find("\\b(lock_\\w+)", String.join(" ", expressions));
+        assertThat(scraped()).containsAll(used);
+        assertThat(Arrays.stream(LockMeter.values())
+                        .map(meter -> "lock_" + meter.name().toLowerCase()))
+                .allMatch(start -> used.stream().anyMatch(name -> name.startsWith(start)));
+        List<String> variables = JsonPath.parse(DASHBOARD.toFile()).read("$.templating.list[*].query.query");
+        assertThat(scraped()).containsAll(find("\\b(lock_\\w+)", String.join(" ", variables)));
+    }
+
+    @Test
+    void theDocumentNamesEveryMeterAndNoOther() throws Exception {
+        String rows = rowsOf("| meter |");
+        assertThat(find("(?m)^\\| `(lock\\.[a-z.]+)`", rows))
+                .containsExactlyInAnyOrderElementsOf(Arrays.stream(LockMeter.values())
+                        .map(LockMeter::meterName)
+                        .toList());
+        Set<String> scraped = scraped();
+        assertThat(find("\\| `(lock_\\w+)`", rows))
+                .hasSameSizeAs(LockMeter.values())
+                .allSatisfy(name ->
+                        assertThat(scraped).anyMatch(known -> known.equals(name) || known.equals(name + "_sum")));
+    }
+
+    @Test
+    void theDocumentNamesEveryObservationAndItsKeys() throws Exception {
+        String rows = rowsOf("| observation |");
+        for (LockObservation observation : LockObservation.values()) {
+            String row = rows.lines()
+                    .filter(line -> line.startsWith("| `" + observation.getName() + "` "))
+                    .findFirst()
+                    .orElseThrow();
+            assertThat(find("`(lock\\.[a-z]+)`", row.substring(row.lastIndexOf('|', row.length() - 3))))
+                    .containsExactlyInAnyOrderElementsOf(Arrays.stream(observation.getLowCardinalityKeyNames())
+                            .map(key -> key.asString())
+                            .toList());
+        }
+    }
+
+    private static String rowsOf(String header) throws IOException {
+        return Files.readString(DOCUMENT)
+                .lines()
+                .dropWhile(line -> !line.startsWith(header))
+                .takeWhile(line -> line.startsWith("|"))
+                .collect(Collectors.joining("\n"));
+    }
+}

@@ -1,0 +1,113 @@
+package io.github.lockboot.observability;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+
+import io.github.lockboot.Actor;
+import io.github.lockboot.Lease;
+import io.github.lockboot.LockOptions;
+import io.github.lockboot.memory.MemoryLockRegistry;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.Tag;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class LockMetricsTests {
+
+    private static final LockOptions ORDERS =
+            LockOptions.defaults().withGroup("order").withWaitTime(Duration.ZERO);
+
+    private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
+    private final MemoryLockRegistry locks = new MemoryLockRegistry();
+
+    @BeforeEach
+    void listen() {
+        locks.addListener(new LockMetrics(meters));
+    }
+
+    private double value(String meter, String... tags) {
+        Meter found = meters.get(meter).tag("name", "order").tags(tags).meter();
+        return found.measure().iterator().next().getValue();
+    }
+
+    @Test
+    void aHoldIsCountedAndTimed() throws Exception {
+        Lease lease = locks.acquire("order:1", ORDERS);
+        assertThat(value("lock.held")).isEqualTo(1);
+        assertThat(value("lock.waiting")).isZero();
+        locks.advance(Duration.ofSeconds(20));
+        lease.close();
+        assertThat(value("lock.held")).isZero();
+        assertThat(value("lock.acquired", "origin", "asked")).isEqualTo(1);
+        assertThat(value("lock.acquired", "origin", "local")).isZero();
+        assertThat(value("lock.wait", "outcome", "acquired")).isEqualTo(1);
+        assertThat(value("lock.hold")).isEqualTo(1);
+        assertThat(meters.get("lock.hold").timer().totalTime(TimeUnit.SECONDS)).isBetween(20.0, 40.0);
+    }
+
+    @Test
+    void aWaitInVainIsCountedAndSeenWhileItLasts() throws Exception {
+        Lease lease = locks.another().acquire("order:1", ORDERS);
+        CompletableFuture<Lease> waiting = locks.acquireAsync("order:1", ORDERS.withWaitTime(Duration.ofSeconds(9)));
+        assertThat(value("lock.waiting")).isEqualTo(1);
+        locks.advance(Duration.ofSeconds(10));
+        assertThat(waiting.handle((held, failure) -> failure).join()).isNotNull();
+        assertThat(value("lock.waiting")).isZero();
+        assertThat(value("lock.not.acquired")).isEqualTo(1);
+        assertThat(value("lock.wait", "outcome", "not_acquired")).isEqualTo(1);
+        assertThat(locks.tryAcquire("order:1", ORDERS)).isEqualTo(Optional.empty());
+        assertThat(value("lock.not.acquired")).isEqualTo(2);
+        lease.close();
+    }
+
+    @Test
+    void aLossIsCountedAndTheLockNoLongerHeld() throws Exception {
+        locks.acquire("order:1", ORDERS);
+        locks.expire("order:1");
+        Actor.await("it is told", () -> value("lock.lost") == 1);
+        assertThat(value("lock.held")).isZero();
+    }
+
+    @Test
+    void aClosedRegistryCountsAsUnavailable() {
+        locks.close();
+        assertThat(locks.acquireAsync("order:1", ORDERS)).failsWithin(Duration.ofSeconds(30));
+        assertThat(value("lock.unavailable")).isEqualTo(1);
+        assertThat(value("lock.waiting")).isZero();
+    }
+
+    /** A thousand keys must not make a thousand time series, nor tell who the customers are. */
+    @Test
+    void noTagHoldsAKeyWithOrWithoutAGroup() throws Exception {
+        for (int i = 0; i < 10; i++) {
+            locks.acquire("customer-" + i, ORDERS).close();
+            locks.get("customer-" + i).lock();
+        }
+        assertThat(meters.getMeters().stream()
+                        .flatMap(meter -> meter.getId().getTags().stream())
+                        .filter(tag -> tag.getKey().equals("name"))
+                        .map(Tag::getValue)
+                        .collect(Collectors.toSet()))
+                .containsExactlyInAnyOrder("order", "none");
+        assertThat(meters.getMeters())
+                .noneMatch(meter -> meter.getId().toString().contains("customer"));
+    }
+
+    @Test
+    void allMetersOfAGroupAreThereFromItsFirstUse() throws Exception {
+        locks.acquire("order:1", ORDERS).close();
+        for (LockMeter meter : LockMeter.values()) {
+            assertThat(meters.get(meter.meterName()).tag("name", "order").meters())
+                    .isNotEmpty()
+                    .allSatisfy(found -> assertThat(found.getId().getType()).isEqualTo(meter.type()))
+                    .allSatisfy(
+                            found -> assertThat(found.getId().getDescription()).isEqualTo(meter.description()));
+        }
+    }
+}

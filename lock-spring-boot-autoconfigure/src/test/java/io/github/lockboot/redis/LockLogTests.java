@@ -1,0 +1,79 @@
+package io.github.lockboot.redis;
+
+import java.time.Duration;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import io.github.lockboot.LockNames;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class LockLogTests {
+
+    private static final String NAME = "customer-4711\r\nforged";
+
+    private final Logger logger = (Logger) LoggerFactory.getLogger(RedisLock.class);
+    private final ListAppender<ILoggingEvent> lines = new ListAppender<>();
+
+    @BeforeEach
+    void read() {
+        logger.setLevel(Level.DEBUG);
+        lines.start();
+        logger.addAppender(lines);
+    }
+
+    @AfterEach
+    void stopReading() {
+        logger.detachAppender(lines);
+        logger.setLevel(null);
+    }
+
+    private void loseAndMiss(ScriptedEngine scripted) {
+        scripted.acquireNamed(NAME, Duration.ofMinutes(1));
+        scripted.next("acquire").answer(new Reply.Owner(100, 30_000, 0));
+        scripted.acquireNamed(NAME, Duration.ZERO);
+        scripted.timer.tick(Duration.ofSeconds(10));
+        scripted.next("renew").answer(new Reply.NotOwner());
+    }
+
+    @Test
+    void contentionIsDebugAndALossOneWarningAndBothHoldADigestOnly() {
+        loseAndMiss(new ScriptedEngine(64));
+        assertThat(lines.list)
+                .hasSize(2)
+                .allSatisfy(line -> assertThat(line.getFormattedMessage())
+                        .contains(LockNames.digest(NAME))
+                        .doesNotContain("4711", "forged", "\n"));
+        assertThat(lines.list).extracting(ILoggingEvent::getLevel).containsExactly(Level.DEBUG, Level.WARN);
+    }
+
+    @Test
+    void inTheClearNoKeyCanForgeALine() {
+        ScriptedEngine scripted = new ScriptedEngine(64);
+        scripted.engine.log().writeNames();
+        loseAndMiss(scripted);
+        assertThat(lines.list)
+                .hasSize(2)
+                .allSatisfy(line -> assertThat(line.getFormattedMessage())
+                        .contains("customer-4711\\u000d\\u000aforged")
+                        .doesNotContain("\n", "\r"));
+    }
+
+    @Test
+    void theStartIsOneLine() {
+        try (TestRegistries registries = TestRegistries.at("localhost", 1)) {
+            registries.registry(builder -> builder.keyPrefix("app:lock:"));
+        }
+        assertThat(lines.list).hasSize(1);
+        assertThat(lines.list.get(0).getLevel()).isEqualTo(Level.INFO);
+        assertThat(lines.list.get(0).getFormattedMessage())
+                .isEqualTo("Distributed locks on Redis (standalone): key prefix 'app:lock:', ttl 30s, renewed,"
+                        + " wait time 10s");
+    }
+}
