@@ -4,7 +4,9 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 
+import io.github.lockboot.Actor;
 import io.github.lockboot.LockRegistry;
+import io.github.lockboot.LockUnavailableException;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -14,8 +16,22 @@ import org.springframework.context.annotation.Configuration;
 record TestApplications(ConfigurableApplicationContext one, ConfigurableApplicationContext other)
         implements AutoCloseable {
 
+    /** Returns when both have locked once: on a busy machine the first TLS connections take longer than a command may. */
     static TestApplications start(List<String> properties) {
-        return new TestApplications(instance(properties), instance(properties));
+        TestApplications applications = new TestApplications(instance(properties), instance(properties));
+        Actor.await("the one has connected", () -> canLock(applications.registry()));
+        Actor.await("the other has connected", () -> canLock(applications.otherRegistry()));
+        return applications;
+    }
+
+    private static boolean canLock(LockRegistry registry) {
+        try {
+            registry.get("first").lock();
+            registry.get("first").unlock();
+            return true;
+        } catch (LockUnavailableException notYet) {
+            return false;
+        }
     }
 
     static ConfigurableApplicationContext instance(List<String> properties) {
