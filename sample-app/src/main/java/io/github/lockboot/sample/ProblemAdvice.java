@@ -3,6 +3,7 @@ package io.github.lockboot.sample;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockNotAcquiredException;
@@ -70,9 +71,17 @@ class ProblemAdvice extends ResponseEntityExceptionHandler {
     @Override
     protected @Nullable ResponseEntity<Object> handleTypeMismatch(
             TypeMismatchException mismatch, HttpHeaders headers, HttpStatusCode status, WebRequest request) {
+        return answer(mismatch, Map.of(mismatch.getPropertyName(), mendOf(mismatch)), headers, status, request);
+    }
+
+    private static String mendOf(TypeMismatchException mismatch) {
+        Class<?> type = mismatch.getRequiredType();
+        if (type != null && type.isEnum()) {
+            return "must be one of "
+                    + Stream.of(type.getEnumConstants()).map(String::valueOf).collect(Collectors.joining(", "));
+        }
         Throwable cause = mismatch.getMostSpecificCause();
-        String mend = cause instanceof NumberFormatException ? "must be a whole number" : cause.getMessage();
-        return answer(mismatch, Map.of(mismatch.getPropertyName(), mend), headers, status, request);
+        return cause instanceof NumberFormatException ? "must be a whole number" : cause.getMessage();
     }
 
     @Override

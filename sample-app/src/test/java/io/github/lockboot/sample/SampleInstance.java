@@ -6,11 +6,14 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.util.Map;
 import java.util.stream.Stream;
 
 import com.jayway.jsonpath.JsonPath;
 import io.github.lockboot.fixture.RedisServer;
 import org.springframework.context.ConfigurableApplicationContext;
+
+import static org.assertj.core.api.Assertions.assertThat;
 
 /** A running instance of the sample on a port of its own, asked over HTTP. */
 public final class SampleInstance implements AutoCloseable {
@@ -50,6 +53,21 @@ public final class SampleInstance implements AutoCloseable {
                 .build());
     }
 
+    public Answer put(String path) {
+        return send(HttpRequest.newBuilder(URI.create(url + path))
+                .PUT(HttpRequest.BodyPublishers.noBody())
+                .build());
+    }
+
+    public Answer delete(String path) {
+        return send(HttpRequest.newBuilder(URI.create(url + path)).DELETE().build());
+    }
+
+    /** Where it listens. */
+    public String url() {
+        return url;
+    }
+
     private static Answer send(HttpRequest request) {
         try {
             HttpResponse<String> response = client.send(request, HttpResponse.BodyHandlers.ofString());
@@ -71,6 +89,20 @@ public final class SampleInstance implements AutoCloseable {
     }
 
     public record Answer(int status, String contentType, String body) {
+
+        public void assertBadParameter(String parameter, String mend) {
+            assertProblem(400, "'" + parameter + "' must");
+            assertThat(this.<Map<String, String>>read("$.parameters")).containsOnlyKeys(parameter);
+            assertThat(this.<String>read("$.detail")).contains(mend);
+        }
+
+        public void assertProblem(int status, String detail) {
+            assertThat(this.status).isEqualTo(status);
+            assertThat(contentType).isEqualTo("application/problem+json");
+            assertThat(this.<Integer>read("$.status")).isEqualTo(status);
+            assertThat(this.<String>read("$.detail")).contains(detail);
+            assertThat(body).doesNotContain("Exception");
+        }
 
         public <T> T read(String jsonPath) {
             return JsonPath.read(body, jsonPath);

@@ -1,6 +1,7 @@
 package io.github.lockboot.sample.redpacket;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
+import io.github.lockboot.sample.Money;
 import org.jspecify.annotations.Nullable;
 
 /** What an openid got: its money, or the message that nothing is left. */

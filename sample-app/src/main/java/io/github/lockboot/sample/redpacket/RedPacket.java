@@ -2,6 +2,8 @@ package io.github.lockboot.sample.redpacket;
 
 import java.util.Map;
 
+import io.github.lockboot.sample.Money;
+
 /**
  * A packet as it stands.
  *

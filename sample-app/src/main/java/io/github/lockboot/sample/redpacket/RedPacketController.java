@@ -3,6 +3,8 @@ package io.github.lockboot.sample.redpacket;
 import java.util.Map;
 
 import io.github.lockboot.sample.BadParameterException;
+import io.github.lockboot.sample.Ids;
+import io.github.lockboot.sample.Money;
 import jakarta.validation.constraints.Max;
 import jakarta.validation.constraints.Min;
 import jakarta.validation.constraints.Pattern;
@@ -42,9 +44,7 @@ class RedPacketController {
     @PostMapping("/{redPacketId}/grab")
     Grab grab(
             @PathVariable @Size(max = 64, message = "must have at most 64 characters") String redPacketId,
-            @RequestParam
-                    @Pattern(regexp = "[A-Za-z0-9_-]{1,64}", message = "must be 1 to 64 letters, digits, '-' or '_'")
-                    String openid) {
+            @RequestParam @Pattern(regexp = Ids.FORM, message = Ids.MEND) String openid) {
         return redPackets.grab(wellFormed(redPacketId), openid);
     }
 

@@ -9,6 +9,7 @@ import java.util.UUID;
 import java.util.random.RandomGenerator;
 
 import io.github.lockboot.DistributedLock;
+import io.github.lockboot.sample.Money;
 import org.springframework.data.redis.core.HashOperations;
 import org.springframework.data.redis.core.ListOperations;
 import org.springframework.data.redis.core.StringRedisTemplate;

@@ -5,6 +5,8 @@ import java.util.List;
 import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
 
+import io.github.lockboot.sample.Money;
+
 /** Splits an amount into random parts. */
 final class RedPacketSplit {
 

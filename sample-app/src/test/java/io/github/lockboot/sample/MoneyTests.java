@@ -1,4 +1,4 @@
-package io.github.lockboot.sample.redpacket;
+package io.github.lockboot.sample;
 
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;

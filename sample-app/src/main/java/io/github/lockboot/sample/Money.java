@@ -1,4 +1,4 @@
-package io.github.lockboot.sample.redpacket;
+package io.github.lockboot.sample;
 
 import java.math.BigDecimal;
 import java.util.regex.Pattern;
@@ -10,9 +10,9 @@ import com.fasterxml.jackson.annotation.JsonValue;
  *
  * @param cents never negative
  */
-record Money(long cents) {
+public record Money(long cents) {
 
-    static final Money MAX = new Money(100_000_000);
+    public static final Money MAX = new Money(100_000_000);
 
     private static final Pattern YUAN = Pattern.compile("\\d{1,7}(\\.\\d{1,2})?");
 

@@ -1,0 +1,59 @@
+package io.github.lockboot.sample.live;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+import org.springframework.core.env.Environment;
+import org.springframework.data.domain.Range;
+import org.springframework.data.redis.connection.Limit;
+import org.springframework.data.redis.connection.RedisStreamCommands.XAddOptions;
+import org.springframework.data.redis.connection.stream.MapRecord;
+import org.springframework.data.redis.connection.stream.StreamRecords;
+import org.springframework.data.redis.core.StreamOperations;
+import org.springframework.data.redis.core.StringRedisTemplate;
+import org.springframework.stereotype.Component;
+
+/** What happened lately in all instances: a short stream in Redis. */
+@Component
+public class EventLog {
+
+    private static final String KEY = "sample:events";
+    private static final int KEPT = 100;
+    private static final int SHOWN = 12;
+
+    private final Environment environment;
+    private final StringRedisTemplate redis;
+    private final StreamOperations<String, String, String> streams;
+
+    EventLog(Environment environment, StringRedisTemplate redis) {
+        this.environment = environment;
+        this.redis = redis;
+        this.streams = redis.opsForStream();
+    }
+
+    /** @param details by name, as the page's sentence for this kind of event uses them */
+    public void add(String kind, Map<String, String> details) {
+        Map<String, String> event = new HashMap<>(details);
+        event.put("kind", kind);
+        event.put("instance", environment.getProperty("local.server.port", "?"));
+        streams.add(StreamRecords.newRecord().in(KEY).ofMap(event), XAddOptions.maxlen(KEPT));
+        redis.expire(KEY, Duration.ofDays(1));
+    }
+
+    /** Newest first; each with the time it happened as {@code at}, in ms since 1970. */
+    List<Map<String, String>> newest() {
+        List<Map<String, String>> newest = new ArrayList<>();
+        List<MapRecord<String, String, String>> records =
+                streams.reverseRange(KEY, Range.unbounded(), Limit.limit().count(SHOWN));
+        for (MapRecord<String, String, String> entry : records) {
+            Map<String, String> event = new HashMap<>(entry.getValue());
+            event.put("at", String.valueOf(entry.getId().getTimestamp()));
+            event.put("id", entry.getId().getValue());
+            newest.add(event);
+        }
+        return newest;
+    }
+}

@@ -1,0 +1,121 @@
+package io.github.lockboot.sample.live;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+
+import io.github.lockboot.sample.NeedsLocks;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.boot.context.event.ApplicationReadyEvent;
+import org.springframework.context.event.ContextClosedEvent;
+import org.springframework.context.event.EventListener;
+import org.springframework.stereotype.Component;
+import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
+
+/**
+ * The pulse of the sample: four times a second it tells the other instances of this one, follows the loads that were ordered,
+ * and sends a snapshot to every page that is open here.
+ */
+@Component
+@NeedsLocks
+class Live {
+
+    private static final Logger log = LoggerFactory.getLogger(Live.class);
+    private static final Duration PULSE = Duration.ofMillis(250);
+    private static final Duration WAITS_SHOWN = Duration.ofSeconds(2);
+
+    private final Instances instances;
+    private final Loads loads;
+    private final LockReader locks;
+    private final WaitLog waitLog;
+    private final Waits waits;
+    private final EventLog events;
+    private final List<Scenario> scenarios;
+    private final Set<LivePage> pages = ConcurrentHashMap.newKeySet();
+    private final ScheduledExecutorService pulse = Executors.newSingleThreadScheduledExecutor();
+    private final ExecutorService senders = Executors.newCachedThreadPool();
+    private volatile boolean closed;
+
+    Live(
+            Instances instances,
+            Loads loads,
+            LockReader locks,
+            WaitLog waitLog,
+            Waits waits,
+            EventLog events,
+            List<Scenario> scenarios) {
+        this.instances = instances;
+        this.loads = loads;
+        this.locks = locks;
+        this.waitLog = waitLog;
+        this.waits = waits;
+        this.events = events;
+        this.scenarios = scenarios;
+    }
+
+    /** A stream of snapshots for one page, until it is closed there or the application stops. */
+    SseEmitter open() {
+        LivePage page = new LivePage(senders);
+        page.onEnd(() -> pages.remove(page));
+        pages.add(page);
+        if (closed) {
+            page.close();
+        }
+        return page.emitter();
+    }
+
+    @EventListener(ApplicationReadyEvent.class)
+    void start() {
+        pulse.scheduleWithFixedDelay(this::beat, 0, PULSE.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    /** Before the web server waits for its last requests, of which an open page would be one. */
+    @EventListener(ContextClosedEvent.class)
+    void stop() {
+        closed = true;
+        pulse.shutdownNow();
+        pages.forEach(LivePage::close);
+        senders.shutdown();
+    }
+
+    private void beat() {
+        try {
+            instances.publish();
+            loads.follow(scenarios);
+            waitLog.add(instances.name(), waits.drain());
+            if (!pages.isEmpty()) {
+                Snapshot snapshot = snapshot();
+                pages.forEach(page -> page.send("snapshot", snapshot));
+            }
+        } catch (RuntimeException failure) {
+            // Most likely Redis is out of reach: the next beat tries again.
+            log.debug("No snapshot", failure);
+            pages.forEach(page -> page.send("outage", Map.of()));
+        }
+    }
+
+    private Snapshot snapshot() {
+        List<Instances.Instance> all = instances.all();
+        Map<String, String> names =
+                all.stream().collect(Collectors.toMap(Instances.Instance::session, Instances.Instance::name));
+        List<LockView> views = new ArrayList<>();
+        Map<String, Snapshot.ScenarioView> states = new TreeMap<>();
+        for (Scenario scenario : scenarios) {
+            for (String lock : scenario.locks()) {
+                views.add(locks.read(scenario.name(), lock, session -> names.getOrDefault(session, "?")));
+            }
+            states.put(scenario.name(), new Snapshot.ScenarioView(loads.isRunning(scenario), scenario.state()));
+        }
+        return new Snapshot(instances.name(), all, views, states, waitLog.since(WAITS_SHOWN), events.newest());
+    }
+}

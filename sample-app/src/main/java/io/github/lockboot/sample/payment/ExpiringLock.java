@@ -1,0 +1,32 @@
+package io.github.lockboot.sample.payment;
+
+import org.springframework.data.redis.core.StringRedisTemplate;
+import org.springframework.stereotype.Component;
+
+/**
+ * <strong>What not to do</strong>: with an expiry, work that outlasts it goes on beside the next holder, and then deletes the lock of
+ * that one, which lets in a third.
+ */
+@Component
+class ExpiringLock extends HandMadeLock {
+
+    ExpiringLock(StringRedisTemplate redis) {
+        super(redis);
+    }
+
+    @Override
+    public String mode() {
+        return "expiring";
+    }
+
+    @Override
+    boolean tryOnce(String key, String me) {
+        return redis.opsForValue().setIfAbsent(key, me, EXPIRY);
+    }
+
+    @Override
+    void release(String key, String me, Pause pause) throws InterruptedException {
+        pause.run();
+        redis.delete(key);
+    }
+}

@@ -1,0 +1,104 @@
+package io.github.lockboot.sample.payment;
+
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+
+import io.github.lockboot.sample.Money;
+import io.github.lockboot.sample.NeedsLocks;
+import io.github.lockboot.sample.live.EventLog;
+import io.github.lockboot.sample.live.Load;
+import io.github.lockboot.sample.live.Scenario;
+import org.jspecify.annotations.Nullable;
+import org.springframework.stereotype.Component;
+
+/** The same payments in all four modes at a time, with the same mishaps in each. */
+@Component
+@NeedsLocks
+class PaymentScenario implements Scenario {
+
+    static final String ACCOUNT = "demo";
+
+    private static final Money OPENING = new Money(10_000_000);
+    private static final int WORKERS_PER_MODE = 4;
+
+    private final PaymentService payments;
+    private final EventLog events;
+    private final Map<String, Queue<Trouble>> troubles = new ConcurrentHashMap<>();
+
+    PaymentScenario(PaymentService payments, EventLog events) {
+        this.payments = payments;
+        this.events = events;
+    }
+
+    @Override
+    public String name() {
+        return PaymentService.NAME;
+    }
+
+    @Override
+    public int workers() {
+        return WORKERS_PER_MODE * PaymentService.MODES.size();
+    }
+
+    @Override
+    public void prepare(Load load) {
+        payments.open(ACCOUNT, OPENING);
+        PaymentService.MODES.forEach(mode -> troubles.put(mode, new ArrayDeque<>(List.of(Trouble.values()))));
+    }
+
+    @Override
+    public boolean step(Load load, int worker) throws InterruptedException {
+        String mode = PaymentService.MODES.get(worker % PaymentService.MODES.size());
+        Mishap mishap = Mishap.NONE;
+        if (load.isLedHere() && worker < PaymentService.MODES.size()) {
+            Trouble trouble = nextDue(mode, load);
+            if (trouble == Trouble.CRASH) {
+                payments.crash(ACCOUNT, mode);
+                events.add("crashed", Map.of("mode", mode));
+                return true;
+            }
+            mishap = trouble == null ? Mishap.NONE : trouble.mishap;
+        }
+        Money money = new Money(100 * (1 + worker / PaymentService.MODES.size()));
+        payments.pay(ACCOUNT, mode, UUID.randomUUID().toString(), money, mishap);
+        return true;
+    }
+
+    private @Nullable Trouble nextDue(String mode, Load load) {
+        Queue<Trouble> ahead = troubles.get(mode);
+        Trouble next = ahead.peek();
+        return next != null && load.progress() >= next.at ? ahead.poll() : null;
+    }
+
+    @Override
+    public Object state() {
+        if (!payments.exists(ACCOUNT)) {
+            return Map.of();
+        }
+        return Map.of("report", payments.report(ACCOUNT), "accounts", payments.get(ACCOUNT));
+    }
+
+    @Override
+    public List<String> locks() {
+        return List.of(LibraryLock.name(ACCOUNT));
+    }
+
+    /** What happens to the first worker of each mode, and when. */
+    private enum Trouble {
+        SLOW(0.02, Mishap.SLOW),
+        LATE(0.35, Mishap.LATE),
+        CRASH(0.65, Mishap.NONE);
+
+        private final double at;
+        private final Mishap mishap;
+
+        Trouble(double at, Mishap mishap) {
+            this.at = at;
+            this.mishap = mishap;
+        }
+    }
+}

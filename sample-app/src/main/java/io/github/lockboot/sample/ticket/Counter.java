@@ -1,0 +1,9 @@
+package io.github.lockboot.sample.ticket;
+
+/** Sells one ticket, which must happen at one window at a time. */
+@FunctionalInterface
+interface Counter {
+
+    /** @return whether there was one, and the window goes on */
+    boolean sellOne(int window) throws InterruptedException;
+}

@@ -1,0 +1,11 @@
+package io.github.lockboot.sample.ticket;
+
+import java.util.Map;
+
+/**
+ * How a sale went.
+ *
+ * @param total the tickets there were
+ * @param sold by window, of all instances that took part
+ */
+record Sale(int total, Map<Integer, Integer> sold) {}

@@ -1,0 +1,39 @@
+package io.github.lockboot.sample.token;
+
+import io.github.lockboot.LockTemplate;
+import io.github.lockboot.sample.NeedsLocks;
+import org.springframework.stereotype.Component;
+
+/**
+ * A lock with a double check: whoever gets it looks again before fetching. The callers that waited come in one after the
+ * other.
+ */
+@Component
+@NeedsLocks
+class BlockingTokens implements TokenSource {
+
+    static final String LOCK = "token";
+
+    private final LockTemplate template;
+
+    BlockingTokens(LockTemplate template) {
+        this.template = template;
+    }
+
+    @Override
+    public String mode() {
+        return "blocking";
+    }
+
+    @Override
+    public String get(TokenCache cache, Upstream upstream) throws InterruptedException {
+        String token = cache.get();
+        if (token != null) {
+            return token;
+        }
+        return template.execute(LOCK, () -> {
+            String fetchedMeanwhile = cache.get();
+            return fetchedMeanwhile != null ? fetchedMeanwhile : upstream.fetch();
+        });
+    }
+}

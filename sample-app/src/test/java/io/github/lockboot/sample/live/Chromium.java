@@ -1,0 +1,151 @@
+package io.github.lockboot.sample.live;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.logging.Level;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.Assumptions;
+import org.openqa.selenium.By;
+import org.openqa.selenium.JavascriptExecutor;
+import org.openqa.selenium.OutputType;
+import org.openqa.selenium.WebElement;
+import org.openqa.selenium.chrome.ChromeDriver;
+import org.openqa.selenium.chrome.ChromeDriverService;
+import org.openqa.selenium.chrome.ChromeOptions;
+import org.openqa.selenium.logging.LogEntry;
+import org.openqa.selenium.logging.LogType;
+import org.openqa.selenium.logging.LoggingPreferences;
+import org.springframework.util.FileSystemUtils;
+
+/** A headless Chromium with a profile of its own. */
+final class Chromium implements AutoCloseable {
+
+    private final Path profile;
+    private final ChromeDriver driver;
+
+    private Chromium(Path browser, Path chromedriver, String language, boolean dark) {
+        try {
+            profile = Files.createTempDirectory("chromium");
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        ChromeOptions options = new ChromeOptions();
+        options.setBinary(browser.toFile());
+        options.addArguments(
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-dev-shm-usage",
+                "--disable-quic",
+                "--no-first-run",
+                "--disable-background-networking",
+                "--disable-component-update",
+                "--disable-sync",
+                "--hide-scrollbars",
+                "--user-data-dir=" + profile,
+                "--accept-lang=" + language,
+                "--lang=" + language);
+        LoggingPreferences logs = new LoggingPreferences();
+        logs.enable(LogType.BROWSER, Level.ALL);
+        options.setCapability("goog:loggingPrefs", logs);
+        driver = new ChromeDriver(
+                new ChromeDriverService.Builder()
+                        .usingDriverExecutable(chromedriver.toFile())
+                        .withLogOutput(OutputStream.nullOutputStream())
+                        .build(),
+                options);
+        driver.executeCdpCommand(
+                "Emulation.setEmulatedMedia",
+                Map.of("features", List.of(Map.of("name", "prefers-color-scheme", "value", dark ? "dark" : "light"))));
+    }
+
+    /** Skips the test where no Chromium is installed. */
+    static Chromium start(String language, boolean dark) {
+        Optional<Path> browser = onPath("chromium", "chromium-browser", "google-chrome");
+        Optional<Path> chromedriver = onPath("chromedriver");
+        Assumptions.assumeTrue(
+                browser.isPresent() && chromedriver.isPresent(),
+                "No Chromium with chromedriver on the PATH, so the page is not tested;"
+                        + " on Debian: apt-get install chromium chromium-driver");
+        return new Chromium(browser.orElseThrow(), chromedriver.orElseThrow(), language, dark);
+    }
+
+    private static Optional<Path> onPath(String... names) {
+        String path = Optional.ofNullable(System.getenv("PATH")).orElse("");
+        return Stream.of(names)
+                .flatMap(name -> Stream.of(path.split(File.pathSeparator)).map(folder -> Path.of(folder, name)))
+                .filter(Files::isExecutable)
+                .findFirst();
+    }
+
+    /** Opens a page in a window of that size and waits until it is live. */
+    void open(String url, int width, int height) {
+        resize(width, height);
+        driver.get(url);
+        Await.until(
+                "the page is live",
+                () -> "live".equals(driver.findElement(By.id("connection")).getDomAttribute("data-state"))
+                        && !find("#locks .lock").isEmpty());
+    }
+
+    void resize(int width, int height) {
+        driver.executeCdpCommand(
+                "Emulation.setDeviceMetricsOverride",
+                Map.of("width", width, "height", height, "deviceScaleFactor", 1, "mobile", width < 500));
+    }
+
+    void click(String css) {
+        driver.findElement(By.cssSelector(css)).click();
+    }
+
+    String text(String css) {
+        return script("return document.querySelector(arguments[0]).innerText", css)
+                .toString();
+    }
+
+    List<WebElement> find(String css) {
+        return driver.findElements(By.cssSelector(css));
+    }
+
+    Object script(String script, Object... arguments) {
+        return ((JavascriptExecutor) driver).executeScript(script, arguments);
+    }
+
+    /** What the page, or the browser about the page, has logged as an error. */
+    List<String> errors() {
+        return driver.manage().logs().get(LogType.BROWSER).getAll().stream()
+                .filter(entry -> entry.getLevel().intValue() >= Level.SEVERE.intValue())
+                .map(LogEntry::getMessage)
+                .toList();
+    }
+
+    /** Takes a picture of the whole page into the folder named by the system property {@code sample.screenshots}, if set. */
+    void picture(String name, int width) throws IOException {
+        String folder = System.getProperty("sample.screenshots", "");
+        if (!folder.isEmpty()) {
+            Number height = (Number) script("return document.documentElement.scrollHeight");
+            resize(width, height.intValue());
+            Path target = Path.of(folder, name + ".png");
+            Files.createDirectories(target.getParent());
+            Files.write(target, driver.getScreenshotAs(OutputType.BYTES));
+        }
+    }
+
+    @Override
+    public void close() {
+        driver.quit();
+        try {
+            FileSystemUtils.deleteRecursively(profile);
+        } catch (IOException left) {
+            // a file that the browser is still about to close
+        }
+    }
+}

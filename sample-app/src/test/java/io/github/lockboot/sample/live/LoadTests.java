@@ -1,0 +1,101 @@
+package io.github.lockboot.sample.live;
+
+import java.util.List;
+import java.util.Map;
+
+import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.sample.SampleInstance;
+import io.github.lockboot.sample.SampleInstance.Answer;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.data.redis.core.StringRedisTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Two instances that share one Redis, under the loads that the page starts. */
+class LoadTests {
+
+    private static RedisServer redis;
+    private static SampleInstance one;
+    private static SampleInstance two;
+
+    @BeforeAll
+    static void start() {
+        redis = RedisServer.start();
+        one = SampleInstance.on(redis);
+        two = SampleInstance.on(redis);
+        SampleLoads.awaitBoth(one);
+    }
+
+    @AfterAll
+    static void stop() {
+        two.close();
+        one.close();
+        redis.close();
+    }
+
+    @Test
+    void underTenSecondsOfAllLoadsAtOnceTheLockKeepsWhatTheHandMadeOnesLose() {
+        for (String load : SampleLoads.ALL) {
+            assertThat(one.post("/loads/" + load + "?seconds=10").status()).isEqualTo(202);
+        }
+        one.post("/loads/payments").assertProblem(409, "under load already");
+        SampleLoads.awaitEnd(two);
+        SampleLoads.assertRight(two);
+        assertThat(one.bean(StringRedisTemplate.class)
+                        .<String, String>opsForHash()
+                        .entries("tickets:demo"))
+                .as("windows of both instances")
+                .containsKeys("sold:1", "sold:10");
+    }
+
+    @Test
+    void aLoadThatIsStoppedEndsEarly() {
+        one.post("/loads/red-packets?seconds=60");
+        assertThat(two.delete("/loads/red-packets").status()).isEqualTo(204);
+        SampleLoads.awaitEnd(one);
+    }
+
+    @Test
+    void aPausedHolderLosesTheLockAndItsLateWriteIsRefused() {
+        StringRedisTemplate strings = one.bean(StringRedisTemplate.class);
+        one.post("/loads/fencing?seconds=4");
+        SampleLoads.awaitEvent(one, "refused");
+        SampleLoads.awaitEnd(two);
+        assertThat(strings.<String, String>opsForHash().get("sample:price", "value"))
+                .isEqualTo("in time");
+        List<String> kinds = one.bean(EventLog.class).newest().stream()
+                .map(event -> event.get("kind"))
+                .toList();
+        assertThat(kinds).contains("held", "lost", "granted", "written", "refused", "unlock-refused");
+        Map<String, String> refused = SampleLoads.event(one, "refused");
+        assertThat(Long.parseLong(refused.get("token"))).isLessThan(Long.parseLong(refused.get("newest")));
+        assertThat(SampleLoads.event(one, "granted").get("instance"))
+                .as("the one that was not asked")
+                .isNotEqualTo(SampleLoads.event(one, "held").get("instance"));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "seconds, /loads/payments?seconds=0, must be at least 1",
+        "seconds, /loads/payments?seconds=61, must be at most 60",
+        "seconds, /loads/payments?seconds=x, must be a whole number",
+        "mode, /loads/payments?mode=lock, must not be given here",
+        "mode, /loads/tickets?mode=none, must be one of",
+    })
+    void badParametersAreRefused(String parameter, String path, String mend) {
+        one.post(path).assertBadParameter(parameter, mend);
+    }
+
+    @Test
+    void anUnknownScenarioIsNotFound() {
+        one.post("/loads/lottery").assertProblem(404, "lottery");
+        one.get("/loads/lottery").assertProblem(404, "lottery");
+        one.delete("/loads/lottery").assertProblem(404, "lottery");
+        Answer oversized = one.get("/loads/" + "a".repeat(65));
+        oversized.assertBadParameter("scenario", "at most 64 characters");
+    }
+}

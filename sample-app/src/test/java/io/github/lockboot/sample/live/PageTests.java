@@ -1,0 +1,170 @@
+package io.github.lockboot.sample.live;
+
+import java.util.List;
+
+import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.sample.SampleInstance;
+import io.github.lockboot.sample.SampleInstance.Answer;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.springframework.data.redis.core.StringRedisTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** The page in a real browser, on two instances that share one Redis. */
+class PageTests {
+
+    private static RedisServer redis;
+    private static SampleInstance one;
+    private static SampleInstance two;
+
+    @BeforeAll
+    static void start() {
+        Chromium.start("en", false).close(); // skips all before anything else is started
+        redis = RedisServer.start();
+        one = SampleInstance.on(redis);
+        two = SampleInstance.on(redis);
+        SampleLoads.awaitBoth(one);
+    }
+
+    @AfterAll
+    static void stop() {
+        if (redis != null) {
+            two.close();
+            one.close();
+            redis.close();
+        }
+    }
+
+    @Test
+    void loadsStartedOnThePageShowTheNumbersThatAreInRedis() throws Exception {
+        try (Chromium page = Chromium.start("en", false)) {
+            page.open(one.url(), 1280, 900);
+            for (String load : SampleLoads.ALL) {
+                page.click("[data-scenario='" + load + "'] [data-load]");
+            }
+            Await.until("all loads run", () -> running(page) == SampleLoads.ALL.size());
+            Await.until(
+                    "a lock is held", () -> !page.find("#locks .holder .chip").isEmpty());
+            Thread.sleep(6_000);
+            page.picture("sample-light", 1280);
+            Await.until("all loads are over", () -> running(page) == 0);
+            SampleLoads.awaitEnd(two);
+            SampleLoads.assertRight(two);
+            Await.until(
+                    "the last figures",
+                    () -> page.text("[data-path='token.stats.upstreamCalls']").equals(counted("upstreamCalls")));
+            assertPayments(page);
+            assertThat(page.text("[data-path='token.expiries']")).isEqualTo(counted("expiries"));
+            assertThat(page.text("[data-path='token.stats.waitersServed']")).isEqualTo(counted("waitersServed"));
+            assertThat(page.text("[data-path='tickets.left']")).isEqualTo(ticket("left"));
+            assertThat(page.text("#tickets-sold"))
+                    .isEqualTo(String.valueOf(Integer.parseInt(ticket("total")) - Integer.parseInt(ticket("left"))));
+            assertThat(page.text("[data-path='red-packets.doubleGrabs']")).isEqualTo("0");
+            assertThat(page.text("[data-path='red-packets.winners']")).isEqualTo(String.valueOf(winners()));
+            assertThat(page.find("#legend dt")).hasSizeGreaterThanOrEqualTo(4);
+            assertThat(page.errors()).isEmpty();
+        }
+    }
+
+    @Test
+    void aPausedHolderIsSeenToLoseTheLockAndToBeRefused() throws Exception {
+        try (Chromium page = Chromium.start("en", true)) {
+            page.open(two.url(), 1280, 900);
+            page.script("document.querySelector('[data-seconds]').value = '4'");
+            page.click("[data-scenario='fencing'] [data-load]");
+            for (String kind : List.of("held", "lost", "granted", "written", "refused")) {
+                Await.until(
+                        "the event " + kind,
+                        () -> !page.find("#events [data-kind='" + kind + "']").isEmpty());
+            }
+            Await.until(
+                    "the value of the second holder", () -> page.text("#price").equals("written in time"));
+            page.picture("sample-dark", 1280);
+            assertThat(page.errors()).isEmpty();
+        }
+    }
+
+    @Test
+    void theLanguageIsTheBrowsersUntilItIsSwitched() {
+        try (Chromium page = Chromium.start("zh-CN", false)) {
+            page.open(one.url(), 1280, 900);
+            assertThat(page.text("h1")).isEqualTo("分布式锁现场");
+            assertThat(page.script("return document.documentElement.lang")).isEqualTo("zh-CN");
+            page.click("[data-language='en']");
+            assertThat(page.text("h1")).isEqualTo("Distributed locks, live");
+            page.open(one.url(), 1280, 900);
+            assertThat(page.text("h1")).as("remembered").isEqualTo("Distributed locks, live");
+            assertThat(page.errors()).isEmpty();
+        }
+    }
+
+    @Test
+    void bothLanguagesSayTheSameThings() {
+        try (Chromium page = Chromium.start("en", false)) {
+            page.open(one.url(), 1280, 900);
+            Object differing = page.script(
+                    "return import('./messages.js').then(({ messages: { en, zh } }) =>"
+                            + " [...Object.keys(en).filter(key => !(key in zh)), ...Object.keys(zh).filter(key => !(key in en))])");
+            assertThat(differing).isEqualTo(List.of());
+            Object untranslated = page.script("return [...document.querySelectorAll('[data-t]')]"
+                    + ".filter(target => target.textContent === target.dataset.t).map(target => target.dataset.t)");
+            assertThat(untranslated).as("keys without a message").isEqualTo(List.of());
+        }
+    }
+
+    @Test
+    void atAWidthOf400NothingSticksOutAndLoadsCanBeStarted() throws Exception {
+        try (Chromium page = Chromium.start("zh-CN", false)) {
+            page.open(one.url(), 400, 800);
+            page.click("[data-scenario='tickets'] [data-load]");
+            Await.until("the load runs", () -> running(page) == 1);
+            Await.until("a ticket is sold", () -> !page.text("#tickets-sold").matches("0|–"));
+            page.picture("sample-narrow", 400);
+            assertThat(page.script("return document.documentElement.scrollWidth"))
+                    .isEqualTo(400L);
+            assertThat(page.script("return [...document.querySelectorAll('main *')]"
+                            + ".filter(element => element.getBoundingClientRect().right > innerWidth + 0.5)"
+                            + ".map(element => element.outerHTML)"))
+                    .as("elements that stick out")
+                    .isEqualTo(List.of());
+            page.resize(400, 800);
+            page.click("[data-scenario='tickets'] [data-load]");
+            Await.until("the load is stopped", () -> running(page) == 0);
+            assertThat(page.errors()).isEmpty();
+        }
+    }
+
+    private static void assertPayments(Chromium page) {
+        Answer report = one.get("/accounts/demo/report");
+        for (String mode : List.of("setnx", "expiring", "owned", "lock")) {
+            for (String figure : List.of("payments", "overlaps", "lostUpdates")) {
+                assertThat(page.text("[data-mode='" + mode + "'] [data-figure='" + figure + "']"))
+                        .as(mode + " " + figure)
+                        .isEqualTo(String.valueOf(report.<Integer>read("$." + mode + "." + figure)));
+            }
+        }
+    }
+
+    private static long running(Chromium page) {
+        return page.find("[data-load][data-running='true']").size();
+    }
+
+    private static String counted(String what) {
+        return strings().<String, String>opsForHash().get("token:stats", what);
+    }
+
+    private static String ticket(String field) {
+        return strings().<String, String>opsForHash().get("tickets:demo", field);
+    }
+
+    private static long winners() {
+        String id = strings().opsForValue().get("sample:red-packet");
+        return strings().opsForHash().size("red-packet:" + id + ":winners");
+    }
+
+    private static StringRedisTemplate strings() {
+        return one.bean(StringRedisTemplate.class);
+    }
+}

@@ -1,0 +1,114 @@
+package io.github.lockboot.sample.live;
+
+import java.util.List;
+import java.util.Map;
+
+import io.github.lockboot.sample.SampleInstance;
+import io.github.lockboot.sample.SampleInstance.Answer;
+import org.springframework.data.redis.core.StringRedisTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** What tests of loads have in common: waiting for them, and looking into Redis afterwards. */
+final class SampleLoads {
+
+    static final List<String> ALL = List.of("red-packets", "token", "payments", "tickets");
+
+    private SampleLoads() {}
+
+    static void awaitBoth(SampleInstance sample) {
+        Instances instances = sample.bean(Instances.class);
+        Await.until("both instances know of each other", () -> instances.all().size() == 2);
+    }
+
+    static void awaitEnd(SampleInstance sample) {
+        Await.until(
+                "the end of all loads",
+                () -> ALL.stream()
+                        .noneMatch(load -> sample.get("/loads/" + load).<Boolean>read("$.running")));
+    }
+
+    static void awaitEvent(SampleInstance sample, String kind) {
+        Await.until(
+                "an event '" + kind + "'",
+                () -> sample.bean(EventLog.class).newest().stream().anyMatch(event -> kind.equals(event.get("kind"))));
+    }
+
+    static Map<String, String> event(SampleInstance sample, String kind) {
+        return sample.bean(EventLog.class).newest().stream()
+                .filter(event -> kind.equals(event.get("kind")))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    /** Looks at all scenarios after a load, in Redis where the sample's own answers would prove nothing. */
+    static void assertRight(SampleInstance sample) {
+        StringRedisTemplate redis = sample.bean(StringRedisTemplate.class);
+        assertRedPacket(sample, redis.opsForValue().get("sample:red-packet"));
+        assertPayments(sample, redis);
+        assertToken(sample, redis);
+        assertTickets(redis.<String, String>opsForHash().entries("tickets:demo"));
+    }
+
+    private static void assertRedPacket(SampleInstance sample, String id) {
+        Answer packet = sample.get("/red-packets/" + id);
+        Map<String, String> winners = packet.read("$.winners");
+        assertThat(winners).isNotEmpty();
+        assertThat(packet.<Integer>read("$.count") - packet.<Integer>read("$.remaining"))
+                .as("parts taken")
+                .isEqualTo(winners.size());
+    }
+
+    private static void assertPayments(SampleInstance sample, StringRedisTemplate redis) {
+        Answer report = sample.get("/accounts/demo/report");
+        for (String right : List.of("setnx", "lock")) {
+            assertThat(report.<Integer>read("$." + right + ".payments")).isPositive();
+            assertThat(report.<Integer>read("$." + right + ".overlaps"))
+                    .as(right)
+                    .isZero();
+            assertThat(report.<Integer>read("$." + right + ".lostUpdates"))
+                    .as(right)
+                    .isZero();
+        }
+        for (String wrong : List.of("expiring", "owned")) {
+            assertThat(report.<Integer>read("$." + wrong + ".overlaps"))
+                    .as(wrong)
+                    .isPositive();
+            assertThat(report.<Integer>read("$." + wrong + ".lostUpdates"))
+                    .as(wrong)
+                    .isPositive();
+            assertThat(missing(redis, wrong)).as(wrong).isPositive();
+        }
+        assertThat(missing(redis, "lock")).isZero();
+        assertThat(redis.getExpire("hand-made-lock:setnx:demo"))
+                .as("after a crash, a key that never expires")
+                .isEqualTo(-1);
+    }
+
+    /** Cents that were paid and are still in the balance. */
+    private static long missing(StringRedisTemplate redis, String mode) {
+        Map<String, String> account = redis.<String, String>opsForHash().entries("account:demo:" + mode);
+        String paid = redis.<String, String>opsForHash().get("account:demo:" + mode + ":witness", "cents");
+        return Long.parseLong(account.get("balance")) - Long.parseLong(account.get("opening")) + Long.parseLong(paid);
+    }
+
+    private static void assertToken(SampleInstance sample, StringRedisTemplate redis) {
+        Map<String, String> stats = redis.<String, String>opsForHash().entries("token:stats");
+        long notYetAsked = redis.hasKey("token") ? 0 : 1;
+        assertThat(Long.parseLong(stats.get("upstreamCalls")))
+                .as("one call for each expiry")
+                .isPositive()
+                .isEqualTo(Long.parseLong(stats.get("expiries")) - notYetAsked);
+        assertThat(sample.get("/token/stats").<Integer>read("$.waitersServed")).isPositive();
+    }
+
+    private static void assertTickets(Map<String, String> sale) {
+        int sold = sale.entrySet().stream()
+                .filter(field -> field.getKey().startsWith("sold:"))
+                .mapToInt(field -> Integer.parseInt(field.getValue()))
+                .sum();
+        assertThat(sold)
+                .isPositive()
+                .isEqualTo(Integer.parseInt(sale.get("total")) - Integer.parseInt(sale.get("left")));
+    }
+}
