@@ -242,7 +242,7 @@ function camel(name) {
 async function toggleLoad(card) {
   const running = card.querySelector('[data-load]').dataset.running === 'true';
   const query = new URLSearchParams();
-  const mode = card.querySelector('[data-mode]');
+  const mode = card.querySelector('select[data-mode]');
   const seconds = card.querySelector('[data-seconds]');
   if (mode) {
     query.set('mode', mode.value);

@@ -53,8 +53,8 @@ class Instances {
         return environment.getProperty("local.server.port", "?");
     }
 
-    void workBegins(String scenario) {
-        working.merge(scenario, 1, Integer::sum);
+    void workBegins(String scenario, int threads) {
+        working.merge(scenario, threads, Integer::sum);
     }
 
     /** @return how many of this instance still work on it */

@@ -99,9 +99,9 @@ class Loads implements DisposableBean {
 
     private void run(Scenario scenario, Load load) {
         running.put(scenario.name(), load);
+        instances.workBegins(scenario.name(), scenario.workers());
         for (int i = 0; i < scenario.workers(); i++) {
             int worker = i;
-            instances.workBegins(scenario.name());
             workers.execute(() -> {
                 try {
                     work(scenario, load, worker);

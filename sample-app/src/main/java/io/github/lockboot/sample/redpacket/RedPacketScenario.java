@@ -93,7 +93,7 @@ class RedPacketScenario implements Scenario {
     @Override
     public List<String> locks() {
         String id = redis.opsForValue().get(CURRENT);
-        return id == null ? List.of() : List.of(openidOfTheMoment() + id);
+        return List.of(id == null ? "#openid+#redPacketId" : openidOfTheMoment() + id);
     }
 
     /** All workers tap for the same one, which they tell by the time. */

@@ -67,6 +67,6 @@ class TokenScenario implements Scenario {
 
     @Override
     public List<String> locks() {
-        return List.of(BlockingTokens.LOCK);
+        return List.of(BlockingTokens.LOCK, "flight:" + SingleFlightTokens.FLIGHT);
     }
 }

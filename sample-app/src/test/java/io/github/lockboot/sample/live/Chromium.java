@@ -6,6 +6,7 @@ import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -127,12 +128,17 @@ final class Chromium implements AutoCloseable {
                 .toList();
     }
 
-    /** Takes a picture of the whole page into the folder named by the system property {@code sample.screenshots}, if set. */
-    void picture(String name, int width) throws IOException {
+    /**
+     * Takes a picture of the whole page into the folder named by the system property {@code sample.screenshots}; nothing if it is
+     * not set.
+     */
+    void picture(String name, int width, Duration when) throws IOException, InterruptedException {
         String folder = System.getProperty("sample.screenshots", "");
         if (!folder.isEmpty()) {
+            Thread.sleep(when.toMillis());
             Number height = (Number) script("return document.documentElement.scrollHeight");
             resize(width, height.intValue());
+            Thread.sleep(500);
             Path target = Path.of(folder, name + ".png");
             Files.createDirectories(target.getParent());
             Files.write(target, driver.getScreenshotAs(OutputType.BYTES));

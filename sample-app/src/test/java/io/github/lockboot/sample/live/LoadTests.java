@@ -52,6 +52,18 @@ class LoadTests {
                 .containsKeys("sold:1", "sold:10");
     }
 
+    @ParameterizedTest
+    @CsvSource({"token, single-flight", "tickets, fair"})
+    void theOtherModesAreRightToo(String load, String mode) {
+        one.post("/loads/" + load + "?seconds=3&mode=" + mode);
+        SampleLoads.awaitEnd(two);
+        if (load.equals("token")) {
+            SampleLoads.assertToken(two);
+        } else {
+            SampleLoads.assertTickets(two);
+        }
+    }
+
     @Test
     void aLoadThatIsStoppedEndsEarly() {
         one.post("/loads/red-packets?seconds=60");

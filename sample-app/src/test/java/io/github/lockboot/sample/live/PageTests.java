@@ -1,5 +1,6 @@
 package io.github.lockboot.sample.live;
 
+import java.time.Duration;
 import java.util.List;
 
 import io.github.lockboot.fixture.RedisServer;
@@ -47,8 +48,7 @@ class PageTests {
             Await.until("all loads run", () -> running(page) == SampleLoads.ALL.size());
             Await.until(
                     "a lock is held", () -> !page.find("#locks .holder .chip").isEmpty());
-            Thread.sleep(6_000);
-            page.picture("sample-light", 1280);
+            page.picture("sample-light", 1280, Duration.ofSeconds(6));
             Await.until("all loads are over", () -> running(page) == 0);
             SampleLoads.awaitEnd(two);
             SampleLoads.assertRight(two);
@@ -56,6 +56,7 @@ class PageTests {
                     "the last figures",
                     () -> page.text("[data-path='token.stats.upstreamCalls']").equals(counted("upstreamCalls")));
             assertPayments(page);
+            assertThat(page.text("#message")).as("complaints of the page").isEmpty();
             assertThat(page.text("[data-path='token.expiries']")).isEqualTo(counted("expiries"));
             assertThat(page.text("[data-path='token.stats.waitersServed']")).isEqualTo(counted("waitersServed"));
             assertThat(page.text("[data-path='tickets.left']")).isEqualTo(ticket("left"));
@@ -81,7 +82,7 @@ class PageTests {
             }
             Await.until(
                     "the value of the second holder", () -> page.text("#price").equals("written in time"));
-            page.picture("sample-dark", 1280);
+            page.picture("sample-dark", 1280, Duration.ZERO);
             assertThat(page.errors()).isEmpty();
         }
     }
@@ -121,7 +122,7 @@ class PageTests {
             page.click("[data-scenario='tickets'] [data-load]");
             Await.until("the load runs", () -> running(page) == 1);
             Await.until("a ticket is sold", () -> !page.text("#tickets-sold").matches("0|–"));
-            page.picture("sample-narrow", 400);
+            page.picture("sample-narrow", 400, Duration.ofSeconds(2));
             assertThat(page.script("return document.documentElement.scrollWidth"))
                     .isEqualTo(400L);
             assertThat(page.script("return [...document.querySelectorAll('main *')]"

@@ -45,7 +45,7 @@ class TokenControllerTests {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"blocking"})
+    @ValueSource(strings = {"blocking", "single-flight"})
     void theUpstreamIsCalledOnceWhoeverAsks(String mode) throws Exception {
         one.get("/token");
         assertThat(one.post("/token/expire").body()).isEqualTo("{\"expired\":true}");

@@ -1,0 +1,29 @@
+package io.github.lockboot.sample.token;
+
+import io.github.lockboot.LockTemplate;
+import io.github.lockboot.sample.NeedsLocks;
+import org.springframework.stereotype.Component;
+
+/** Single flight: one caller leads and fetches, all the others wait for it and are told at once; they take no lock. */
+@Component
+@NeedsLocks
+class SingleFlightTokens implements TokenSource {
+
+    static final String FLIGHT = "token";
+
+    private final LockTemplate template;
+
+    SingleFlightTokens(LockTemplate template) {
+        this.template = template;
+    }
+
+    @Override
+    public String mode() {
+        return "single-flight";
+    }
+
+    @Override
+    public String get(TokenCache cache, Upstream upstream) throws InterruptedException {
+        return template.singleFlight(FLIGHT, cache::get, upstream::fetch);
+    }
+}
