@@ -191,7 +191,7 @@ function renderTickets() {
   one('windows').replaceChildren(...windows.map(([number, count]) => {
     const window = element('div', 'window', String(count));
     const bar = element('span', '');
-    bar.style.height = `${50 * count / most}px`;
+    bar.style.height = `${90 * count / most}px`;
     window.append(bar, t('tickets.window', { number }));
     return window;
   }));

@@ -27,7 +27,7 @@ class StartupMessage {
         Environment environment = ready.getApplicationContext().getEnvironment();
         String url = "http://localhost:" + environment.getProperty("local.server.port");
         log.info("""
-                The sample is at {} and uses {} as its Redis. Try
+                The sample is at {} and uses {} as its Redis. Open the page, or try
                   curl -X POST '{}/red-packets?amount=100.00&count=50'
                   curl -X POST '{}/red-packets/<id>/grab?openid=o1'""", url, redisAddress(), url, url);
     }

@@ -30,6 +30,7 @@ class RedPacketScenario implements Scenario {
     private final RedPacketService redPackets;
     private final StringRedisTemplate redis;
     private final Waits waits;
+    private volatile String lastTapped = "#openid+#redPacketId";
 
     RedPacketScenario(RedPacketService redPackets, StringRedisTemplate redis, Waits waits) {
         this.redPackets = redPackets;
@@ -56,7 +57,9 @@ class RedPacketScenario implements Scenario {
     public boolean step(Load load, int worker) throws InterruptedException {
         String id = redis.opsForValue().get(CURRENT);
         if (id != null) {
-            waits.during(NAME, () -> redPackets.grab(id, openidOfTheMoment()));
+            String openid = openidOfTheMoment();
+            lastTapped = openid + id;
+            waits.during(NAME, () -> redPackets.grab(id, openid));
         }
         load.sleep(BETWEEN_TAPS);
         return true;
@@ -92,8 +95,7 @@ class RedPacketScenario implements Scenario {
 
     @Override
     public List<String> locks() {
-        String id = redis.opsForValue().get(CURRENT);
-        return List.of(id == null ? "#openid+#redPacketId" : openidOfTheMoment() + id);
+        return List.of(lastTapped);
     }
 
     /** All workers tap for the same one, which they tell by the time. */

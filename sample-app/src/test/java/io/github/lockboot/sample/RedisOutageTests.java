@@ -1,7 +1,6 @@
-package io.github.lockboot.sample.redpacket;
+package io.github.lockboot.sample;
 
 import io.github.lockboot.fixture.RedisServer;
-import io.github.lockboot.sample.SampleInstance;
 import io.github.lockboot.sample.SampleInstance.Answer;
 import org.junit.jupiter.api.Test;
 
@@ -13,11 +12,20 @@ class RedisOutageTests {
     void everyRequestIsAnsweredWith503WhileRedisIsDown() {
         try (RedisServer redis = RedisServer.start();
                 SampleInstance sample = SampleInstance.on(redis)) {
+            sample.put("/accounts/a?balance=1");
             String id = sample.post("/red-packets?amount=1&count=1").read("$.id");
             redis.kill();
             assertUnavailable(sample.post("/red-packets/" + id + "/grab?openid=o1"));
             assertUnavailable(sample.post("/red-packets?amount=1&count=1"));
             assertUnavailable(sample.get("/red-packets/" + id));
+            assertUnavailable(sample.put("/accounts/a?balance=1"));
+            assertUnavailable(sample.post("/accounts/a/payments?money=1&orderId=o1"));
+            assertUnavailable(sample.get("/accounts/a/report"));
+            assertUnavailable(sample.get("/token"));
+            assertUnavailable(sample.post("/token/expire"));
+            assertUnavailable(sample.get("/token/stats"));
+            assertUnavailable(sample.post("/tickets/sale?windows=5&count=20"));
+            assertUnavailable(sample.post("/loads/payments"));
         }
     }
 
