@@ -101,7 +101,7 @@ function queueOf(lock) {
   const threads = snapshot.instances
     .map(instance => instance.waiting[lock.scenario] ?? 0)
     .reduce((sum, count) => sum + count, 0);
-  if (threads > 0) {
+  if (threads > 0 && lock.owner) {
     queue.append(element('span', '', t('locks.threads', { count: threads })));
   }
   return queue;
