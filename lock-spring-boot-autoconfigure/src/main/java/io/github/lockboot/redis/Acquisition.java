@@ -123,7 +123,7 @@ final class Acquisition {
             own(owner.fence(), owner.leaseMillis(), owner.waiters(), sentAt);
         } else if (owner.fence() == grant.token()) {
             grant.prolong(owner.leaseMillis(), sentAt);
-        } else {
+        } else if (owner.fence() > grant.token()) { // else the answer is older than the push that granted it
             queue.lost(this, "its lease ran out and the lock was granted again");
             engine.settler().unlock(queue.name(), id, owner.fence());
         }

@@ -20,6 +20,7 @@ final class Ending {
     private volatile boolean unknown;
     private boolean answered;
     private boolean seenAlive;
+    private boolean unsure;
     private CompletableFuture<Void> predecessorSettled = SETTLED;
 
     Ending(LockEngine engine, Acquisition acquisition) {
@@ -117,7 +118,8 @@ final class Ending {
     /** The end was sent before this answer came; in Redis they may have run in either order, or the question not yet. */
     void onLateAnswer(@Nullable Reply reply) {
         seenAlive = reply instanceof Reply.Owner || reply instanceof Reply.Queued;
-        if (reply == null) {
+        unsure = reply == null;
+        if (unsure && answered) {
             predecessorSettled.thenRun(this::settle);
         } else if (seenAlive && answered) {
             settle();
@@ -137,7 +139,9 @@ final class Ending {
     /** @param inVain whether Redis did not know the id, so that what an earlier answer showed came to life after the end */
     private void onAnswer(boolean inVain) {
         answered = true;
-        if (inVain && seenAlive) {
+        if (unsure) {
+            predecessorSettled.thenRun(this::settle); // not before: the end may have been sent with a next id
+        } else if (inVain && seenAlive) {
             settle();
         }
         if (!acquisition.isAsking()) {
@@ -145,9 +149,13 @@ final class Ending {
         }
     }
 
-    /** NOT_OWNER to a command that may have been sent twice answers our own second copy. */
+    /**
+     * NOT_OWNER to a command that may have been sent twice answers our own second copy; after the deadline it may only tell that
+     * the command came late.
+     */
     private boolean isIntact(@Nullable Reply reply, long epochSentIn) {
         return !(reply instanceof Reply.NotOwner)
-                || epochSentIn != engine.store().epoch();
+                || epochSentIn != engine.store().epoch()
+                || acquisition.grant().isOver(engine.nanoTime());
     }
 }

@@ -36,7 +36,7 @@ final class Waiters {
 
     /** Puts back one that had been granted the lock and could not use it. */
     void putBack(Waiter waiter) {
-        if (waiter.isOverdue()) {
+        if (waiter.isOverdue() || waiter.triesOnce()) {
             refuse(waiter);
         } else {
             inOrder.addFirst(waiter.waitAgain());

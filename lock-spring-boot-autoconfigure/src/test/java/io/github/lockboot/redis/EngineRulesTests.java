@@ -78,6 +78,19 @@ class EngineRulesTests {
         }
 
         @Test
+        void anAnswerOlderThanThePushThatGrantedItIsIgnored() {
+            CompletableFuture<Lease> future = scripted.acquire(LONG);
+            Sent acquire = queuedAt(1, 100);
+            scripted.timer.tick(seconds(2));
+            Sent again = scripted.next("acquire");
+            scripted.push(acquire.id(), 300, seconds(6), 0);
+            again.answer(new Reply.Owner(200, 30_000, 0));
+            assertThat(future.join().fencingToken()).isEqualTo(300);
+            assertThat(future.join().remaining()).isLessThan(seconds(6));
+            scripted.nothingIsSent();
+        }
+
+        @Test
         void aPushWithLittleOfItsLeaseLeftMakesItAskInstead() {
             CompletableFuture<Lease> future = scripted.acquire(LONG);
             Sent acquire = queuedAt(1, 100);
@@ -218,6 +231,47 @@ class EngineRulesTests {
             scripted.next("unlock").answer(new Reply.NotOwner());
             assertThat(closing.handle((none, failure) -> failure.getCause()).join())
                     .isInstanceOf(LockLostException.class);
+        }
+
+        @Test
+        void aReleaseThatReachedRedisAfterTheDeadlineIsNoLoss() {
+            Lease lease = scripted.granted(100, TTL);
+            CompletableFuture<Void> closing = lease.closeAfter(Duration.ZERO);
+            scripted.timer.tick(TTL);
+            scripted.next("unlock").answer(new Reply.NotOwner());
+            assertThat(closing).isCompleted();
+        }
+
+        @Test
+        void aQuestionWithoutAnswerIsSettledOnlyAfterTheReleaseThatQueuesTheNextId() {
+            CompletableFuture<Lease> first = scripted.acquire(LONG);
+            CompletableFuture<Lease> second = scripted.acquire(LONG, Duration.ofSeconds(20), true);
+            Sent acquire = queuedAt(1, 100);
+            scripted.timer.tick(seconds(2));
+            Sent question = scripted.next("acquire");
+            scripted.push(acquire.id(), 300, seconds(6), 0);
+            first.join().closeAfter(Duration.ZERO);
+            Sent release = scripted.next("unlock");
+            question.fail("timed out");
+            scripted.nothingIsSent();
+            release.answer(new Reply.Owner(301, 20_000, 0));
+            assertThat(second.join().fencingToken()).isEqualTo(301);
+            Sent settled = scripted.next("unlock");
+            assertThat(settled.id()).isEqualTo(acquire.id());
+            settled.answer(new Reply.NotOwner());
+            scripted.nothingIsSent();
+        }
+
+        @Test
+        void aTryThatIsGrantedTooLateIsRefusedAndDoesNotTryAgain() {
+            CompletableFuture<Lease> future = scripted.acquire(Duration.ZERO);
+            Sent acquire = scripted.next("acquire");
+            scripted.timer.tick(TTL);
+            acquire.answer(new Reply.Owner(100, TTL.toMillis(), 0));
+            assertThat(future.handle((lease, failure) -> failure).join()).isInstanceOf(LockNotAcquiredException.class);
+            scripted.next("unlock").answer(new Reply.NotOwner());
+            scripted.nothingIsSent();
+            assertThat(scripted.engine.inUse()).isZero();
         }
 
         @Test
