@@ -1,0 +1,355 @@
+package io.github.lockboot.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.AbstractExecutorService;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+import io.github.lockboot.redis.ScriptRunner.Call;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A JVM of the fleet: the real engine, with a clock, a connection, a channel and threads that a random number generator plays.
+ * While it is paused nothing of it happens but the passing of time; once it has crashed nothing at all.
+ */
+final class SimulatedClient {
+
+    static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(2);
+
+    private static final long MILLI = 1_000_000;
+
+    final String session;
+    final LockEngine engine;
+    private final SimulatedTime time;
+    private final Random random;
+    private final Faults faults;
+    private final SimulatedRedis redis;
+    private final SimulatedRedis.@Nullable Flaw flaw;
+    private final double clockRate;
+    private final long clockOffset;
+
+    private final Set<Sent> inFlight = new LinkedHashSet<>();
+    private int connection = 1;
+    private boolean connected = true;
+    private boolean channelOpened;
+    private boolean channelLive;
+    private int subscription;
+    private boolean subscribed;
+    private boolean crashed;
+    private long pausedUntil;
+    private long lastPause = Long.MIN_VALUE;
+
+    /** How likely what goes wrong is; it can be ended. */
+    static final class Faults {
+
+        double lost;
+        double late;
+        double refused;
+        long slowestNanos = MILLI;
+        boolean redisIsAway;
+
+        void end() {
+            lost = 0;
+            late = 0;
+            refused = 0;
+            slowestNanos = MILLI;
+            redisIsAway = false;
+        }
+    }
+
+    private static final class Sent {
+
+        final Call call;
+        final CompletableFuture<Reply> reply = new CompletableFuture<>();
+
+        Sent(Call call) {
+            this.call = call;
+        }
+    }
+
+    SimulatedClient(
+            String session,
+            int handoffLimit,
+            SimulatedTime time,
+            Random random,
+            Faults faults,
+            SimulatedRedis redis,
+            SimulatedRedis.@Nullable Flaw flaw) {
+        this.session = session;
+        this.time = time;
+        this.random = random;
+        this.faults = faults;
+        this.redis = redis;
+        this.flaw = flaw;
+        double rate = 1 + (random.nextDouble() - 0.5) * 0.016; // 0.8 % of the 1 % that a lease allows for
+        this.clockRate = flaw == SimulatedRedis.Flaw.CLOCKS_RUN_SLOW ? rate / 2 : rate;
+        this.clockOffset = random.nextLong() >> 8;
+        LockEngine.Settings settings = new LockEngine.Settings(
+                Duration.ofMillis(LockModel.POLL), Duration.ofMillis(20), COMMAND_TIMEOUT, handoffLimit);
+        LockStore store = new LockStore(new Runner(), "lock:", settings.retryInterval(), settings.patience(), 1_000);
+        LockEngine.Surroundings surroundings =
+                new LockEngine.Surroundings(new ClientTimer(), new Workers(), random::nextDouble);
+        this.engine =
+                new LockEngine(settings, new AcquisitionIds(session), store, surroundings, subscriber -> new Channel());
+    }
+
+    // --- what happens to it -----------------------------------------------------------------------------------
+
+    /** Does it then, or when the pause it falls into is over. */
+    void after(long nanos, Runnable task) {
+        time.after(nanos, () -> whenRunning(task));
+    }
+
+    private void whenRunning(Runnable task) {
+        if (crashed) {
+            return;
+        }
+        if (time.now() < pausedUntil) {
+            time.after(pausedUntil - time.now(), () -> whenRunning(task));
+        } else {
+            task.run();
+        }
+    }
+
+    void crash() {
+        time.trace(() -> session + " crashes");
+        crashed = true;
+    }
+
+    boolean isCrashed() {
+        return crashed;
+    }
+
+    void pause(long nanos) {
+        time.trace(() -> session + " pauses for " + nanos / MILLI + " ms");
+        pausedUntil = Math.max(pausedUntil, time.now() + nanos);
+        lastPause = pausedUntil;
+    }
+
+    boolean hasPausedSince(long when) {
+        return lastPause >= when;
+    }
+
+    /** The command connection breaks: what was in flight may have run, and is sent again once there is a new one. */
+    void cutConnection(long awayNanos) {
+        time.trace(() -> session + " is cut off");
+        connection++;
+        connected = false;
+        int reconnects = connection;
+        time.after(awayNanos, () -> {
+            if (connection == reconnects) {
+                connected = true;
+                time.trace(() -> session + " reconnects");
+                List.copyOf(inFlight).forEach(this::send);
+            }
+        });
+    }
+
+    /** The channel breaks, which is noticed late. */
+    void cutChannel(long noticedAfter, long awayNanos) {
+        if (subscribed) {
+            time.trace(() -> session + " loses its channel");
+            subscribed = false;
+            after(noticedAfter, () -> channelLive = false);
+            after(noticedAfter + awayNanos, this::subscribe);
+        }
+    }
+
+    private void subscribe() {
+        if (faults.redisIsAway) {
+            after(200 * MILLI, this::subscribe);
+        } else {
+            subscribed = true;
+            subscription++;
+            channelLive = true;
+            engine.onSubscribed();
+        }
+    }
+
+    /** A message for its session was published. */
+    void published(String message) {
+        if (subscribed && !chance(faults.lost)) {
+            deliver(message, delay());
+            if (chance(faults.late)) {
+                deliver(message, lateDelay());
+            }
+        }
+    }
+
+    private void deliver(String message, long delay) {
+        int subscribedAs = subscription;
+        after(delay, () -> {
+            if (subscription == subscribedAs || chance(0.5)) {
+                time.trace(() -> session + " is told " + message);
+                engine.onPush(Push.parse(message));
+            }
+        });
+    }
+
+    // --- the network ------------------------------------------------------------------------------------------
+
+    private void send(Sent sent) {
+        if (sent.reply.isDone() || !connected) {
+            return;
+        }
+        int sentOn = connection;
+        if (chance(faults.refused)) {
+            after(
+                    delay(),
+                    () -> fail(sent, new IllegalStateException("LOADING Redis is loading the dataset in memory")));
+            return;
+        }
+        boolean answered = !chance(faults.lost);
+        long delay = delay();
+        if (!chance(faults.lost)) {
+            time.after(delay, () -> run(sent, sentOn, answered));
+        }
+        if (chance(faults.late)) { // never before the first: copies are made by reconnecting, which changes the epoch
+            time.after(delay + lateDelay(), () -> run(sent, sentOn, false));
+        }
+    }
+
+    private void run(Sent sent, int sentOn, boolean answered) {
+        if (faults.redisIsAway) {
+            return;
+        }
+        Reply reply = redis.run(sent.call);
+        if (answered) {
+            after(delay(), () -> {
+                if (connection == sentOn && inFlight.remove(sent)) {
+                    sent.reply.complete(reply);
+                }
+            });
+        }
+    }
+
+    private void fail(Sent sent, Exception failure) {
+        if (inFlight.remove(sent)) {
+            time.trace(() -> session + " has no answer to " + SimulatedRedis.describe(sent.call) + ": " + failure);
+            sent.reply.completeExceptionally(failure);
+        }
+    }
+
+    private long delay() {
+        double share = random.nextDouble();
+        return 50_000 + (long) (faults.slowestNanos * share * share);
+    }
+
+    private long lateDelay() {
+        return (long) (random.nextDouble() * random.nextDouble() * 40_000 * MILLI);
+    }
+
+    private boolean chance(double probability) {
+        return probability > 0 && random.nextDouble() < probability;
+    }
+
+    // --- what the engine sees ---------------------------------------------------------------------------------
+
+    private final class Runner implements ScriptRunner {
+
+        @Override
+        public CompletableFuture<Reply> run(Call call) {
+            if (!connected && chance(0.5)) {
+                return CompletableFuture.failedFuture(new RedisFailure.NotConnectedException("no connection", null));
+            }
+            Sent sent = new Sent(call);
+            inFlight.add(sent);
+            if (flaw != SimulatedRedis.Flaw.COMMANDS_NEVER_TIME_OUT) {
+                long timeout = (long) (COMMAND_TIMEOUT.toNanos() * (1 + 0.1 * random.nextDouble()));
+                after(timeout, () -> fail(sent, new TimeoutException("Redis did not answer in time")));
+            }
+            send(sent);
+            return sent.reply;
+        }
+
+        @Override
+        public long epoch() {
+            return connection;
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    private final class Channel implements GrantChannel {
+
+        @Override
+        public void open() {
+            if (!channelOpened) {
+                channelOpened = true;
+                after(delay(), SimulatedClient.this::subscribe);
+            }
+        }
+
+        @Override
+        public void follow() {}
+
+        @Override
+        public boolean isLive() {
+            return channelLive;
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    private final class ClientTimer implements Timer {
+
+        @Override
+        public long nanoTime() {
+            return clockOffset + (long) (time.now() * clockRate);
+        }
+
+        @Override
+        public Task schedule(long delayNanos, Runnable task) {
+            boolean[] cancelled = {false};
+            after((long) (Math.max(0, delayNanos) / clockRate) + 1, () -> {
+                if (!cancelled[0]) {
+                    task.run();
+                }
+            });
+            return () -> cancelled[0] = true;
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    /** Threads that come to it soon, not in order. */
+    private final class Workers extends AbstractExecutorService {
+
+        @Override
+        public void execute(Runnable task) {
+            after((long) (random.nextDouble() * MILLI), task);
+        }
+
+        @Override
+        public void shutdown() {}
+
+        @Override
+        public List<Runnable> shutdownNow() {
+            return new ArrayList<>();
+        }
+
+        @Override
+        public boolean isShutdown() {
+            return false;
+        }
+
+        @Override
+        public boolean isTerminated() {
+            return false;
+        }
+
+        @Override
+        public boolean awaitTermination(long timeout, TimeUnit unit) {
+            return true;
+        }
+    }
+}
