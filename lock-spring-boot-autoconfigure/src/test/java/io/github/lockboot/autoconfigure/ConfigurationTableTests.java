@@ -45,7 +45,8 @@ class ConfigurationTableTests {
     }
 
     private static List<Row> metadata() throws IOException {
-        List<Map<String, Object>> properties = JsonPath.parse(METADATA.toFile()).read("$.properties[?(@.name =~ /lock[.].*/)]");
+        List<Map<String, Object>> properties =
+                JsonPath.parse(METADATA.toFile()).read("$.properties[?(@.name =~ /lock[.].*/)]");
         return properties.stream()
                 .map(property -> new Row(
                         property.get("name").toString(),

@@ -288,6 +288,11 @@ final class SimulatedClient {
         }
 
         @Override
+        public boolean isOpened() {
+            return channelOpened;
+        }
+
+        @Override
         public void follow() {}
 
         @Override

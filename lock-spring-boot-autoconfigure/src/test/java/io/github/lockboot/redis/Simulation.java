@@ -177,7 +177,7 @@ final class Simulation {
         long wait = dice == 0 ? 0 : dice < 7 ? upTo(10 * SECOND) : LONG_WAIT;
         long asked = time.now();
         time.trace(() -> who + " asks for " + name + " on " + terms + ", waits " + wait / MILLI + " ms");
-        CompletableFuture<Lease> future = LeaseRequest.make(client.engine, name, terms, 0, wait);
+        CompletableFuture<Lease> future = LeaseRequest.make(client.engine, name, null, terms, 0, wait);
         waits.add(new Wait(client, who, future));
         future.whenComplete(witness.watched((lease, failure) -> {
             time.trace(() -> who + (failure == null ? " has " + lease : " fails: " + failure));
