@@ -46,7 +46,8 @@ class LockRuntimeHintsTests {
                 "complete",
                 "inspect",
                 "fence",
-                "common"
+                "common",
+                "probe"
             })
     void everyScriptIsKept(String script) {
         assertThat(RuntimeHintsPredicates.resource().forResource("io/github/lockboot/redis/" + script + ".lua"))

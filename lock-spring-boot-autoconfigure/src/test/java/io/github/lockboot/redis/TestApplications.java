@@ -36,7 +36,10 @@ record TestApplications(ConfigurableApplicationContext one, ConfigurableApplicat
 
     static ConfigurableApplicationContext instance(List<String> properties) {
         return new SpringApplicationBuilder(Application.class)
-                .properties("spring.main.web-application-type=none", "spring.main.banner-mode=off")
+                .properties(
+                        "spring.main.web-application-type=none",
+                        "spring.main.banner-mode=off",
+                        "lock.startup-check=off")
                 .run(both(AclUser.CREDENTIALS, properties).stream()
                         .map(property -> "--" + property)
                         .toArray(String[]::new));

@@ -1,0 +1,44 @@
+package org.example.consumer;
+
+import io.github.lockboot.fixture.RedisServer;
+import io.micrometer.core.instrument.MeterRegistry;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.springframework.context.ConfigurableApplicationContext;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** What an application gets besides when it has the actuator. */
+class ObservedTests {
+
+    private static RedisServer redis;
+    private static ConfigurableApplicationContext application;
+
+    @BeforeAll
+    static void start() {
+        redis = RedisServer.start();
+        application = ConsumerApplication.start(
+                "--spring.data.redis.url=" + redis.uri(), "--management.endpoints.web.exposure.include=locks");
+    }
+
+    @AfterAll
+    static void stop() {
+        application.close();
+        redis.close();
+    }
+
+    @Test
+    void locksAreCountedAndTimed() {
+        MeterRegistry meters = application.getBean(MeterRegistry.class);
+        application.getBean(ConsumerApplication.Account.class).payIn("account 1");
+        assertThat(meters.get("lock.acquired").counter().count()).isEqualTo(1);
+        assertThat(meters.get("lock.hold").timer().count()).isEqualTo(1);
+    }
+
+    @Test
+    void theEndpointAndTheHealthOfLocksAreThere() {
+        assertThat(application.containsBean("distributedLocksEndpoint")).isTrue();
+        assertThat(application.containsBean("lockHealthIndicator")).isTrue();
+    }
+}
