@@ -2,6 +2,7 @@ package io.github.lockboot.redis;
 
 import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.github.lockboot.Actor;
@@ -15,6 +16,18 @@ import org.springframework.context.annotation.Configuration;
 /** Two instances of an application that is the {@link AclUser} of a Redis it is told by properties; closed together. */
 record TestApplications(ConfigurableApplicationContext one, ConfigurableApplicationContext other)
         implements AutoCloseable {
+
+    /** Those of Spring Boot 4's health module, which is on the class path for its types, beside all of 3.5. */
+    private static final String OF_ANOTHER_LINE = Stream.of(
+                    "actuate.endpoint.AvailabilityProbes",
+                    "actuate.endpoint.HealthEndpoint",
+                    "application.AvailabilityHealthContributor",
+                    "application.DiskSpaceHealthContributor",
+                    "application.SslHealthContributor",
+                    "contributor.HealthContributor",
+                    "registry.HealthContributorRegistry")
+            .map(name -> "org.springframework.boot.health.autoconfigure." + name + "AutoConfiguration")
+            .collect(Collectors.joining(","));
 
     /** Returns when both have locked once: on a busy machine the first TLS connections take longer than a command may. */
     static TestApplications start(List<String> properties) {
@@ -39,7 +52,8 @@ record TestApplications(ConfigurableApplicationContext one, ConfigurableApplicat
                 .properties(
                         "spring.main.web-application-type=none",
                         "spring.main.banner-mode=off",
-                        "lock.startup-check=off")
+                        "lock.startup-check=off",
+                        "spring.autoconfigure.exclude=" + OF_ANOTHER_LINE)
                 .run(both(AclUser.CREDENTIALS, properties).stream()
                         .map(property -> "--" + property)
                         .toArray(String[]::new));
