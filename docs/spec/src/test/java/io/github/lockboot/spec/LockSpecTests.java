@@ -1,0 +1,80 @@
+package io.github.lockboot.spec;
+
+import java.nio.file.Path;
+
+import io.github.lockboot.spec.Tlc.Result;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** The protocol holds in the model, and the model notices when a rule of it is broken. */
+class LockSpecTests {
+
+    private static final Path FOLDER = Path.of("").toAbsolutePath();
+
+    @TempDir
+    private Path work;
+
+    @Test
+    void theProtocolHoldsUpToItsDepth() {
+        holds("Protocol.cfg", "-workers", "2");
+    }
+
+    @Test
+    void everyWaitEndsWhenTheNetworkDelivers() {
+        holds("Liveness.cfg");
+    }
+
+    @Test
+    void theProtocolHoldsInLongRandomRuns() {
+        Result result = Tlc.check(FOLDER, "Random.cfg", work, "-simulate", "num=1500", "-depth", "100", "-seed", "1");
+        report("Random.cfg", result);
+        assertThat(result.violated()).as(result.output()).isEmpty();
+        assertThat(result.output()).doesNotContain("Error").containsPattern("[0-9]+ states checked");
+    }
+
+    /** One worker, so that the counterexample is a shortest one. */
+    @ParameterizedTest
+    @CsvSource({
+        "date-from-reception, TheNewestTokenBelieves, 7",
+        "release-by-client, TheNewestTokenBelieves, 8",
+        "accept-stale-push, TheNewestTokenBelieves, 14",
+        "renew-unfenced, TheNewestTokenBelieves, 10",
+        "take-over-unrenewed, TheNewestTokenBelieves, 8",
+        "reacquire-unrenewed, TheNewestTokenBelieves, 9",
+        "cancel-after-hold, TokensGrow, 12",
+        "heed-older-answer, TokensGrow, 13",
+        "reuse-id, TheNewestTokenBelieves, 8",
+        "take-after-cancel, TheNewestTokenBelieves, 7",
+        "unlock-before-end, TheNewestTokenBelieves, 7",
+        "no-drift, TheNewestTokenBelieves, 7"
+    })
+    void aBrokenRuleIsNoticed(String mutant, String property, int length) {
+        Result result = Tlc.check(FOLDER, "mutants/" + mutant + ".cfg", work);
+        report(mutant, result);
+        assertThat(result.violated()).as(result.output()).isEqualTo(property);
+        assertThat(result.length()).as("states of the counterexample").isEqualTo(length);
+    }
+
+    /** Endless waits are looked for now and then, so how long the one found is depends on the machine. */
+    @Test
+    void withoutPollsAWaitMayNeverEnd() {
+        Result result = Tlc.check(FOLDER, "mutants/no-poll.cfg", work);
+        report("no-poll", result);
+        assertThat(result.violated()).as(result.output()).isEqualTo("Temporal properties");
+    }
+
+    private void holds(String configuration, String... options) {
+        Result result = Tlc.check(FOLDER, configuration, work, options);
+        report(configuration, result);
+        assertThat(result.violated()).as(result.output()).isEmpty();
+        assertThat(result.output()).contains("Model checking completed. No error has been found.");
+    }
+
+    private static void report(String what, Result result) {
+        System.out.printf("%s: %s %d; %s%n", what, result.violated(), result.length(), result.figures());
+    }
+}
