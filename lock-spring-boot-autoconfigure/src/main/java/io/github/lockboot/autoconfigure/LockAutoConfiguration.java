@@ -86,7 +86,7 @@ public final class LockAutoConfiguration {
             ObjectProvider<LockProperties> properties,
             Environment environment) {
         return new DistributedLockValidator(advisor, beanFactory, () -> {
-            LockNames.check(environment);
+            IgnoredProperties.refuse(environment);
             return properties.getObject().overrides();
         });
     }

@@ -11,7 +11,10 @@ import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
+import io.github.lockboot.LockNames;
 import io.github.lockboot.redis.RedisLockRegistry.Finding;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.data.redis.connection.RedisClusterConnection;
@@ -22,6 +25,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 /** What a real Redis, or each master of a Cluster, tells about itself, and whether our scripts run there. */
 final class SelfCheck {
 
+    private static final Log log = LogFactory.getLog(RedisLock.class);
     private static final Pattern VERSION = Pattern.compile("(\\d{1,5})\\.(\\d{1,5})");
     private static final int OLDEST_MAJOR = 6;
     private static final int OLDEST_MINOR = 2;
@@ -160,6 +164,7 @@ final class SelfCheck {
     }
 
     private static void checkVersion(Server server, String version, List<Finding> findings) {
+        log.info("Distributed locks: " + server.title + " is version " + LockNames.printable(version));
         if (isTooOld(version)) {
             findings.add(new Finding(
                     true,

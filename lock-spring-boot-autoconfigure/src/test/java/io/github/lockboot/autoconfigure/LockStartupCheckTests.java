@@ -61,7 +61,9 @@ class LockStartupCheckTests {
         runner.run(context -> {
             assertThat(context).hasNotFailed();
             Actor.await("the warning", () -> output.getAll().contains(EVICTS + ": set maxmemory-policy noeviction"));
-            assertThat(output).containsPattern("WARN.*" + EVICTS);
+            assertThat(output)
+                    .containsPattern("WARN.*" + EVICTS)
+                    .containsPattern("INFO.*Distributed locks: Redis is version \\d+\\.\\d+");
         });
     }
 

@@ -13,7 +13,7 @@ import org.springframework.core.env.Environment;
  * Finds properties under {@code lock.locks} that would be ignored silently: mostly names with a dot or a colon that were
  * written without brackets.
  */
-final class LockNames {
+final class IgnoredProperties {
 
     private static final String PREFIX = "lock.locks";
     private static final Bindable<Map<String, Object>> ANYTHING = Bindable.mapOf(String.class, Object.class);
@@ -21,10 +21,10 @@ final class LockNames {
     /** As environment variables have them. */
     private static final Set<String> ATTRIBUTES = Set.of("ttl", "waittime", "renew", "maxhold");
 
-    private LockNames() {}
+    private IgnoredProperties() {}
 
-    static void check(Environment environment) {
-        Binder.get(environment).bind(PREFIX, ANYTHING).ifBound(names -> names.forEach(LockNames::check));
+    static void refuse(Environment environment) {
+        Binder.get(environment).bind(PREFIX, ANYTHING).ifBound(names -> names.forEach(IgnoredProperties::check));
     }
 
     private static void check(String name, Object attributes) {
