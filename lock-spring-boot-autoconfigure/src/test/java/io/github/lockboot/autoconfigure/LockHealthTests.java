@@ -13,6 +13,7 @@ import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.redis.RedisLockRegistry;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
@@ -25,6 +26,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /** Health on the line of Spring Boot that runs; the classes of the other must not be needed. */
+@Tag("this-build")
 class LockHealthTests {
 
     private static final String BOOT_3 = "org.springframework.boot.actuate.autoconfigure.health";

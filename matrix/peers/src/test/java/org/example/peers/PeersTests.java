@@ -43,7 +43,7 @@ class PeersTests {
         redis = RedisServer.start();
         application = new SpringApplicationBuilder(Application.class)
                 .bannerMode(Banner.Mode.OFF)
-                .properties("lock.redis.command-timeout=10s")
+                .properties("lock.redis.command-timeout=10s", "lock.startup-check=off")
                 .run("--spring.data.redis.host=" + redis.host(), "--spring.data.redis.port=" + redis.port());
     }
 
