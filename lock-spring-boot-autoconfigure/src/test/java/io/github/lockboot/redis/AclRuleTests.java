@@ -1,6 +1,7 @@
 package io.github.lockboot.redis;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -61,11 +62,12 @@ class AclRuleTests {
     @Test
     @Tag("this-build")
     void theDocumentationGivesThisRule() throws IOException {
-        assertThat(Path.of("../docs/compatibility.md"))
-                .content()
-                .contains("on >secret -@all " + String.join(" ", AclUser.REACH) + " "
-                        + String.join(" ", AclUser.COMMANDS) + "\n")
-                .contains("`" + String.join(" ", AclUser.IN_A_CLUSTER) + "`");
+        String documented = Files.readString(Path.of("../docs/operations.md"));
+        String command = "ACL SETUSER locks on >secret -@all ";
+        String rule = documented.substring(documented.indexOf(command) + command.length());
+        assertThat(rule.substring(0, rule.indexOf("```")).strip().split("\\s+"))
+                .containsExactlyInAnyOrderElementsOf(TestApplications.both(AclUser.REACH, AclUser.COMMANDS));
+        assertThat(documented).contains("`" + String.join(" ", AclUser.IN_A_CLUSTER) + "`");
     }
 
     /** All that a lock can come to: it is free, taken, waited for, handed over, given up, and a stranger's. */
