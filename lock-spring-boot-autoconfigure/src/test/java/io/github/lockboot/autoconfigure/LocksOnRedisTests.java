@@ -33,8 +33,9 @@ class LocksOnRedisTests {
     private static RedisServer server;
     private static RedisServer reportServer;
 
-    private final ApplicationContextRunner runner =
-            new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(LockAutoConfiguration.class));
+    private final ApplicationContextRunner runner = new ApplicationContextRunner()
+            .withPropertyValues("lock.startup-check=off") // has connections of its own for a moment
+            .withConfiguration(AutoConfigurations.of(LockAutoConfiguration.class));
 
     @BeforeAll
     static void start() {
