@@ -18,12 +18,15 @@ import org.springframework.boot.convert.DurationStyle;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Looks at the real Redis once per start. To warn, it does so beside the application when all of that has started; to fail, before
+ * Looks at the real Redis once per start. To warn, it does so beside the application a second after all of that has started; to fail, before
  * the web server takes requests.
  */
 class LockStartupCheck implements SmartLifecycle {
 
     private static final Log log = LogFactory.getLog(LockStartupCheck.class);
+
+    /** Before it looks beside the application, so that it takes nothing from the rest of the start. */
+    private static final long PAUSE_MILLIS = 1_000;
 
     private final LockProperties properties;
     private final Supplier<List<LockOptions>> used;
@@ -56,10 +59,13 @@ class LockStartupCheck implements SmartLifecycle {
 
     private void lookAndWarn() {
         try {
+            Thread.sleep(PAUSE_MILLIS);
             List<Finding> findings = findings();
             if (running) {
                 findings.forEach(LockStartupCheck::warn);
             }
+        } catch (InterruptedException stopped) {
+            Thread.currentThread().interrupt();
         } catch (RuntimeException failure) {
             if (running) {
                 log.warn("The start-up check of locks failed", failure);
