@@ -25,8 +25,20 @@ final class Expiry {
     }
 
     void watch(CompletableFuture<?> reply) {
+        dropAnswered();
         inOrder.add(new Sent(reply, timer.nanoTime()));
         lookLater();
+    }
+
+    /** Keeps the garbage young: what is answered is let go faster than new ones come, not at the next look. */
+    private void dropAnswered() {
+        for (int i = 0; i < 2; i++) {
+            Sent first = inOrder.peek();
+            if (first == null || !first.reply.isDone()) {
+                return;
+            }
+            inOrder.remove(first);
+        }
     }
 
     private void lookLater() {
@@ -44,7 +56,7 @@ final class Expiry {
                 }
                 first.reply.completeExceptionally(new TimeoutException("Redis did not answer in time"));
             }
-            inOrder.poll();
+            inOrder.remove(first);
         }
         looking.set(false);
         if (!inOrder.isEmpty()) {

@@ -1,8 +1,9 @@
--- The usual case of acquire, before anything else is set up: there is no key, so there is nothing to settle.
+-- The usual case of acquire, before anything else is set up: there is no key, so there is nothing to settle. Numbers are put
+-- together from the clock's digits: formatting them would take as long as writing the hash.
 if redis.call('EXISTS', KEYS[1]) == 0 then
   local ttl, time = ARGV[5], redis.call('TIME')
-  local micros = time[1] * 1000000 + time[2]
-  local fence, expiry = string.format('%.0f', micros), string.format('%.0f', math.floor(micros / 1000) + ttl)
+  local seconds, micros = time[1], string.sub('00000' .. time[2], -6)
+  local fence, expiry = seconds .. micros, (seconds .. string.sub(micros, 1, 3)) + ttl
   redis.call('HSET', KEYS[1], 'owner', ARGV[1], 'ttl', ttl, 'until', expiry, 'fence', fence)
   redis.call('PEXPIRE', KEYS[1], ttl)
   return 'OWNER ' .. fence .. ' ' .. ttl .. ' 0'

@@ -2,10 +2,10 @@
 -- the lease has run out does not matter: nobody else has had the lock since.
 if ARGV[6] == '' then
   local field = redis.pcall('HMGET', KEYS[1], 'owner', 'queue', 'fence')
-  local fence, last = tonumber(field[3]), tonumber(ARGV[5])
-  if field[1] == ARGV[1] and not field[2] and fence then
-    local time = redis.call('TIME')
-    if math.max(fence, last) < time[1] * 1000000 + time[2] then
+  if field[1] == ARGV[1] and not field[2] then
+    local fence, time = tonumber(field[3]), redis.call('TIME')
+    local now = time[1] * 1000000 + time[2]
+    if fence and fence < now and tonumber(ARGV[5]) < now then
       redis.call('DEL', KEYS[1])
       return 'RELEASED'
     end
