@@ -1,5 +1,6 @@
 package io.github.lockboot.benchmarks;
 
+import java.lang.management.ManagementFactory;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -7,6 +8,7 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 
+import com.sun.management.OperatingSystemMXBean;
 import org.jspecify.annotations.Nullable;
 
 /** The threads of one process in one round. */
@@ -14,6 +16,9 @@ final class Crew {
 
     /** Threads do not begin all at once: turns count only after this part of a round's time has gone by before it. */
     private static final int RAMP = 4;
+
+    private static final OperatingSystemMXBean PROCESS =
+            ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
 
     private final Contender.Client client;
     private final Round round;
@@ -45,6 +50,7 @@ final class Crew {
             start(() -> work(number));
         }
         Thread.sleep(Math.max(0, round.startEpochMillis() - System.currentTimeMillis()));
+        long usedBefore = PROCESS.getProcessCpuTime();
         long startedAt = System.nanoTime();
         long window = round.turns() > 0 ? Long.MAX_VALUE / 4 : TimeUnit.MILLISECONDS.toNanos(round.millis());
         countFrom = round.turns() > 0 ? startedAt : startedAt + window / RAMP;
@@ -56,7 +62,8 @@ final class Crew {
             throw new IllegalStateException(failed);
         }
         long took = round.turns() > 0 ? System.nanoTime() - startedAt : window;
-        return new Sample(took / 1e9, turns, acquisitions.sum(), waits);
+        double used = (PROCESS.getProcessCpuTime() - usedBefore) / 1e9;
+        return new Sample(took / 1e9, turns, acquisitions.sum(), used, waits);
     }
 
     /** Virtual threads are younger than the Java release this is compiled for. */

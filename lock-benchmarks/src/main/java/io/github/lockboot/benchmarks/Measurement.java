@@ -5,10 +5,12 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * What one round showed of one contender. Times are in microseconds; commands and messages are per acquisition.
+ * What one round showed of one contender. Times are in microseconds; commands, messages and processor time are per acquisition.
  *
  * @param commands those that clients sent: scripts, subscriptions and the contender's own commands, not what scripts ran
  * @param messages how often something was published
+ * @param client processor time of the contender's processes
+ * @param redis processor time of Redis
  */
 record Measurement(
         double turnsPerSecond,
@@ -17,12 +19,14 @@ record Measurement(
         double longest,
         double fairness,
         double commands,
-        double messages) {
+        double messages,
+        double client,
+        double redis) {
 
     private static final Set<String> CLIENT_COMMANDS = Set.of(
             "eval", "evalsha", "subscribe", "unsubscribe", "psubscribe", "punsubscribe", "ssubscribe", "sunsubscribe");
 
-    static Measurement of(Sample sample, Map<String, Long> calls, Set<String> ownCommands) {
+    static Measurement of(Sample sample, Map<String, Long> calls, Set<String> ownCommands, double redisSeconds) {
         Histogram waits = sample.waits();
         double acquisitions = sample.acquisitions();
         long commands = Stream.concat(CLIENT_COMMANDS.stream(), ownCommands.stream())
@@ -36,6 +40,8 @@ record Measurement(
                 waits.max() / 1e3,
                 sample.fairness(),
                 commands / acquisitions,
-                messages / acquisitions);
+                messages / acquisitions,
+                sample.processorSeconds() * 1e6 / acquisitions,
+                redisSeconds * 1e6 / acquisitions);
     }
 }

@@ -65,12 +65,12 @@ final class Report {
     /** One scenario's table. */
     static String section(Scenario scenario, List<Result> results) {
         StringBuilder text = new StringBuilder("## " + scenario.title() + "\n\n");
-        text.append("| | turns/s | / raw | / RLock | p50 µs | p99 µs | max µs | Jain | commands | messages |\n");
-        text.append("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n");
+        text.append("| | turns/s | / raw | / RLock | p50 µs | p99 µs | max µs | Jain | commands | messages | client µs | Redis µs |\n");
+        text.append("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n");
         for (Result result : results) {
             text.append(
                     result.hasFailed()
-                            ? "| " + result.contender().name() + " | failed: " + result.failure() + " |||||||||\n"
+                            ? "| " + result.contender().name() + " | failed: " + result.failure() + " |||||||||||\n"
                             : row(result, results));
         }
         return text.toString();
@@ -90,7 +90,9 @@ final class Report {
                 number(result.max(Measurement::longest)),
                 fairnessMeans ? number(result.median(Measurement::fairness)) : "",
                 number(result.median(Measurement::commands)),
-                number(result.median(Measurement::messages)));
+                number(result.median(Measurement::messages)),
+                number(result.median(Measurement::client)),
+                number(result.median(Measurement::redis)));
     }
 
     private static String ratio(double speed, List<Result> all, Contender base) {

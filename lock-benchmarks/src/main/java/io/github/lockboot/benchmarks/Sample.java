@@ -9,8 +9,9 @@ import java.util.stream.LongStream;
  * What one process saw in one round, or several together.
  *
  * @param acquisitions all, also those before and after the time that counts
+ * @param processorSeconds what the process used of processors meanwhile, for all of them
  */
-record Sample(double seconds, long[] turnsOfThreads, long acquisitions, Histogram waits) {
+record Sample(double seconds, long[] turnsOfThreads, long acquisitions, double processorSeconds, Histogram waits) {
 
     double turnsPerSecond() {
         return turns() / seconds;
@@ -38,18 +39,24 @@ record Sample(double seconds, long[] turnsOfThreads, long acquisitions, Histogra
                         .flatMapToLong(sample -> LongStream.of(sample.turnsOfThreads))
                         .toArray(),
                 samples.stream().mapToLong(Sample::acquisitions).sum(),
+                samples.stream().mapToDouble(Sample::processorSeconds).sum(),
                 waits);
     }
 
     String encode() {
         String turns = LongStream.of(turnsOfThreads).mapToObj(Long::toString).collect(Collectors.joining(","));
-        return seconds + " " + turns + " " + acquisitions + " " + waits.encode();
+        return seconds + " " + turns + " " + acquisitions + " " + processorSeconds + " " + waits.encode();
     }
 
     static Sample parse(String line) {
         String[] words = line.split(" ");
         long[] turns =
                 Arrays.stream(words[1].split(",")).mapToLong(Long::parseLong).toArray();
-        return new Sample(Double.parseDouble(words[0]), turns, Long.parseLong(words[2]), Histogram.parse(words[3]));
+        return new Sample(
+                Double.parseDouble(words[0]),
+                turns,
+                Long.parseLong(words[2]),
+                Double.parseDouble(words[3]),
+                Histogram.parse(words[4]));
     }
 }

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 import io.github.lockboot.benchmarks.WorkerProcess.FailedException;
@@ -53,6 +54,7 @@ final class Team implements AutoCloseable {
 
     Measurement measure(Load load, long millis, int turns) throws InterruptedException, FailedException {
         redis.command("CONFIG", "RESETSTAT");
+        double redisBefore = redisSeconds();
         Round round = new Round(load, System.currentTimeMillis() + LEAD_MILLIS, millis, turns);
         workers.forEach(worker -> worker.order(round));
         long until = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(LEAD_MILLIS + millis + patienceMillis);
@@ -61,7 +63,12 @@ final class Team implements AutoCloseable {
             long left = TimeUnit.NANOSECONDS.toMillis(until - System.nanoTime());
             samples.add(worker.sampleWithin(Math.max(0, left)));
         }
-        return Measurement.of(Sample.together(samples), redis.commandCalls(), contender.ownCommands());
+        return Measurement.of(Sample.together(samples), redis.commandCalls(), contender.ownCommands(), redisSeconds() - redisBefore);
+    }
+
+    private double redisSeconds() {
+        Map<String, String> cpu = redis.info("cpu");
+        return Double.parseDouble(cpu.get("used_cpu_user")) + Double.parseDouble(cpu.get("used_cpu_sys"));
     }
 
     @Override
