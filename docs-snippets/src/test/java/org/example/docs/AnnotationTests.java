@@ -1,0 +1,222 @@
+package org.example.docs;
+
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import java.util.ArrayList;
+import java.util.List;
+
+import io.github.lockboot.DistributedLock;
+import io.github.lockboot.DistributedLock.IfNotAcquired;
+import io.github.lockboot.DistributedLock.KeepOn;
+import io.github.lockboot.FencingToken;
+import io.github.lockboot.Lease;
+import io.github.lockboot.LockAssert;
+import io.github.lockboot.LockContext;
+import io.github.lockboot.LockNotAcquiredException;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.core.annotation.AliasFor;
+import org.springframework.scheduling.annotation.Scheduled;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/** What docs/annotation.md shows. */
+class AnnotationTests extends OnRedis {
+
+    @Autowired
+    private AnnotatedWork work;
+
+    @Test
+    void keysAreJoinedAfterTheName() {
+        work.grab("p1", "o1");
+        assertThat(work.seen()).containsExactly("packet:o1:p1");
+    }
+
+    @Test
+    void aSecondSubmitIsRefused() {
+        work.submit("7");
+        assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> work.submit("7"));
+        assertThat(work.seen()).containsExactly("submit:7");
+    }
+
+    @Test
+    void theNightlyRunIsSkippedWhereAnotherHasDoneIt() throws Exception {
+        try (Lease other = anotherInstance().acquire("nightly", ONCE)) {
+            work.nightly();
+            assertThat(other.isValid()).isTrue();
+        }
+        assertThat(work.seen()).isEmpty();
+        work.nightly();
+        assertThat(work.seen()).containsExactly("nightly");
+    }
+
+    @Test
+    void eachElementIsLocked() {
+        work.reserve(List.of("pen", "ink"));
+        assertThat(work.seen()).containsExactly("stock:ink", "stock:pen");
+        work.reserve(List.of());
+    }
+
+    @Test
+    void theFallbackAnswersForWhoComesTooLate() throws Exception {
+        assertThat(work.quote("eur")).isEqualTo("fresh eur");
+        try (Lease other = anotherInstance().acquire("quote:eur", ONCE)) {
+            assertThat(work.quote("eur")).isEqualTo("yesterday's eur");
+            assertThat(other.isValid()).isTrue();
+        }
+    }
+
+    @Test
+    void smallAmountsAreNotLocked() {
+        work.transfer("a", 50);
+        assertThat(work.seen()).containsExactly("none");
+        work.transfer("a", 500);
+        assertThat(work.seen()).containsExactly("none", "account:a");
+    }
+
+    @Test
+    void theTokenComesAsAParameter() {
+        long token = work.write("x", 0);
+        assertThat(work.write("x", 0)).isGreaterThan(token);
+    }
+
+    @Test
+    void anAnnotationOfOnesOwnStandsForIt() {
+        work.ship("9");
+        assertThat(work.seen()).containsExactly("order:9");
+    }
+
+    @Test
+    void theBodyKnowsItsLock() {
+        work.insist("5");
+        assertThat(work.seen()).containsExactly("order:5");
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    @Import(AnnotatedWork.class)
+    static class Application {}
+
+    @BeforeEach
+    void forget() {
+        work.seen().clear();
+    }
+}
+
+// tag::composed
+@Target(ElementType.METHOD)
+@Retention(RetentionPolicy.RUNTIME)
+@DistributedLock(name = "order", waitTime = "2s")
+@interface OrderLock {
+
+    @AliasFor(annotation = DistributedLock.class)
+    String[] key();
+}
+// end::composed
+
+class AnnotatedWork {
+
+    private final List<String> seen = new ArrayList<>();
+
+    List<String> seen() {
+        return seen;
+    }
+
+    private void see() {
+        seen.add(LockContext.find().map(LockContext::name).orElse("none"));
+    }
+
+    // tag::keys
+    @DistributedLock(name = "packet", key = {"#openid", "#redPacketId"}, waitTime = "500ms", ttl = "10s")
+    public void grab(String redPacketId, String openid) {
+        // end::keys
+        see();
+        // tag::keys
+    }
+    // end::keys
+
+    // tag::submit
+    @DistributedLock(name = "submit", key = "#orderId", waitTime = "0", keepFor = "5s", keepOn = KeepOn.SUCCESS)
+    public void submit(String orderId) { // a second submit within 5 s is refused
+        // end::submit
+        see();
+        // tag::submit
+    }
+    // end::submit
+
+    // tag::nightly
+    @Scheduled(cron = "0 0 3 * * *")
+    @DistributedLock(name = "nightly", waitTime = "0", ttl = "1m", keepFor = "1m", ifNotAcquired = IfNotAcquired.SKIP)
+    public void nightly() { // once in the fleet, though clocks differ by up to a minute
+        // end::nightly
+        see();
+        // tag::nightly
+    }
+    // end::nightly
+
+    // tag::elements
+    @DistributedLock(name = "stock", key = "#skus", perElement = true, condition = "!#skus.isEmpty()")
+    public void reserve(List<String> skus) { // all of them or none, always in the same order
+        // end::elements
+        skus.stream().sorted().forEach(sku -> seen.add(LockContext.current("stock:" + sku)
+                .name()));
+        // tag::elements
+    }
+    // end::elements
+
+    // tag::fallback
+    @DistributedLock(name = "quote", key = "#currency", waitTime = "0", fallback = "yesterdays")
+    public String quote(String currency) {
+        return "fresh " + currency;
+    }
+
+    String yesterdays(String currency, LockNotAcquiredException held) {
+        return "yesterday's " + currency;
+    }
+    // end::fallback
+
+    // tag::condition
+    @DistributedLock(name = "account", key = "#account", condition = "#amount > 100")
+    public void transfer(String account, long amount) { // small amounts run without the lock
+        // end::condition
+        see();
+        // tag::condition
+    }
+    // end::condition
+
+    // tag::token
+    @DistributedLock(key = "#id")
+    public long write(String id, @FencingToken long token) { // called as write(id, 0)
+        return token;
+    }
+    // end::token
+
+    // tag::composed-use
+    @OrderLock(key = "#id")
+    public void ship(String id) {
+        // end::composed-use
+        see();
+        // tag::composed-use
+    }
+    // end::composed-use
+
+    // tag::context
+    @DistributedLock(name = "order", key = "#id")
+    public void insist(String id) {
+        LockAssert.assertLocked(); // IllegalStateException if somebody calls past the proxy
+        LockContext lock = LockContext.current();
+        if (lock.isValid()) { // right before what cannot be undone
+            // end::context
+            see();
+            // tag::context
+        }
+    }
+    // end::context
+}

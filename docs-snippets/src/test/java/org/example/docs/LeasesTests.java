@@ -1,0 +1,116 @@
+package org.example.docs;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+
+import io.github.lockboot.DistributedLock;
+import io.github.lockboot.LockContext;
+import io.github.lockboot.LockLostException;
+import io.github.lockboot.LockOptions;
+import io.github.lockboot.NamedLock;
+import io.github.lockboot.observability.LockEvent;
+import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.event.EventListener;
+import org.springframework.stereotype.Component;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/** What docs/leases.md shows: here a lock is lost because somebody deletes its key. */
+class LeasesTests extends OnRedis {
+
+    @Autowired
+    private Exports exports;
+
+    @Autowired
+    private LostLocks lostLocks;
+
+    @Test
+    void aLossIsToldBeforeTheReleaseAndByIt() throws Exception {
+        CompletableFuture<String> stopped = new CompletableFuture<>();
+        // tag::lost
+        NamedLock lock = registry.get("import", LockOptions.defaults().withTtl(Duration.ofSeconds(3)));
+        lock.lock();
+        lock.onLost(() -> stopped.complete("told")); // once, on a thread of the registry
+        // end::lost
+        redis("DEL", "lock:import");
+        assertThat(stopped.get(60, TimeUnit.SECONDS)).isEqualTo("told");
+        assertThat(lock.isHeldByCurrentThread()).isFalse();
+        assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::unlock);
+        assertThat(lostLocks.reasons).isNotEmpty();
+    }
+
+    @Test
+    void aLeaseThatIsNotRenewedEnds() throws Exception {
+        // tag::fixed
+        LockOptions fixed = LockOptions.defaults().withTtl(Duration.ofSeconds(1)).withoutRenewal();
+        NamedLock lock = registry.get("slot", fixed);
+        // end::fixed
+        lock.lock();
+        assertThat(lock.remainingLease()).isLessThanOrEqualTo(Duration.ofSeconds(1));
+        anotherInstance().acquire("slot", LockOptions.defaults()).close();
+        assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::unlock);
+    }
+
+    @Test
+    void beforeWhatCannotBeUndoneTheLockIsLookedAt() {
+        exports.export("2026-11");
+        assertThat(exports.sent).containsExactly("2026-11");
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    @Import({Exports.class, LostLocks.class})
+    static class Application {}
+}
+
+class Exports {
+
+    final List<String> sent = new CopyOnWriteArrayList<>();
+
+    // tag::valid
+    @DistributedLock(name = "export", key = "#month", ttl = "2m", maxHold = "10m")
+    public void export(String month) {
+        String file = write(month); // slow, and can be done again
+        if (LockContext.current().isValid()) { // by the clock of this JVM alone, without a command
+            send(file); // cannot be undone
+        }
+    }
+    // end::valid
+
+    private String write(String month) {
+        return month;
+    }
+
+    private void send(String file) {
+        sent.add(file);
+    }
+}
+
+// tag::event
+@Component
+class LostLocks {
+
+    // end::event
+    final List<String> reasons = new CopyOnWriteArrayList<>();
+
+    private final Alarms alarms = (group, reason) -> reasons.add(group + ": " + reason);
+
+    interface Alarms {
+        void raise(String group, String reason);
+    }
+
+    // tag::event
+    @EventListener
+    void on(LockEvent.Lost lost) {
+        alarms.raise(lost.lock().group(), lost.reason());
+    }
+}
+// end::event

@@ -1,0 +1,110 @@
+package org.example.docs;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+
+import io.github.lockboot.DistributedLock;
+import io.github.lockboot.Lease;
+import io.github.lockboot.LockAssert;
+import io.github.lockboot.LockLostException;
+import io.github.lockboot.LockNotAcquiredException;
+import io.github.lockboot.LockOptions;
+import io.github.lockboot.LockTemplate;
+import io.github.lockboot.NamedLock;
+import io.github.lockboot.memory.MemoryLockRegistry;
+import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/** What docs/testing.md shows: tests as a reader writes them. */
+class TestingTests {
+
+    // tag::plain
+    @Test
+    void aTestWithoutSpring() {
+        MemoryLockRegistry registry = new MemoryLockRegistry();
+        LockTemplate template = new LockTemplate(registry, Duration.ofSeconds(1));
+        assertThat(template.execute("order:1", () -> registry.get("order:1").isHeldByCurrentThread()))
+                .isTrue();
+    }
+    // end::plain
+
+    // tag::expire
+    @Test
+    void aHolderThatWasPausedForTooLong() {
+        MemoryLockRegistry registry = new MemoryLockRegistry();
+        NamedLock lock = registry.get("order:1");
+        lock.lock();
+        registry.expire("order:1"); // as if its lease had run out
+        assertThat(lock.isHeldByCurrentThread()).isFalse();
+        assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::unlock);
+    }
+    // end::expire
+
+    // tag::advance
+    @Test
+    void timePassesWhenTheTestSaysSo() {
+        MemoryLockRegistry registry = new MemoryLockRegistry();
+        MemoryLockRegistry other = registry.another(); // a second instance of the application
+        Lease held = other.steal("order:1");
+        CompletableFuture<Lease> waiting =
+                registry.acquireAsync("order:1", LockOptions.defaults().withWaitTime(Duration.ofMinutes(1)));
+        registry.advance(Duration.ofMinutes(1)); // nobody sleeps
+        assertThat(waiting)
+                .failsWithin(Duration.ofSeconds(10))
+                .withThrowableOfType(ExecutionException.class)
+                .withCauseInstanceOf(LockNotAcquiredException.class);
+        held.close();
+    }
+    // end::advance
+}
+
+// tag::spring
+@SpringBootTest(properties = "lock.type=memory")
+class OrderServiceTests {
+
+    @Autowired
+    private OrderService orders;
+
+    @Autowired
+    private MemoryLockRegistry registry;
+
+    @Test
+    void aSecondInstanceIsRefused() {
+        Lease other = registry.another().steal("order:7");
+        assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> orders.pay("7"));
+        other.close();
+        assertThat(orders.pay("7")).isEqualTo("paid 7");
+    }
+
+    // end::spring
+    @Test
+    void withoutTheProxyItIsNoticed() {
+        assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> new OrderService().pay("7"));
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    @Import(OrderService.class)
+    static class Application {}
+    // tag::spring
+}
+// end::spring
+
+class OrderService {
+
+    // tag::insist
+    @DistributedLock(name = "order", key = "#id", waitTime = "0")
+    public String pay(String id) {
+        LockAssert.assertLocked("order:" + id);
+        return "paid " + id;
+    }
+    // end::insist
+}
