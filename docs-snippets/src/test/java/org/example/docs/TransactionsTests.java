@@ -74,6 +74,15 @@ class TransactionsTests extends OnRedis {
         assertThat(balance()).isZero();
     }
 
+    @Test
+    void aTemplateInsideATransactionReleasesBeforeTheCommit() {
+        transactions.executeWithoutResult(status -> {
+            template.execute("account:a", () -> jdbc.update("update account set balance = 1 where id = 'a'"));
+            assertThat(registry.get("account:a").isLocked()).isFalse();
+        });
+        assertThat(balance()).isOne();
+    }
+
     /** The renewal that is due after a third of the lease finds it gone. */
     private void awaitLoss() {
         long deadline = System.nanoTime() + 60_000_000_000L;
