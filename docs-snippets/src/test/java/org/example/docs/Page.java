@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** A Markdown file of the repository: its fenced blocks, its links and the anchors of its headings. */
@@ -98,15 +99,15 @@ record Page(Path file, List<String> lines) {
     }
 
     List<Link> links() {
+        String text = prose().stream()
+                .map(line -> CODE.matcher(line).replaceAll("code"))
+                .collect(Collectors.joining("\n"));
         List<Link> links = new ArrayList<>();
-        List<String> prose = prose();
-        for (int i = 0; i < prose.size(); i++) {
-            String line = CODE.matcher(prose.get(i)).replaceAll("code");
-            for (Pattern form : List.of(LINK, IN_HTML)) {
-                Matcher link = form.matcher(line);
-                while (link.find()) {
-                    links.add(new Link(i, link.group(1)));
-                }
+        for (Pattern form : List.of(LINK, IN_HTML)) {
+            Matcher link = form.matcher(text);
+            while (link.find()) {
+                int line = (int) text.substring(0, link.start(1)).lines().count() - 1;
+                links.add(new Link(line, link.group(1)));
             }
         }
         return links;
