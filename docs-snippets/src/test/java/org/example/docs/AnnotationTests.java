@@ -129,25 +129,48 @@ class AnnotatedWork {
         return seen;
     }
 
-    private void see() {
+    private void see(Object... whatever) {
+        assertThat(whatever).doesNotContainNull();
         seen.add(LockContext.find().map(LockContext::name).orElse("none"));
+    }
+
+    private void open(String redPacketId, String openid) {
+        see(redPacketId, openid);
+    }
+
+    private void place(String orderId) {
+        see(orderId);
+    }
+
+    private void settle() {
+        see();
+    }
+
+    private void take(List<String> skus) {
+        skus.stream()
+                .sorted()
+                .forEach(sku -> seen.add(LockContext.current("stock:" + sku).name()));
+    }
+
+    private void book(String account, long amount) {
+        see(account, amount);
+    }
+
+    private void send(String id) {
+        see(id);
     }
 
     // tag::keys
     @DistributedLock(name = "packet", key = {"#openid", "#redPacketId"}, waitTime = "500ms", ttl = "10s")
     public void grab(String redPacketId, String openid) {
-        // end::keys
-        see();
-        // tag::keys
+        open(redPacketId, openid);
     }
     // end::keys
 
     // tag::submit
     @DistributedLock(name = "submit", key = "#orderId", waitTime = "0", keepFor = "5s", keepOn = KeepOn.SUCCESS)
     public void submit(String orderId) { // a second submit within 5 s is refused
-        // end::submit
-        see();
-        // tag::submit
+        place(orderId);
     }
     // end::submit
 
@@ -155,19 +178,14 @@ class AnnotatedWork {
     @Scheduled(cron = "0 0 3 * * *")
     @DistributedLock(name = "nightly", waitTime = "0", ttl = "1m", keepFor = "1m", ifNotAcquired = IfNotAcquired.SKIP)
     public void nightly() { // once in the fleet, though clocks differ by up to a minute
-        // end::nightly
-        see();
-        // tag::nightly
+        settle();
     }
     // end::nightly
 
     // tag::elements
     @DistributedLock(name = "stock", key = "#skus", perElement = true, condition = "!#skus.isEmpty()")
     public void reserve(List<String> skus) { // all of them or none, always in the same order
-        // end::elements
-        skus.stream().sorted().forEach(sku -> seen.add(LockContext.current("stock:" + sku)
-                .name()));
-        // tag::elements
+        take(skus);
     }
     // end::elements
 
@@ -185,9 +203,7 @@ class AnnotatedWork {
     // tag::condition
     @DistributedLock(name = "account", key = "#account", condition = "#amount > 100")
     public void transfer(String account, long amount) { // small amounts run without the lock
-        // end::condition
-        see();
-        // tag::condition
+        book(account, amount);
     }
     // end::condition
 
@@ -201,9 +217,7 @@ class AnnotatedWork {
     // tag::composed-use
     @OrderLock(key = "#id")
     public void ship(String id) {
-        // end::composed-use
-        see();
-        // tag::composed-use
+        send(id);
     }
     // end::composed-use
 
@@ -213,9 +227,7 @@ class AnnotatedWork {
         LockAssert.assertLocked(); // IllegalStateException if somebody calls past the proxy
         LockContext lock = LockContext.current();
         if (lock.isValid()) { // right before what cannot be undone
-            // end::context
-            see();
-            // tag::context
+            send(id);
         }
     }
     // end::context
