@@ -83,9 +83,14 @@ final class OwnConnection {
 
     /** Lettuce's own delay between attempts to reconnect grows to half a minute. */
     private static ClientResources resourcesOf(@Nullable ClientResources application) {
-        ClientResources.Builder own = application == null ? ClientResources.builder() : application.mutate();
+        ClientResources.Builder own = application == null ? ClientResources.builder() : sharing(application);
         return own.reconnectDelay(
                         Delay.exponential(Duration.ofMillis(1), LONGEST_RECONNECT_DELAY, 2, TimeUnit.MILLISECONDS))
                 .build();
+    }
+
+    /** Without saying so, a copy owns what it shares: shut down with it, the application's timer and executor would be gone. */
+    private static ClientResources.Builder sharing(ClientResources application) {
+        return application.mutate().timer(application.timer()).eventExecutorGroup(application.eventExecutorGroup());
     }
 }

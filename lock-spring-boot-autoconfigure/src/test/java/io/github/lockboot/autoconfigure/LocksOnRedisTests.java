@@ -1,12 +1,15 @@
 package io.github.lockboot.autoconfigure;
 
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 
 import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockTemplate;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.redis.RedisLockRegistry;
+import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.DefaultClientResources;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -101,6 +104,27 @@ class LocksOnRedisTests {
     void locksHaveAConnectionOfTheirOwn() {
         runner.withUserConfiguration(OneRedis.class)
                 .run(context -> assertThat(connectionsUsedBy(context)).isEqualTo(2));
+    }
+
+    @Test
+    void whatARegistrySharesWithTheApplicationsClientOutlivesIt() {
+        ClientResources resources = DefaultClientResources.create();
+        LettuceConnectionFactory connections = new LettuceConnectionFactory(
+                new RedisStandaloneConfiguration(server.host(), server.port()),
+                LettuceClientConfiguration.builder().clientResources(resources).build());
+        connections.afterPropertiesSet();
+        connections.start();
+        for (int i = 0; i < 2; i++) {
+            try (RedisLockRegistry registry =
+                    RedisLockRegistry.builder(connections).build()) {
+                registry.get("a").lock();
+                registry.get("a").unlock();
+            }
+            resources.timer().newTimeout(timeout -> {}, 1, TimeUnit.MINUTES).cancel();
+            assertThat(resources.eventExecutorGroup().isShuttingDown()).isFalse();
+        }
+        connections.destroy();
+        resources.shutdown();
     }
 
     @Test
