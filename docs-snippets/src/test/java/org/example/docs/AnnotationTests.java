@@ -161,7 +161,11 @@ class AnnotatedWork {
     }
 
     // tag::keys
-    @DistributedLock(name = "packet", key = {"#openid", "#redPacketId"}, waitTime = "500ms", ttl = "10s")
+    @DistributedLock(
+            name = "packet",
+            key = {"#openid", "#redPacketId"},
+            waitTime = "500ms",
+            ttl = "10s")
     public void grab(String redPacketId, String openid) {
         open(redPacketId, openid);
     }

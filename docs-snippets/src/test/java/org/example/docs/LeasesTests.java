@@ -50,7 +50,8 @@ class LeasesTests extends OnRedis {
     @Test
     void aLeaseThatIsNotRenewedEnds() throws Exception {
         // tag::fixed
-        LockOptions fixed = LockOptions.defaults().withTtl(Duration.ofSeconds(1)).withoutRenewal();
+        LockOptions fixed =
+                LockOptions.defaults().withTtl(Duration.ofSeconds(1)).withoutRenewal();
         NamedLock lock = registry.get("slot", fixed);
         // end::fixed
         lock.lock();
@@ -62,7 +63,7 @@ class LeasesTests extends OnRedis {
     @Test
     void beforeWhatCannotBeUndoneTheLockIsLookedAt() {
         exports.export("2026-11");
-        assertThat(exports.sent).containsExactly("2026-11");
+        assertThat(exports.sent()).containsExactly("2026-11");
     }
 
     @Configuration(proxyBeanMethods = false)
@@ -73,7 +74,11 @@ class LeasesTests extends OnRedis {
 
 class Exports {
 
-    final List<String> sent = new CopyOnWriteArrayList<>();
+    private final List<String> sent = new CopyOnWriteArrayList<>();
+
+    List<String> sent() {
+        return sent;
+    }
 
     // tag::valid
     @DistributedLock(name = "export", key = "#month", ttl = "2m", maxHold = "10m")

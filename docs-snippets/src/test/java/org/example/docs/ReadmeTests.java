@@ -118,8 +118,7 @@ class ReadmeTests extends OnRedis {
         second.start();
         assertThat(done.await(60, TimeUnit.SECONDS)).isTrue();
         registry.get("taken").unlock();
-        assertThat(failures
-                        .redisIsOut(new LockUnavailableException("taken", "Redis did not answer", null))
+        assertThat(failures.redisIsOut(new LockUnavailableException("taken", "Redis did not answer", null))
                         .getStatusCode())
                 .isEqualTo(HttpStatus.SERVICE_UNAVAILABLE);
     }

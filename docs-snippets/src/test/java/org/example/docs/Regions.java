@@ -51,7 +51,9 @@ final class Regions {
         List<String> lines = Page.read(file).lines();
         String name = file.getFileName().toString().replaceFirst("\\.java$", "");
         if (file.getParent().getFileName().toString().equals("snippets")) {
-            put(name, lines.stream().filter(line -> !TAG.matcher(line).matches()).toList());
+            put(
+                    name,
+                    lines.stream().filter(line -> !TAG.matcher(line).matches()).toList());
         }
         Map<String, List<String>> parts = new LinkedHashMap<>();
         Map<String, List<String>> open = new LinkedHashMap<>();

@@ -52,7 +52,8 @@ class SnippetsTests {
             String where = page.at(block.fence()) + ": ";
             Optional<Matcher> marker = marker(page, block);
             if (marker.isEmpty()) {
-                problems.add(where + "nothing says where this " + block.language() + " is run; put it between // tag::name and"
+                problems.add(where + "nothing says where this " + block.language()
+                        + " is run; put it between // tag::name and"
                         + " // end::name in a test of docs-snippets, and <!-- snippet: File#name --> above the block");
             } else if (marker.get().group(1).equals("snippet")) {
                 String name = marker.get().group(2);
@@ -62,8 +63,8 @@ class SnippetsTests {
                 } else if (block.language().equals("java") && !name.matches("\\w+Tests?#.*")) {
                     problems.add(where + name + " is in no test, so nothing runs it");
                 } else if (!released(region.get()).equals(released(page.text(block)))) {
-                    problems.add(where + "not what " + name + " says; change the page, or rewrite all pages from the code: "
-                            + MEND);
+                    problems.add(where + "not what " + name
+                            + " says; change the page, or rewrite all pages from the code: " + MEND);
                 }
             } else if (marker.get().group(2).length() < 10) {
                 problems.add(where + "say why it is not run: <!-- not run: ... -->");

@@ -83,8 +83,8 @@ class OrderServiceTests {
         other.close();
         assertThat(orders.pay("7")).isEqualTo("paid 7");
     }
-
     // end::spring
+
     @Test
     void withoutTheProxyItIsNoticed() {
         assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> new OrderService().pay("7"));

@@ -31,7 +31,8 @@ class WaitingTests extends OnRedis {
             assertThat(once || soon).isFalse();
             // tag::refused
             try {
-                template.execute("seat:12", LockOptions.defaults().withWaitTime(Duration.ofMillis(200)), () -> book(12));
+                template.execute(
+                        "seat:12", LockOptions.defaults().withWaitTime(Duration.ofMillis(200)), () -> book(12));
             } catch (LockNotAcquiredException held) {
                 report(held.getLockName(), held.getWaited());
             }
@@ -50,10 +51,12 @@ class WaitingTests extends OnRedis {
         List<CompletableFuture<Void>> waiting = new ArrayList<>();
         for (int i = 1; i <= 3; i++) {
             int number = i;
-            waiting.add(anotherInstance().acquireAsync("ticket", LockOptions.defaults()).thenAccept(lease -> {
-                served.add(number);
-                lease.close();
-            }));
+            waiting.add(anotherInstance()
+                    .acquireAsync("ticket", LockOptions.defaults())
+                    .thenAccept(lease -> {
+                        served.add(number);
+                        lease.close();
+                    }));
             awaitQueued(number);
         }
         first.close();

@@ -37,7 +37,9 @@ class YamlTests {
 
     static List<Path> files() throws IOException {
         try (Stream<Path> files = Files.list(Page.ROOT.resolve("docs-snippets/src/test/resources/snippets"))) {
-            return files.filter(file -> file.toString().endsWith(".yml")).sorted().toList();
+            return files.filter(file -> file.toString().endsWith(".yml"))
+                    .sorted()
+                    .toList();
         }
     }
 
@@ -79,14 +81,11 @@ class YamlTests {
     /** Types by name, from the metadata of all libraries here. */
     private static Map<String, String> known() throws IOException {
         Map<String, String> known = new HashMap<>();
-        for (URL metadata : Collections.list(YamlTests.class
-                .getClassLoader()
-                .getResources("META-INF/spring-configuration-metadata.json"))) {
+        for (URL metadata : Collections.list(
+                YamlTests.class.getClassLoader().getResources("META-INF/spring-configuration-metadata.json"))) {
             try (InputStream json = metadata.openStream()) {
-                List<Map<String, String>> properties =
-                        JsonPath.parse(json).read("$.properties[*]['name','type']");
-                properties.forEach(
-                        property -> known.put(property.get("name"), property.getOrDefault("type", "")));
+                List<Map<String, String>> properties = JsonPath.parse(json).read("$.properties[*]['name','type']");
+                properties.forEach(property -> known.put(property.get("name"), property.getOrDefault("type", "")));
             }
         }
         return known;
