@@ -15,13 +15,12 @@ import io.github.lockboot.redis.InUse;
 import io.github.lockboot.redis.RedisLockRegistry;
 import io.github.lockboot.redis.TestRegistries;
 
-/** A Redis, the registries and worker processes on it, and threads that use them; ended together. */
+/** A Redis, the registries on it, and threads that use them; ended together. */
 final class Fleet implements AutoCloseable {
 
     private final RedisServer server;
     private final List<TestRegistries> connections = new ArrayList<>();
     private final List<RedisLockRegistry> registries = new ArrayList<>();
-    private final List<WorkerProcess> workers = new ArrayList<>();
     private final List<Actor> actors = new ArrayList<>();
     private final List<TcpProxy> proxies = new ArrayList<>();
 
@@ -84,28 +83,6 @@ final class Fleet implements AutoCloseable {
         return builder -> builder.defaults(LockOptions.defaults().withTtl(ttl));
     }
 
-    /** Starts a process, which is ready when it is handed out. */
-    WorkerProcess worker(String name, Duration ttl) {
-        return startWorker(name, ttl).awaitReady();
-    }
-
-    private WorkerProcess startWorker(String name, Duration ttl) {
-        WorkerProcess worker =
-                WorkerProcess.start(new Worker.Setup(name, server.host(), server.port(), ttl.toMillis(), 2_000, 64));
-        workers.add(worker);
-        return worker;
-    }
-
-    /** Starts processes side by side. */
-    List<WorkerProcess> workers(int count, Duration ttl) {
-        List<WorkerProcess> started = new ArrayList<>();
-        for (int i = 0; i < count; i++) {
-            started.add(startWorker("w" + i, ttl));
-        }
-        started.forEach(WorkerProcess::awaitReady);
-        return started;
-    }
-
     /** A thread. */
     Actor actor() {
         Actor actor = new Actor();
@@ -143,7 +120,6 @@ final class Fleet implements AutoCloseable {
     @Override
     public void close() {
         actors.forEach(Actor::close);
-        workers.forEach(WorkerProcess::close);
         proxies.forEach(TcpProxy::pass);
         connections.forEach(TestRegistries::close);
         proxies.forEach(TcpProxy::close);

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -28,9 +27,19 @@ class VirtualThreadTests {
                 jvm.isPresent(),
                 "skipped: needs a JDK " + WITHOUT_PINNING + " or newer under " + JVMS + ", and there is none");
         try (Fleet fleet = new Fleet()) {
-            List<String> command = WorkerProcess.java(jvm.get(), VirtualThreadLoad.class.getName());
-            command.addAll(List.of(fleet.server().host(), "" + fleet.server().port(), "10000", "100"));
-            Process process = WorkerProcess.launch(command);
+            Process process = new ProcessBuilder(
+                            jvm.get().resolve("bin/java").toString(),
+                            "-Xmx192m",
+                            "-XX:+UseSerialGC",
+                            "-cp",
+                            System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
+                            VirtualThreadLoad.class.getName(),
+                            fleet.server().host(),
+                            "" + fleet.server().port(),
+                            "10000",
+                            "100")
+                    .redirectErrorStream(true)
+                    .start();
             try {
                 String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
                 Figures.report(

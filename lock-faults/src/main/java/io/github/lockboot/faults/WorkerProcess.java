@@ -1,4 +1,4 @@
-package io.github.lockboot.redis.faults;
+package io.github.lockboot.faults;
 
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -8,80 +8,83 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Queue;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 
-import io.github.lockboot.Actor;
-import io.github.lockboot.redis.faults.Event.Kind;
+import io.github.lockboot.faults.Event.Kind;
+import io.github.lockboot.fixture.Await;
+import org.jspecify.annotations.Nullable;
 
 /** A {@link Worker} in a process of its own, started from here: told what to do, read, stopped, frozen and killed. */
 final class WorkerProcess implements AutoCloseable {
 
-    private static final Duration READY_WITHIN = Duration.ofSeconds(30);
+    private static final Duration READY_WITHIN = Duration.ofSeconds(60);
 
-    private final String name;
+    private final Worker.Setup setup;
     private final Process process;
     private final PrintWriter in;
     private final Thread reader;
     private final EventLog log = new EventLog();
     private final Queue<String> otherLines = new ConcurrentLinkedQueue<>();
+    private volatile boolean usable = true;
 
-    private WorkerProcess(String name, Process process) {
-        this.name = name;
+    private WorkerProcess(Worker.Setup setup, Process process) {
+        this.setup = setup;
         this.process = process;
         this.in = new PrintWriter(process.outputWriter(StandardCharsets.UTF_8), true);
-        this.reader = new Thread(this::read, "read-" + name);
+        this.reader = new Thread(this::read, "read-" + setup.name());
         reader.setDaemon(true);
         reader.start();
     }
 
     /** Starts the worker; {@link #awaitReady()} before it is told anything is not needed. */
     static WorkerProcess start(Worker.Setup setup) {
-        List<String> command = java(Path.of(System.getProperty("java.home")), Worker.class.getName());
-        command.addAll(setup.toArgs());
-        return new WorkerProcess(setup.name(), launch(command));
-    }
-
-    /** The command line that runs a main class of the tests on this Java, before its arguments. */
-    static List<String> java(Path home, String mainClass, String... options) {
-        List<String> command =
-                new ArrayList<>(List.of(home.resolve("bin/java").toString(), "-Xmx192m", "-XX:+UseSerialGC"));
-        command.addAll(List.of(options));
-        command.addAll(List.of(
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx256m",
+                "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1",
                 "-cp",
                 System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
-                mainClass));
-        return command;
-    }
-
-    static Process launch(List<String> command) {
+                Worker.class.getName()));
+        command.addAll(setup.toArgs());
         try {
-            return new ProcessBuilder(command).redirectErrorStream(true).start();
+            return new WorkerProcess(
+                    setup, new ProcessBuilder(command).redirectErrorStream(true).start());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
     }
 
+    String name() {
+        return setup.name();
+    }
+
+    Worker.Setup setup() {
+        return setup;
+    }
+
     WorkerProcess awaitReady() {
-        await("ready", READY_WITHIN, () -> otherLines.contains(Worker.READY));
+        awaitSaid(Worker.READY, READY_WITHIN);
         return this;
     }
 
-    /** Waits for a line of output that is no event, such as one that tells of an exception. */
-    void awaitSaid(String part) {
-        await(part, READY_WITHIN, () -> otherLines.stream().anyMatch(line -> line.contains(part)));
+    /** Waits for a line of output that is no event and begins so. */
+    String awaitSaid(String beginning, Duration atMost) {
+        Await.until(atMost, () -> said(beginning) != null, () -> "\"" + beginning + "\" was not said by " + this);
+        return String.valueOf(said(beginning));
     }
 
-    long pid() {
-        return process.pid();
+    private @Nullable String said(String beginning) {
+        return otherLines.stream()
+                .filter(line -> line.startsWith(beginning))
+                .findFirst()
+                .orElse(null);
     }
 
     /** One line as {@link Worker} understands it. */
@@ -89,44 +92,47 @@ final class WorkerProcess implements AutoCloseable {
         in.println(line);
     }
 
-    Collection<Event> events() {
-        return log.events();
+    EventLog log() {
+        return log;
     }
 
     /** The first event that matches, once it is there. */
     Event await(Duration atMost, Kind kind, Predicate<Event> which) {
-        await(kind.toString(), atMost, () -> find(kind, which).isPresent());
-        return find(kind, which).orElseThrow();
-    }
-
-    /** Waits for something it does; when it does not, the failure tells what it did. */
-    void await(String what, Duration atMost, BooleanSupplier condition) {
-        try {
-            Actor.await(what, atMost, condition);
-        } catch (AssertionError late) {
-            throw new AssertionError(late.getMessage() + " by " + this, late);
+        Await.until(atMost, () -> log.find(kind, which) != null, () -> "no " + kind + " by " + this);
+        Event found = log.find(kind, which);
+        if (found == null) {
+            throw new IllegalStateException("the log was forgotten meanwhile");
         }
+        return found;
     }
 
-    Event await(Duration atMost, Kind kind) {
-        return await(atMost, kind, event -> true);
+    /** Forgets what it did and said so far. */
+    void forget() {
+        log.forget();
+        otherLines.removeIf(line -> !line.equals(Worker.READY));
     }
 
-    Optional<Event> find(Kind kind, Predicate<Event> which) {
-        return log.events().stream()
-                .filter(event -> event.is(kind))
-                .filter(which)
-                .findFirst();
+    /** Whether it lives and was neither killed nor closed. */
+    boolean isUsable() {
+        return usable && process.isAlive();
     }
 
-    /** SIGKILL; returns when the process is gone. */
+    /** SIGKILL; returns when the process is gone and its log is read to the end. */
     void kill() {
+        usable = false;
         process.destroyForcibly();
         try {
             process.waitFor(10, TimeUnit.SECONDS);
+            reader.join(TimeUnit.SECONDS.toMillis(10));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    /** Has it shut down its locks in order; the process stays. */
+    void beginClosing() {
+        usable = false;
+        tell(Worker.AT_ONCE + " close");
     }
 
     /** SIGSTOP. */
@@ -141,8 +147,9 @@ final class WorkerProcess implements AutoCloseable {
 
     private void signal(String signal) {
         try {
-            int status =
-                    new ProcessBuilder("kill", "-" + signal, "" + pid()).start().waitFor();
+            int status = new ProcessBuilder("kill", "-" + signal, "" + process.pid())
+                    .start()
+                    .waitFor();
             if (status != 0) {
                 throw new IllegalStateException("no SIG" + signal + " to " + this);
             }
@@ -153,15 +160,9 @@ final class WorkerProcess implements AutoCloseable {
         }
     }
 
-    /** Kills it and reads what is left of its output. */
     @Override
     public void close() {
         kill();
-        try {
-            reader.join(TimeUnit.SECONDS.toMillis(10));
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
     }
 
     private void read() {
@@ -183,6 +184,8 @@ final class WorkerProcess implements AutoCloseable {
     public String toString() {
         Map<String, Event> last = new TreeMap<>();
         log.events().forEach(event -> last.put(event.actor(), event));
-        return "worker " + name + " (pid " + pid() + ", said " + otherLines + ", did last " + last.values() + ")";
+        List<String> said = otherLines.stream().limit(10).toList();
+        return "worker " + name() + " of " + setup.contestant().title() + " (pid " + process.pid() + ", said " + said
+                + ", did last " + last.values() + ")";
     }
 }

@@ -1,14 +1,14 @@
-package io.github.lockboot.redis.faults;
+package io.github.lockboot.faults;
 
 /**
  * A line of an event log: what happened to one who wants or holds a lock. Times are {@link System#nanoTime()}, which the processes of
  * one Linux host share.
  *
- * @param time when; of a grant, after the lock was got; of a release, before it was begun
+ * @param time when; of a grant, after the lock was got; of a release or an answer, before it was begun
  * @param actor who: process and thread
  * @param hold what belongs together from request to end, unique among all logs
  * @param token the fencing token, 0 where there is none
- * @param validUntil until when the actor believes its lease to last, as of this event; 0 where it does not hold
+ * @param validUntil until when the actor believes its lease to last, as of this event; 0 where it does not hold or is not told
  */
 record Event(long time, String actor, Kind kind, String lock, String hold, long token, long validUntil) {
 
@@ -18,10 +18,15 @@ record Event(long time, String actor, Kind kind, String lock, String hold, long 
         FAILED,
         HELD,
         NOT_HELD,
+        /** What it wrote under the lock was refused for its old token. */
+        REFUSED,
         RELEASING,
         RELEASED,
         RELEASE_FAILED,
         LOST,
+        /** Redis said whose it is: {@code token} is that of the owner's grant or 0 if nobody owns it; asked at {@code time}, told at {@code validUntil}. */
+        SERVER,
+        /** A thread has done what it was told. */
         DONE
     }
 
@@ -35,7 +40,7 @@ record Event(long time, String actor, Kind kind, String lock, String hold, long 
 
     /** Whether a line of output is one of a log. */
     static boolean isLine(String line) {
-        return line.startsWith("event ");
+        return line.startsWith("event ") && line.split(" ").length == 8;
     }
 
     static Event parse(String line) {

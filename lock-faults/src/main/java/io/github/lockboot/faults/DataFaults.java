@@ -1,0 +1,77 @@
+package io.github.lockboot.faults;
+
+import java.time.Duration;
+import java.util.List;
+
+import io.github.lockboot.faults.Fault.Harm;
+import io.github.lockboot.faults.Fault.Start;
+
+/** What happens to the data in Redis: what was granted is forgotten, or somebody meddles with the key. */
+final class DataFaults {
+
+    static final List<Fault<?>> ALL = List.of(
+            Fault.of(
+                            "redis-killed-empty",
+                            "SIGKILL to Redis without persistence, 1 s without it, restart",
+                            Standalone::inMemory,
+                            ServerFaults::killAndRestart)
+                    .from(Start.HELD)
+                    .mayHarm(Harm.DATA)
+                    .within(Terms.ONE_LEASE),
+            Fault.of(
+                            "flushall",
+                            "FLUSHALL while the lock is held",
+                            Standalone::inMemory,
+                            scene -> forget(scene, "FLUSHALL"))
+                    .from(Start.HELD)
+                    .mayHarm(Harm.DATA),
+            Fault.of(
+                            "key-deleted",
+                            "DEL of the key while the lock is held",
+                            Standalone::inMemory,
+                            scene -> forget(scene, "DEL", scene.key()))
+                    .from(Start.HELD)
+                    .mayHarm(Harm.DATA),
+            Fault.of(
+                            "key-renamed",
+                            "RENAME of the key while the lock is held",
+                            Standalone::inMemory,
+                            scene -> forget(scene, "RENAME", scene.key(), scene.key() + "-renamed"))
+                    .from(Start.HELD)
+                    .mayHarm(Harm.DATA),
+            Fault.of(
+                            "key-replaced",
+                            "somebody else's SET of the key for 2 s while the lock is held; counted from its end",
+                            Standalone::inMemory,
+                            scene -> {
+                                scene.redis().command("SET", scene.key(), "somebody else's", "PX", "2000");
+                                scene.pass(Duration.ofSeconds(2));
+                                scene.recoveryFromNow();
+                                scene.release();
+                            })
+                    .from(Start.HELD)
+                    .mayHarm(Harm.DATA),
+            Fault.of(
+                            "key-persisted",
+                            "PERSIST of the key while the lock is held, and SIGKILL to the holder",
+                            Standalone::inMemory,
+                            scene -> {
+                                scene.permitUnboundedKeys();
+                                scene.afterwards(() -> scene.redis().command("DEL", scene.key()));
+                                scene.recoveryFromNow();
+                                scene.redis().command("PERSIST", scene.key());
+                                scene.holder().kill();
+                            })
+                    .from(Start.HELD)
+                    .mayHarm(Harm.HOLDS)
+                    .within(Terms.ONE_LEASE));
+
+    private DataFaults() {}
+
+    /** The holder goes on meanwhile, for as long as it believes. */
+    private static void forget(Scene<Standalone> scene, String... command) {
+        scene.recoveryFromNow();
+        scene.redis().command(command);
+        scene.pass(Terms.TTL);
+    }
+}

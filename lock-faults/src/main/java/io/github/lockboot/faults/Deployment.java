@@ -1,0 +1,21 @@
+package io.github.lockboot.faults;
+
+import java.util.List;
+
+import io.github.lockboot.fixture.RedisServer;
+
+/** The Redis of a scene, as its processes find it and as the harness looks into it. */
+interface Deployment extends AutoCloseable {
+
+    /** How the worker of that number, from 0 on, reaches it. */
+    RedisAddress address(int worker);
+
+    /** The server that has this key now. */
+    RedisServer serverOf(String key);
+
+    /** Those that accept writes now. */
+    List<RedisServer> masters();
+
+    @Override
+    void close();
+}

@@ -1,0 +1,25 @@
+package io.github.lockboot.faults;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** The catalogue, in the order of the table. */
+final class Faults {
+
+    /** How long after each other waiters queue where their order is judged. */
+    static final Duration APART = Duration.ofMillis(200);
+
+    static final List<Fault<?>> ALL = Stream.of(ProcessFaults.ALL, NetworkFaults.ALL, ServerFaults.ALL, DataFaults.ALL)
+            .<Fault<?>>flatMap(List::stream)
+            .toList();
+
+    private Faults() {}
+
+    static Fault<?> named(String name) {
+        return ALL.stream()
+                .filter(fault -> fault.name().equals(name))
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("no fault is called " + name));
+    }
+}

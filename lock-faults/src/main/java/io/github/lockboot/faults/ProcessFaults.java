@@ -1,0 +1,140 @@
+package io.github.lockboot.faults;
+
+import java.time.Duration;
+import java.util.List;
+
+import io.github.lockboot.faults.Fault.Harm;
+import io.github.lockboot.faults.Fault.Start;
+
+/** What happens to the processes that use locks. */
+final class ProcessFaults {
+
+    private static final long TRIES = 100_000;
+    private static final long TRIES_PER_THREAD = TRIES / (2L * Fleet.WORKERS) + 1;
+    private static final Duration LONGEST_STORM = Duration.ofSeconds(40);
+
+    static final List<Fault<?>> ALL = List.of(
+            Fault.of("none", "nothing for 5 s", Standalone::inMemory, scene -> scene.pass(Duration.ofSeconds(5))),
+            Fault.of(
+                            "none-strict",
+                            "nothing; the others queue one after the other, hand-off limit 0",
+                            Standalone::inMemory,
+                            ProcessFaults::queueInOrder)
+                    .from(Start.QUIET)
+                    .inStrictOrder(),
+            Fault.of("holder-killed", "SIGKILL to the holder", Standalone::inMemory, scene -> {
+                        scene.recoveryFromNow();
+                        scene.holder().kill();
+                    })
+                    .from(Start.HELD)
+                    .mayHarm(Harm.HOLDS)
+                    .within(Terms.ONE_LEASE),
+            Fault.of(
+                            "holder-stopped-briefly",
+                            "SIGSTOP to the holder for half a lease, then SIGCONT",
+                            Standalone::inMemory,
+                            scene -> stopHolder(scene, Terms.TTL.dividedBy(2)))
+                    .from(Start.HELD),
+            Fault.of(
+                            "holder-stopped-long",
+                            "SIGSTOP to the holder for two leases, then SIGCONT; counted from the SIGSTOP",
+                            Standalone::inMemory,
+                            scene -> {
+                                scene.recoveryFromNow();
+                                stopHolder(scene, Terms.TTL.multipliedBy(2));
+                            })
+                    .from(Start.HELD)
+                    .mayHarm(Harm.HOLDS)
+                    .within(Terms.ONE_LEASE),
+            Fault.of(
+                            "holder-collects",
+                            "full garbage collections one after the other in the holder for 4 s",
+                            Standalone::inMemory,
+                            scene -> {
+                                scene.holder().tell(Worker.AT_ONCE + " collect 4000");
+                                scene.pass(Duration.ofSeconds(4));
+                            })
+                    .from(Start.HELD)
+                    .mayHarm(Harm.HOLDS),
+            Fault.of("waiter-killed", "SIGKILL to a process in the queue, then a release", Standalone::inMemory, scene -> {
+                        scene.waiter().kill();
+                        scene.release();
+                    })
+                    .from(Start.HELD)
+                    .mayHarm(Harm.HOLDS)
+                    .within(Terms.ONE_LEASE),
+            Fault.of(
+                            "waiter-killed-at-grant",
+                            "a release, and within 2 ms SIGKILL to a process in the queue",
+                            Standalone::inMemory,
+                            scene -> {
+                                WorkerProcess waiter = scene.waiter();
+                                Duration aim = scene.between(Duration.ZERO, Duration.ofMillis(2));
+                                scene.release();
+                                scene.pass(aim);
+                                scene.recoveryFromNow();
+                                waiter.kill();
+                            })
+                    .from(Start.HELD)
+                    .mayHarm(Harm.HOLDS)
+                    .within(Terms.ONE_LEASE),
+            Fault.of(
+                            "given-up-at-grant",
+                            "100,000 tries that end by timeout or interrupt within 1.5 ms, when the lock is about to be granted; 40 s at most",
+                            Standalone::inMemory,
+                            ProcessFaults::giveUp)
+                    .from(Start.QUIET)
+                    .rarely(5),
+            Fault.of(
+                            "executor-saturated",
+                            "the common pool of every process is full for 3 s; counted from its start",
+                            Standalone::inMemory,
+                            scene -> {
+                                scene.recoveryFromNow();
+                                scene.workers().forEach(worker -> worker.tell(Worker.AT_ONCE + " saturate 3000"));
+                                scene.pass(Duration.ofSeconds(3));
+                            }),
+            Fault.of(
+                            "shutdown",
+                            "an orderly shutdown in a process that holds and waits, its hold ending meanwhile",
+                            Standalone::inMemory,
+                            scene -> {
+                                scene.holder().beginClosing();
+                                scene.release();
+                                String closed = scene.holder().awaitSaid(Worker.CLOSED, Scene.PATIENCE);
+                                scene.require(
+                                        closed.equals(Worker.CLOSED + " 0"), "threads left after shutdown: " + closed);
+                            })
+                    .from(Start.HELD)
+                    .mayHarm(Harm.HOLDS));
+
+    private ProcessFaults() {}
+
+    private static void stopHolder(Scene<Standalone> scene, Duration time) {
+        scene.holder().pause();
+        scene.pass(time);
+        scene.holder().resume();
+    }
+
+    private static void queueInOrder(Scene<Standalone> scene) {
+        WorkerProcess first = scene.workers().get(0);
+        scene.tell(first, "first", "hold " + scene.lock());
+        first.await(Scene.PATIENCE, Event.Kind.HELD, event -> true);
+        for (int i = 1; i < Fleet.WORKERS; i++) {
+            scene.pass(Faults.APART.multipliedBy(2));
+            scene.tell(scene.workers().get(i), "next", "once " + scene.lock());
+        }
+        scene.pass(Faults.APART.multipliedBy(2));
+        scene.recoveryFromNow();
+        first.tell(Worker.AT_ONCE + " release " + scene.lock());
+    }
+
+    /** Those who are not through in time are stopped; then somebody who waits patiently has to be served. */
+    private static void giveUp(Scene<Standalone> scene) {
+        scene.load(Load.Style.HASTY, TRIES_PER_THREAD);
+        scene.awaitLoad(LONGEST_STORM);
+        scene.pass(Terms.POLL);
+        scene.recoveryFromNow();
+        scene.tell(scene.workers().get(0), "patient", "once " + scene.lock());
+    }
+}

@@ -1,0 +1,24 @@
+package io.github.lockboot.faults;
+
+import java.time.Duration;
+
+/** What all contestants are set to, so that their figures can be compared. */
+final class Terms {
+
+    /** The lease, which all keep renewed. */
+    static final Duration TTL = Duration.ofSeconds(3);
+
+    /** How long a command may take. */
+    static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(1);
+
+    /** How often a waiter of this library asks by itself: a third of the claim lease, which is the ttl here. */
+    static final Duration POLL = Duration.ofSeconds(1);
+
+    /** What a holder or waiter costs of whom nobody hears any more. */
+    static final Duration ONE_LEASE = TTL.plus(POLL);
+
+    /** How much later than promised something may be on a machine that does other things, too. */
+    static final Duration SLACK = Duration.ofMillis(1_500);
+
+    private Terms() {}
+}

@@ -1,0 +1,191 @@
+package io.github.lockboot.faults;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.function.Consumer;
+
+import io.github.lockboot.faults.Event.Kind;
+
+/**
+ * A JVM with one application instance's locks, told by lines on its standard input what to do, that writes its event log to its
+ * standard output. A line is {@code <thread> <what> <arguments>}; threads are named by whoever writes, each does one thing after the
+ * other and says DONE after each. What is told to {@code *} happens at once, beside them.
+ *
+ * <pre>
+ * load LOCK STYLE TRIES SEED   until so many tries are done or the lock is stopped
+ * hold LOCK                    takes the lock and works under it until it is released
+ * once LOCK                    takes the lock, works one step, releases it
+ * * release LOCK | * stop LOCK | * remains | * close | * collect MILLIS | * saturate MILLIS
+ * </pre>
+ */
+public final class Worker {
+
+    /** How a worker is set up; handed over as the arguments of its main method. */
+    record Setup(String name, Contestant contestant, RedisAddress redis, int witness, int handoffLimit) {
+
+        static Setup parse(String... args) {
+            return new Setup(
+                    args[0],
+                    Contestant.withId(args[1]),
+                    RedisAddress.parse(args[2]),
+                    Integer.parseInt(args[3]),
+                    Integer.parseInt(args[4]));
+        }
+
+        List<String> toArgs() {
+            return List.of(name, contestant.id(), redis.toWord(), "" + witness, "" + handoffLimit);
+        }
+    }
+
+    static final String READY = "ready";
+    static final String CLOSED = "closed";
+    static final String REMAINS = "remains ";
+    static final String AT_ONCE = "*";
+
+    private static final long STEP_NANOS = Duration.ofMillis(3).toNanos();
+    private static final long END_NANOS = Duration.ofSeconds(5).toNanos();
+    private static final long CONNECT_NANOS = Duration.ofSeconds(20).toNanos();
+
+    private final Setup setup;
+    private final Contestant.Client client;
+    private final ScheduledExecutorService interrupter = Executors.newScheduledThreadPool(1, Worker::daemon);
+    private final Map<String, ExecutorService> threads = new ConcurrentHashMap<>();
+    private final Map<String, WitnessClient> witnesses = new ConcurrentHashMap<>();
+    private final Map<String, Boolean> stopped = new ConcurrentHashMap<>();
+    private final Map<String, Boolean> released = new ConcurrentHashMap<>();
+    private final Consumer<Event> log = event -> System.out.println(event.toLine());
+
+    private Worker(Setup setup) {
+        this.setup = setup;
+        this.client = setup.contestant().connect(setup.redis(), setup.handoffLimit());
+    }
+
+    public static void main(String[] args) throws IOException {
+        Worker worker = new Worker(Setup.parse(args));
+        worker.connect();
+        System.out.println(READY);
+        BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+            worker.perform(line.split(" "));
+        }
+        Runtime.getRuntime().halt(0);
+    }
+
+    /** Connecting for the first time loads classes, which on a busy machine takes longer than a command may. */
+    private void connect() {
+        long end = System.nanoTime() + CONNECT_NANOS;
+        while (true) {
+            try {
+                var lock = client.lock("connecting-" + setup.name());
+                lock.lock();
+                lock.unlock();
+                return;
+            } catch (RuntimeException notYet) {
+                if (System.nanoTime() - end > 0) {
+                    throw notYet;
+                }
+            }
+        }
+    }
+
+    private void perform(String... words) {
+        if (words[0].equals(AT_ONCE)) {
+            performAtOnce(words);
+            return;
+        }
+        threads.computeIfAbsent(words[0], t -> Executors.newSingleThreadExecutor(Worker::daemon))
+                .execute(() -> {
+                    long result = perform(words[0], words);
+                    log.accept(new Event(
+                            System.nanoTime(), setup.name() + "/" + words[0], Kind.DONE, words[2], "-", result, 0));
+                });
+    }
+
+    private long perform(String thread, String... words) {
+        String lock = words[2];
+        WitnessClient witness = witnesses.computeIfAbsent(thread, t -> new WitnessClient(setup.witness()));
+        Participant participant = new Participant(client, witness, setup.name() + "/" + thread, lock, log);
+        try {
+            switch (words[1]) {
+                case "load" -> {
+                    long tries = Long.parseLong(words[4]);
+                    long[] done = {0};
+                    return new Load(
+                                    participant,
+                                    Load.Style.valueOf(words[3]),
+                                    Long.parseLong(words[5]),
+                                    interrupter)
+                            .runWhile(() -> done[0]++ < tries && !stopped.containsKey(lock));
+                }
+                case "hold" -> {
+                    participant.lock();
+                    while (!released.containsKey(lock) && participant.work(STEP_NANOS)) {
+                        // The step is in the condition.
+                    }
+                    participant.unlock();
+                }
+                case "once" -> {
+                    participant.lock();
+                    participant.work(STEP_NANOS);
+                    participant.unlock();
+                }
+                default -> throw new IllegalArgumentException(words[1]);
+            }
+        } catch (InterruptedException | RuntimeException failure) {
+            System.out.println(thread + " " + words[1] + ": " + failure);
+        }
+        return 0;
+    }
+
+    private void performAtOnce(String... words) {
+        switch (words[1]) {
+            case "release" -> released.put(words[2], true);
+            case "stop" -> stopped.put(words[2], true);
+            case "remains" -> System.out.println(REMAINS + client.remains());
+            case "close" -> beside(() -> {
+                client.close();
+                System.out.println(CLOSED + " " + threadsLeft());
+            });
+            case "collect" -> beside(() -> Burden.collectFor(Duration.ofMillis(Long.parseLong(words[2]))));
+            case "saturate" -> Burden.saturate(ForkJoinPool.commonPool(), Duration.ofMillis(Long.parseLong(words[2])));
+            default -> throw new IllegalArgumentException(words[1]);
+        }
+    }
+
+    /** Threads that this library started and that do not end. */
+    private static long threadsLeft() {
+        long end = System.nanoTime() + END_NANOS;
+        long left = threads();
+        while (left > 0 && System.nanoTime() - end < 0) {
+            Pause.nanos(STEP_NANOS);
+            left = threads();
+        }
+        return left;
+    }
+
+    private static long threads() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().startsWith("lock-"))
+                .count();
+    }
+
+    private static void beside(Runnable task) {
+        daemon(task).start();
+    }
+
+    private static Thread daemon(Runnable task) {
+        Thread thread = new Thread(task);
+        thread.setDaemon(true);
+        return thread;
+    }
+}

@@ -1,0 +1,34 @@
+package io.github.lockboot.faults;
+
+import java.util.List;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** A few faults, once each, on this library alone: what the normal build has of the suite. {@code -Dseed=} repeats a run. */
+class SmokeTests {
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "none-strict",
+                "holder-killed",
+                "holder-stopped-long",
+                "waiter-killed-at-grant",
+                "reply-lost",
+                "cut-in-flight",
+                "redis-killed-durable",
+                "out-of-memory",
+                "flushall"
+            })
+    void nothingIsViolated(String fault) throws Exception {
+        long seed = Long.getLong("seed", System.currentTimeMillis());
+        List<RunResult> results = new Runner<>(Faults.named(fault), Contestant.THIS_LIBRARY).run(1, seed);
+        assertThat(results)
+                .allSatisfy(result -> assertThat(result.violations())
+                        .as("-Dseed=%d", result.seed())
+                        .isEmpty());
+    }
+}
