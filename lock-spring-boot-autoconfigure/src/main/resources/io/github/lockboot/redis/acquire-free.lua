@@ -5,6 +5,10 @@ if redis.call('EXISTS', KEYS[1]) == 0 then
   local seconds, micros = time[1], string.sub('00000' .. time[2], -6)
   local fence, expiry = seconds .. micros, (seconds .. string.sub(micros, 1, 3)) + ttl
   redis.call('HSET', KEYS[1], 'owner', ARGV[1], 'ttl', ttl, 'until', expiry, 'fence', fence)
-  redis.call('PEXPIRE', KEYS[1], ttl)
+  local kept = redis.pcall('PEXPIRE', KEYS[1], ttl)
+  if type(kept) == 'table' then -- not allowed to this user: better no lock than one without an end
+    redis.call('DEL', KEYS[1])
+    return kept
+  end
   return 'OWNER ' .. fence .. ' ' .. ttl .. ' 0'
 end

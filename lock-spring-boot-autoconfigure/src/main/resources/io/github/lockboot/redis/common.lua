@@ -174,8 +174,9 @@ local function save()
   if #unset > 0 then
     redis.call('HDEL', key, unpack(unset))
   end
-  if not lock.stored then
-    redis.call('PEXPIRE', key, text(stay))
+  if not lock.stored and type(redis.pcall('PEXPIRE', key, text(stay))) == 'table' then
+    redis.call('DEL', key) -- not allowed to this user: better no lock than one without an end
+    redis.call('PEXPIRE', key, text(stay)) -- says why
   end
 end
 

@@ -71,6 +71,16 @@ class ScriptFaultTests {
 
     @ParameterizedTest
     @EnumSource
+    void whereATimeToLiveMayNotBeSetNoLockIsLeftWithoutOne(RedisProgram program) {
+        start(program);
+        redis.command("ACL", "SETUSER", "default", "-pexpire");
+        assertThatThrownBy(() -> run(LuaScript.ACQUIRE, KEY, "a-1", 30_000, 1, 1_000))
+                .isInstanceOf(RedisProbe.ErrorReply.class);
+        assertThat(redis.command("EXISTS", KEY)).isEqualTo(0L);
+    }
+
+    @ParameterizedTest
+    @EnumSource
     void whenMemoryIsFullANewLockIsRefusedAndLeavesNothing(RedisProgram program) {
         start(program);
         fillMemory();
