@@ -1,8 +1,12 @@
 package io.github.lockboot.redis;
 
+import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.concurrent.Executor;
 
+import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.RedisConnectionStateListener;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.lettuce.core.resource.ClientResources;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -29,6 +33,21 @@ record Connections(RedisConnectionFactory factory, ScriptRunner runner, Runnable
     /** What kind of Redis it is, for people. */
     static String kindOf(RedisConnectionFactory factory) {
         return LETTUCE ? Lettuce.kindOf(factory) : factory.getClass().getSimpleName();
+    }
+
+    /** Is told of what happens to connections that listen to channels. */
+    interface SubscriptionWatch {
+
+        void onCut();
+
+        void onConnected();
+    }
+
+    /** Where the client can tell; a watch that is there already is not told twice. */
+    static void watchSubscriptions(RedisConnectionFactory factory, SubscriptionWatch watch) {
+        if (LETTUCE) {
+            Lettuce.watchSubscriptions(factory, watch);
+        }
     }
 
     void close() {
@@ -64,6 +83,30 @@ record Connections(RedisConnectionFactory factory, ScriptRunner runner, Runnable
                 return factory.getClass().getSimpleName();
             }
             return lettuce.isClusterAware() ? "cluster" : lettuce.isRedisSentinelAware() ? "sentinel" : "standalone";
+        }
+
+        static void watchSubscriptions(RedisConnectionFactory factory, SubscriptionWatch watch) {
+            if (factory instanceof LettuceConnectionFactory lettuce) {
+                lettuce.getRequiredNativeClient().removeListener(new Subscriptions(watch));
+                lettuce.getRequiredNativeClient().addListener(new Subscriptions(watch));
+            }
+        }
+
+        private record Subscriptions(SubscriptionWatch watch) implements RedisConnectionStateListener {
+
+            @Override
+            public void onRedisConnected(RedisChannelHandler<?, ?> connection, SocketAddress address) {
+                if (connection instanceof StatefulRedisPubSubConnection) {
+                    watch.onConnected();
+                }
+            }
+
+            @Override
+            public void onRedisDisconnected(RedisChannelHandler<?, ?> connection) {
+                if (connection instanceof StatefulRedisPubSubConnection) {
+                    watch.onCut();
+                }
+            }
         }
 
         private static void destroy(LettuceConnectionFactory own) {

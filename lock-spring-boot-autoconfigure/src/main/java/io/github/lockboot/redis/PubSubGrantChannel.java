@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -22,6 +23,7 @@ final class PubSubGrantChannel implements GrantChannel {
 
     private static final long RECOVERY_MILLIS = 200;
     private static final long LONGEST_RECOVERY_MILLIS = 30_000;
+    private static final long SUBSCRIBED_WITHIN_MILLIS = 1_000;
 
     private final RedisConnectionFactory connectionFactory;
     private final String channel;
@@ -29,6 +31,7 @@ final class PubSubGrantChannel implements GrantChannel {
     private final Subscriber subscriber;
     private final Timer timer;
     private final Executor workers;
+    private final Cuts cuts = new Cuts();
     private final AtomicBoolean opened = new AtomicBoolean();
     private final AtomicBoolean followed = new AtomicBoolean();
     private final AtomicBoolean completionsAdded = new AtomicBoolean();
@@ -37,7 +40,7 @@ final class PubSubGrantChannel implements GrantChannel {
     private volatile long completionsRetryMillis = RECOVERY_MILLIS;
     private volatile boolean closed;
     private volatile @Nullable RedisMessageListenerContainer container;
-    private volatile @Nullable RedisMessageListenerContainer started;
+    private final AtomicReference<@Nullable RedisMessageListenerContainer> started = new AtomicReference<>();
 
     PubSubGrantChannel(
             RedisConnectionFactory connectionFactory,
@@ -68,14 +71,14 @@ final class PubSubGrantChannel implements GrantChannel {
 
     @Override
     public void follow() {
-        if (!followed.get() && followed.compareAndSet(false, true) && started != null) {
+        if (!followed.get() && followed.compareAndSet(false, true) && started.get() != null) {
             workers.execute(this::addCompletions);
         }
     }
 
     /** Beside the session's channel, which must not depend on whether this one is allowed. */
     private void addCompletions() {
-        RedisMessageListenerContainer running = started;
+        RedisMessageListenerContainer running = started.get();
         if (running == null || closed || !completionsAdded.compareAndSet(false, true)) {
             return;
         }
@@ -126,10 +129,11 @@ final class PubSubGrantChannel implements GrantChannel {
             return; // close() may have looked before
         }
         try {
+            Connections.watchSubscriptions(connectionFactory, cuts);
             made.afterPropertiesSet();
             made.start();
             retryMillis = RECOVERY_MILLIS;
-            started = made;
+            started.set(made);
             if (closed) {
                 destroy(made);
             } else if (followed.get()) {
@@ -147,6 +151,31 @@ final class PubSubGrantChannel implements GrantChannel {
         }
         timer.schedule(TimeUnit.MILLISECONDS.toNanos(retryMillis), () -> workers.execute(this::subscribe));
         retryMillis = Math.min(2 * retryMillis, LONGEST_RECOVERY_MILLIS);
+    }
+
+    /** The client subscribes again when it is connected again, but only once, and does not tell when that was refused. */
+    private final class Cuts implements Connections.SubscriptionWatch {
+
+        @Override
+        public void onCut() {
+            live = false;
+        }
+
+        @Override
+        public void onConnected() {
+            timer.schedule(
+                    TimeUnit.MILLISECONDS.toNanos(SUBSCRIBED_WITHIN_MILLIS),
+                    () -> workers.execute(PubSubGrantChannel.this::subscribeAnewIfDeaf));
+        }
+    }
+
+    private void subscribeAnewIfDeaf() {
+        RedisMessageListenerContainer deaf = live || closed ? null : started.getAndSet(null);
+        if (deaf != null) {
+            completionsAdded.set(false);
+            destroy(deaf);
+            subscribe();
+        }
     }
 
     private static void destroy(RedisMessageListenerContainer container) {
