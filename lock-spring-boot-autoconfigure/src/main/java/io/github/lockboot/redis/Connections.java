@@ -26,7 +26,7 @@ record Connections(RedisConnectionFactory factory, ScriptRunner runner, Runnable
             RedisConnectionFactory factory, boolean asItIs, Duration commandTimeout, Timer timer, Executor workers) {
         Expiry expiry = new Expiry(timer, commandTimeout.toNanos());
         return LETTUCE
-                ? Lettuce.connections(factory, asItIs, commandTimeout, expiry, workers)
+                ? Lettuce.connections(factory, asItIs, commandTimeout, timer, expiry, workers)
                 : blocking(factory, expiry, workers);
     }
 
@@ -66,16 +66,20 @@ record Connections(RedisConnectionFactory factory, ScriptRunner runner, Runnable
                 RedisConnectionFactory factory,
                 boolean asItIs,
                 Duration commandTimeout,
+                Timer timer,
                 Expiry expiry,
                 Executor workers) {
             if (!(factory instanceof LettuceConnectionFactory lettuce)) {
                 return blocking(factory, expiry, workers);
             }
             if (asItIs) {
-                return new Connections(lettuce, new LettuceScriptRunner(lettuce, expiry, workers), () -> {});
+                return new Connections(
+                        lettuce, new LettuceScriptRunner(lettuce, expiry, workers, MasterSearch.NONE), () -> {});
             }
-            LettuceConnectionFactory own = OwnConnection.like(lettuce, commandTimeout);
-            return new Connections(own, new LettuceScriptRunner(own, expiry, workers), () -> destroy(own));
+            Sockets sockets = new Sockets();
+            LettuceConnectionFactory own = OwnConnection.like(lettuce, commandTimeout, sockets);
+            MasterSearch search = MasterSearch.over(sockets, commandTimeout.toNanos(), timer, workers);
+            return new Connections(own, new LettuceScriptRunner(own, expiry, workers, search), () -> destroy(own));
         }
 
         static String kindOf(RedisConnectionFactory factory) {

@@ -33,6 +33,7 @@ final class LettuceScriptRunner implements ScriptRunner {
     private final StringRedisTemplate template;
     private final Expiry expiry;
     private final Executor connector;
+    private final MasterSearch search;
     private final AtomicLong epoch = new AtomicLong();
     private final EpochCounter epochCounter = new EpochCounter();
 
@@ -47,11 +48,13 @@ final class LettuceScriptRunner implements ScriptRunner {
     /**
      * @param expiry fails what is not answered in time, connecting included
      * @param connector runs the blocking making of the connection
+     * @param search what to do if the server asked seems not to be the master
      */
-    LettuceScriptRunner(LettuceConnectionFactory factory, Expiry expiry, Executor connector) {
+    LettuceScriptRunner(LettuceConnectionFactory factory, Expiry expiry, Executor connector, MasterSearch search) {
         this.template = new StringRedisTemplate(factory);
         this.expiry = expiry;
         this.connector = connector;
+        this.search = search;
     }
 
     @Override
@@ -132,10 +135,13 @@ final class LettuceScriptRunner implements ScriptRunner {
     private RedisClusterAsyncCommands<byte[], byte[]> newConnection() {
         RedisCallback<Object> nativeConnection = RedisConnection::getNativeConnection;
         Object commands = template.execute(nativeConnection, true);
-        LettuceConnectionFactory factory = (LettuceConnectionFactory) template.getRequiredConnectionFactory();
-        factory.getRequiredNativeClient().removeListener(epochCounter);
-        factory.getRequiredNativeClient().addListener(epochCounter);
+        factory().getRequiredNativeClient().removeListener(epochCounter);
+        factory().getRequiredNativeClient().addListener(epochCounter);
         return (RedisClusterAsyncCommands<byte[], byte[]>) Objects.requireNonNull(commands);
+    }
+
+    private LettuceConnectionFactory factory() {
+        return (LettuceConnectionFactory) template.getRequiredConnectionFactory();
     }
 
     private CompletableFuture<Reply> evalsha(RedisClusterAsyncCommands<byte[], byte[]> commands, Call call) {
@@ -155,7 +161,7 @@ final class LettuceScriptRunner implements ScriptRunner {
     }
 
     /** Takes the command back from Lettuce when it has expired: one that has not been sent by then never is. */
-    private static final class Sent extends CompletableFuture<Reply> {
+    private final class Sent extends CompletableFuture<Reply> {
 
         private final RedisFuture<?> command;
 
@@ -168,6 +174,7 @@ final class LettuceScriptRunner implements ScriptRunner {
             boolean first = super.completeExceptionally(failure);
             if (first && !command.isDone()) {
                 command.cancel(true);
+                search.onSilence(factory().getRequiredNativeClient());
             }
             return first;
         }
@@ -193,6 +200,9 @@ final class LettuceScriptRunner implements ScriptRunner {
 
     private void fail(CompletableFuture<Reply> reply, Throwable failure) {
         forgetIfClosed(failure);
+        if (RedisFailure.isOfReplica(failure)) {
+            search.onReplica();
+        }
         reply.completeExceptionally(failure);
     }
 

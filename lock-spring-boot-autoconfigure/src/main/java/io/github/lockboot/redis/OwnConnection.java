@@ -7,8 +7,11 @@ import java.util.concurrent.TimeUnit;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.SocketOptions;
 import io.lettuce.core.TimeoutOptions;
+import io.lettuce.core.cluster.ClusterClientOptions;
+import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.Delay;
+import io.lettuce.core.resource.NettyCustomizer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
@@ -23,13 +26,16 @@ import org.springframework.util.ReflectionUtils;
 final class OwnConnection {
 
     private static final Duration LONGEST_RECONNECT_DELAY = Duration.ofMillis(500);
+    private static final Duration LONGEST_BETWEEN_TOPOLOGIES = Duration.ofSeconds(5);
 
     private OwnConnection() {}
 
     /** A factory to the same Redis. The caller destroys it, and shuts its client resources down. */
-    static LettuceConnectionFactory like(LettuceConnectionFactory application, Duration commandTimeout) {
+    static LettuceConnectionFactory like(
+            LettuceConnectionFactory application, Duration commandTimeout, Sockets sockets) {
         LettuceConnectionFactory own = new LettuceConnectionFactory(
-                redisOf(application), clientOf(application.getClientConfiguration(), commandTimeout));
+                redisOf(application),
+                clientOf(application.getClientConfiguration(), commandTimeout, sockets, application.isClusterAware()));
         own.afterPropertiesSet();
         own.start();
         return own;
@@ -51,12 +57,15 @@ final class OwnConnection {
         return configuration instanceof RedisConfiguration redis ? redis : application.getStandaloneConfiguration();
     }
 
-    private static LettuceClientConfiguration clientOf(LettuceClientConfiguration client, Duration commandTimeout) {
+    private static LettuceClientConfiguration clientOf(
+            LettuceClientConfiguration client, Duration commandTimeout, Sockets sockets, boolean cluster) {
+        ClientOptions options =
+                optionsOf(client.getClientOptions().orElseGet(ClientOptions::create), commandTimeout);
         LettuceClientConfigurationBuilder own = LettuceClientConfiguration.builder()
                 .commandTimeout(commandTimeout)
                 .shutdownTimeout(Duration.ZERO)
-                .clientOptions(optionsOf(client.getClientOptions().orElseGet(ClientOptions::create), commandTimeout))
-                .clientResources(resourcesOf(client.getClientResources().orElse(null)));
+                .clientOptions(cluster ? adaptive(options) : options)
+                .clientResources(resourcesOf(client.getClientResources().orElse(null), sockets));
         client.getClientName().ifPresent(own::clientName);
         client.getRedisCredentialsProviderFactory().ifPresent(own::redisCredentialsProviderFactory);
         if (client.isUseSsl()) {
@@ -81,11 +90,34 @@ final class OwnConnection {
                 .build();
     }
 
+    /** Unless told, Lettuce before 7 never learns of a failover in a Cluster, and others look only twice a minute. */
+    private static ClientOptions adaptive(ClientOptions options) {
+        ClusterClientOptions cluster = options instanceof ClusterClientOptions known
+                ? known
+                : ClusterClientOptions.builder(options).build();
+        ClusterTopologyRefreshOptions application = cluster.getTopologyRefreshOptions();
+        Duration between = application.getAdaptiveRefreshTimeout();
+        return cluster.mutate()
+                .topologyRefreshOptions(ClusterTopologyRefreshOptions.builder()
+                        .refreshPeriod(application.getRefreshPeriod())
+                        .enablePeriodicRefresh(application.isPeriodicRefreshEnabled())
+                        .dynamicRefreshSources(application.useDynamicRefreshSources())
+                        .closeStaleConnections(application.isCloseStaleConnections())
+                        .refreshTriggersReconnectAttempts(application.getRefreshTriggersReconnectAttempts())
+                        .enableAllAdaptiveRefreshTriggers()
+                        .adaptiveRefreshTriggersTimeout(
+                                between.compareTo(LONGEST_BETWEEN_TOPOLOGIES) < 0 ? between : LONGEST_BETWEEN_TOPOLOGIES)
+                        .build())
+                .build();
+    }
+
     /** Lettuce's own delay between attempts to reconnect grows to half a minute. */
-    private static ClientResources resourcesOf(@Nullable ClientResources application) {
+    private static ClientResources resourcesOf(@Nullable ClientResources application, Sockets sockets) {
         ClientResources.Builder own = application == null ? ClientResources.builder() : sharing(application);
+        NettyCustomizer customizer = application == null ? new NettyCustomizer() {} : application.nettyCustomizer();
         return own.reconnectDelay(
                         Delay.exponential(Duration.ofMillis(1), LONGEST_RECONNECT_DELAY, 2, TimeUnit.MILLISECONDS))
+                .nettyCustomizer(sockets.reportedAfter(customizer))
                 .build();
     }
 

@@ -55,6 +55,11 @@ enum RedisFailure {
         return UNKNOWN;
     }
 
+    /** Whether it says that the server is no master; Redis 6.2 puts what a script was refused with at the end of a longer message. */
+    static boolean isOfReplica(Throwable failure) {
+        return String.valueOf(failure.getMessage()).contains("READONLY ");
+    }
+
     /** What the Redis client reported, out of the wrappers that futures add. */
     static @Nullable Throwable unwrap(@Nullable Throwable failure) {
         Throwable cause = failure;
