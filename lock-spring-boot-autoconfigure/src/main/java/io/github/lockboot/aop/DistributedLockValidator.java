@@ -20,7 +20,6 @@ import org.springframework.beans.BeansException;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.MethodIntrospector;
-import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -57,7 +56,7 @@ public final class DistributedLockValidator implements SmartInitializingSingleto
         Set<Class<?>> seen = new HashSet<>();
         for (String beanName : beanFactory.getBeanDefinitionNames()) {
             Class<?> type = targetClass(beanName);
-            if (type != null && isCandidate(type) && seen.add(type)) {
+            if (type != null && seen.add(type) && LockAnnotations.areAnywhereIn(type)) {
                 check(beanName, ClassUtils.getUserClass(type), overridden, findings::add);
             }
         }
@@ -74,11 +73,6 @@ public final class DistributedLockValidator implements SmartInitializingSingleto
             // A lazy bean that cannot be made says so itself when it is asked for.
             return null;
         }
-    }
-
-    private static boolean isCandidate(Class<?> type) {
-        return !type.getName().startsWith("org.springframework.")
-                && AnnotationUtils.isCandidateClass(type, DistributedLock.class);
     }
 
     private void check(

@@ -20,6 +20,51 @@ final class LockAnnotations {
 
     private LockAnnotations() {}
 
+    /**
+     * Whether the class or anything it extends or implements has the annotation anywhere. Every bean of an application is asked
+     * this at its start, and looking through all methods of most of them takes far longer than seeing that they have no
+     * annotation at all.
+     */
+    static boolean areAnywhereIn(Class<?> type) {
+        if (isForeign(type)) {
+            return false;
+        }
+        if (isWrittenIn(type)) {
+            return true;
+        }
+        for (Class<?> each : type.getInterfaces()) {
+            if (areAnywhereIn(each)) {
+                return true;
+            }
+        }
+        Class<?> parent = type.getSuperclass();
+        return parent != null && areAnywhereIn(parent);
+    }
+
+    /** Nothing of the platform or of Spring has it. */
+    private static boolean isForeign(Class<?> type) {
+        String name = type.getName();
+        return name.startsWith("java.")
+                || name.startsWith("org.springframework.") && !name.startsWith("org.springframework.samples.");
+    }
+
+    private static boolean isWrittenIn(Class<?> type) {
+        if (isWrittenOn(type)) {
+            return true;
+        }
+        for (Method method : ReflectionUtils.getDeclaredMethods(type)) {
+            if (isWrittenOn(method)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean isWrittenOn(AnnotatedElement element) {
+        return element.getDeclaredAnnotations().length > 0
+                && MergedAnnotations.from(element).isPresent(DistributedLock.class);
+    }
+
     static boolean arePresent(Method method, Class<?> targetClass) {
         return !find(method, targetClass).isEmpty();
     }

@@ -13,18 +13,24 @@ import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.context.expression.BeanFactoryResolver;
 import org.springframework.core.MethodClassKey;
 import org.springframework.expression.spel.support.StandardEvaluationContext;
+import org.springframework.util.function.SingletonSupplier;
 
 /** The locks that methods ask for, the annotations of each read once. */
 final class LockSpecSource {
 
     private final Map<MethodClassKey, LockedCall> calls = new ConcurrentHashMap<>();
-    private final LockedCallParser parser;
+    private final SingletonSupplier<LockedCallParser> parser;
 
     /** @param template of the locks whose annotation names no registry */
     LockSpecSource(ConfigurableBeanFactory beanFactory, Supplier<LockTemplate> template) {
+        this.parser = SingletonSupplier.of(() -> parser(beanFactory, template));
+    }
+
+    /** Made for the first annotated method: expressions are a large part of Spring to load. */
+    private static LockedCallParser parser(ConfigurableBeanFactory beanFactory, Supplier<LockTemplate> template) {
         StandardEvaluationContext shared = new StandardEvaluationContext();
         shared.setBeanResolver(new BeanFactoryResolver(beanFactory));
-        this.parser = new LockedCallParser(new LockSpecParser(beanFactory, template), shared);
+        return new LockedCallParser(new LockSpecParser(beanFactory, template), shared);
     }
 
     /** @throws InvalidLockDefinitionException if an annotation is wrong */
@@ -40,6 +46,6 @@ final class LockSpecSource {
             throw new IllegalStateException(method + " has no @DistributedLock on " + targetClass.getName());
         }
         Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
-        return parser.parse(new LockedMethod(specific, targetClass), annotations);
+        return parser.obtain().parse(new LockedMethod(specific, targetClass), annotations);
     }
 }

@@ -23,6 +23,9 @@ final class UnusedOverrides {
 
     /** @param options what the annotations ask for */
     static void tell(Set<String> names, Collection<LockOptions> options) {
+        if (names.isEmpty()) {
+            return;
+        }
         Set<String> groups = options.stream().map(LockOptions::group).collect(Collectors.toCollection(TreeSet::new));
         for (String name : names) {
             if (groups.contains(name)) {

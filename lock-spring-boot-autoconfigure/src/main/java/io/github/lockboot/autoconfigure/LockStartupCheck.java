@@ -31,17 +31,24 @@ class LockStartupCheck implements SmartLifecycle {
     private final LockProperties properties;
     private final Supplier<List<LockOptions>> used;
     private final Supplier<Collection<RedisLockRegistry>> registries;
+    private final Supplier<Collection<RedisLockRegistry>> madeRegistries;
     private volatile @Nullable Thread looking;
     private volatile boolean running;
 
-    /** @param used what annotated methods ask for */
+    /**
+     * @param used what annotated methods ask for
+     * @param registries all, made for this if they are lazy
+     * @param madeRegistries those that have been made
+     */
     LockStartupCheck(
             LockProperties properties,
             Supplier<List<LockOptions>> used,
-            Supplier<Collection<RedisLockRegistry>> registries) {
+            Supplier<Collection<RedisLockRegistry>> registries,
+            Supplier<Collection<RedisLockRegistry>> madeRegistries) {
         this.properties = properties;
         this.used = used;
         this.registries = registries;
+        this.madeRegistries = madeRegistries;
     }
 
     @Override
@@ -54,6 +61,8 @@ class LockStartupCheck implements SmartLifecycle {
             thread.setDaemon(true);
             looking = thread;
             thread.start();
+        } else {
+            introduce();
         }
     }
 
@@ -62,6 +71,7 @@ class LockStartupCheck implements SmartLifecycle {
             Thread.sleep(PAUSE_MILLIS);
             List<Finding> findings = findings();
             if (running) {
+                introduce();
                 findings.forEach(LockStartupCheck::warn);
             }
         } catch (InterruptedException stopped) {
@@ -73,12 +83,18 @@ class LockStartupCheck implements SmartLifecycle {
         }
     }
 
-    private static void failOrWarn(List<Finding> findings) {
+    private void failOrWarn(List<Finding> findings) {
+        introduce();
         List<Finding> certain = findings.stream().filter(Finding::certain).toList();
         if (!certain.isEmpty()) {
             throw new UnfitForLocksException(certain);
         }
         findings.forEach(LockStartupCheck::warn);
+    }
+
+    /** One line for each registry, after Redis has told its version if it is asked at all. */
+    private void introduce() {
+        madeRegistries.get().forEach(registry -> log.info("Distributed locks on " + registry));
     }
 
     private static void warn(Finding finding) {

@@ -63,7 +63,11 @@ class RedisLockConfiguration {
             LockProperties properties,
             DistributedLockValidator validator,
             ConfigurableListableBeanFactory beanFactory) {
-        return new LockStartupCheck(properties, validator::options, () -> registries(beanFactory, name -> true));
+        return new LockStartupCheck(
+                properties,
+                validator::options,
+                () -> registries(beanFactory, name -> true),
+                () -> registries(beanFactory, beanFactory::containsSingleton));
     }
 
     /** Those that have been made, unless the context is told not to close them. */

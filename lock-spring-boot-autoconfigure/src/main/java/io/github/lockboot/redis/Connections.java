@@ -3,17 +3,21 @@ package io.github.lockboot.redis;
 import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.concurrent.Executor;
+import java.util.function.Supplier;
 
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
-import io.lettuce.core.resource.ClientResources;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.util.ClassUtils;
 
-/** What a registry talks to Redis with. */
-record Connections(RedisConnectionFactory factory, ScriptRunner runner, Runnable whenClosed) {
+/**
+ * What a registry talks to Redis with.
+ *
+ * @param factory gives what may only be made when it is asked for
+ */
+record Connections(Supplier<? extends RedisConnectionFactory> factory, ScriptRunner runner, Runnable whenClosed) {
 
     private static final boolean LETTUCE =
             ClassUtils.isPresent("io.lettuce.core.RedisClient", Connections.class.getClassLoader());
@@ -56,7 +60,7 @@ record Connections(RedisConnectionFactory factory, ScriptRunner runner, Runnable
     }
 
     private static Connections blocking(RedisConnectionFactory factory, Expiry expiry, Executor workers) {
-        return new Connections(factory, new TemplateScriptRunner(factory, expiry, workers), () -> {});
+        return new Connections(() -> factory, new TemplateScriptRunner(factory, expiry, workers), () -> {});
     }
 
     /** Loaded only where Lettuce is. */
@@ -74,12 +78,15 @@ record Connections(RedisConnectionFactory factory, ScriptRunner runner, Runnable
             }
             if (asItIs) {
                 return new Connections(
-                        lettuce, new LettuceScriptRunner(lettuce, expiry, workers, MasterSearch.NONE), () -> {});
+                        () -> lettuce,
+                        new LettuceScriptRunner(() -> lettuce, expiry, workers, MasterSearch.NONE),
+                        () -> {});
             }
             Sockets sockets = new Sockets();
-            LettuceConnectionFactory own = OwnConnection.like(lettuce, commandTimeout, sockets);
+            OwnConnection own = new OwnConnection(lettuce, commandTimeout, sockets);
             MasterSearch search = MasterSearch.over(sockets, commandTimeout.toNanos(), timer, workers);
-            return new Connections(own, new LettuceScriptRunner(own, expiry, workers, search), () -> destroy(own));
+            return new Connections(
+                    own::factory, new LettuceScriptRunner(own::factory, expiry, workers, search), own::close);
         }
 
         static String kindOf(RedisConnectionFactory factory) {
@@ -111,11 +118,6 @@ record Connections(RedisConnectionFactory factory, ScriptRunner runner, Runnable
                     watch.onCut();
                 }
             }
-        }
-
-        private static void destroy(LettuceConnectionFactory own) {
-            own.destroy();
-            own.getClientConfiguration().getClientResources().ifPresent(ClientResources::shutdown);
         }
     }
 }

@@ -48,7 +48,17 @@ final class Expiry {
     }
 
     private void look() {
-        long now = timer.nanoTime();
+        try {
+            expire(timer.nanoTime());
+        } finally {
+            looking.set(false);
+            if (!inOrder.isEmpty()) {
+                lookLater();
+            }
+        }
+    }
+
+    private void expire(long now) {
         for (Sent first = inOrder.peek(); first != null; first = inOrder.peek()) {
             if (!first.reply.isDone()) {
                 if (now - first.at < timeoutNanos) {
@@ -57,10 +67,6 @@ final class Expiry {
                 first.reply.completeExceptionally(new TimeoutException("Redis did not answer in time"));
             }
             inOrder.remove(first);
-        }
-        looking.set(false);
-        if (!inOrder.isEmpty()) {
-            lookLater();
         }
     }
 }

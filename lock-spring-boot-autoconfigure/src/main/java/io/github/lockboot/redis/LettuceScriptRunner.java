@@ -7,8 +7,10 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 
 import io.github.lockboot.redis.RedisFailure.NotConnectedException;
+import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.RedisFuture;
@@ -30,7 +32,7 @@ import org.springframework.data.redis.core.StringRedisTemplate;
  */
 final class LettuceScriptRunner implements ScriptRunner {
 
-    private final StringRedisTemplate template;
+    private final Supplier<LettuceConnectionFactory> factory;
     private final Expiry expiry;
     private final Executor connector;
     private final MasterSearch search;
@@ -41,17 +43,20 @@ final class LettuceScriptRunner implements ScriptRunner {
     private final List<Unsent> unsent = new ArrayList<>();
     private boolean closed;
     private volatile @Nullable RedisClusterAsyncCommands<byte[], byte[]> connection;
+    private volatile @Nullable AbstractRedisClient client;
 
     /** A call that waits for the connection. */
     private record Unsent(Call call, CompletableFuture<Reply> reply) {}
 
     /**
+     * @param factory asked when a connection is made
      * @param expiry fails what is not answered in time, connecting included
      * @param connector runs the blocking making of the connection
      * @param search what to do if the server asked seems not to be the master
      */
-    LettuceScriptRunner(LettuceConnectionFactory factory, Expiry expiry, Executor connector, MasterSearch search) {
-        this.template = new StringRedisTemplate(factory);
+    LettuceScriptRunner(
+            Supplier<LettuceConnectionFactory> factory, Expiry expiry, Executor connector, MasterSearch search) {
+        this.factory = factory;
         this.expiry = expiry;
         this.connector = connector;
         this.search = search;
@@ -134,14 +139,13 @@ final class LettuceScriptRunner implements ScriptRunner {
     @SuppressWarnings("unchecked")
     private RedisClusterAsyncCommands<byte[], byte[]> newConnection() {
         RedisCallback<Object> nativeConnection = RedisConnection::getNativeConnection;
-        Object commands = template.execute(nativeConnection, true);
-        factory().getRequiredNativeClient().removeListener(epochCounter);
-        factory().getRequiredNativeClient().addListener(epochCounter);
+        LettuceConnectionFactory used = factory.get();
+        Object commands = new StringRedisTemplate(used).execute(nativeConnection, true);
+        AbstractRedisClient made = used.getRequiredNativeClient();
+        made.removeListener(epochCounter);
+        made.addListener(epochCounter);
+        client = made;
         return (RedisClusterAsyncCommands<byte[], byte[]>) Objects.requireNonNull(commands);
-    }
-
-    private LettuceConnectionFactory factory() {
-        return (LettuceConnectionFactory) template.getRequiredConnectionFactory();
     }
 
     private CompletableFuture<Reply> evalsha(RedisClusterAsyncCommands<byte[], byte[]> commands, Call call) {
@@ -174,7 +178,7 @@ final class LettuceScriptRunner implements ScriptRunner {
             boolean first = super.completeExceptionally(failure);
             if (first && !command.isDone()) {
                 command.cancel(true);
-                search.onSilence(factory().getRequiredNativeClient());
+                search.onSilence(client);
             }
             return first;
         }

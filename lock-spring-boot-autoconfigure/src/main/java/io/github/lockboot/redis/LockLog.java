@@ -1,9 +1,6 @@
 package io.github.lockboot.redis;
 
-import java.time.Duration;
-
 import io.github.lockboot.LockNames;
-import io.github.lockboot.LockOptions;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -18,12 +15,6 @@ final class LockLog {
     /** Has names themselves written, on one line each. */
     void writeNames() {
         inTheClear = true;
-    }
-
-    void started(String redis, String keyPrefix, LockOptions defaults) {
-        log.info("Distributed locks on Redis (" + redis + "): key prefix '" + LockNames.printable(keyPrefix) + "', ttl "
-                + text(defaults.ttl()) + (Boolean.TRUE.equals(defaults.renew()) ? ", renewed" : ", not renewed")
-                + ", wait time " + text(defaults.waitTime()));
     }
 
     void notAcquired(String name) {
@@ -54,11 +45,5 @@ final class LockLog {
 
     private String shown(String name) {
         return inTheClear ? "name " + LockNames.printable(name) : "name digest " + LockNames.digest(name);
-    }
-
-    private static String text(@Nullable Duration duration) {
-        return duration == null
-                ? "-"
-                : duration.toMillis() % 1000 == 0 ? duration.toSeconds() + "s" : duration.toMillis() + "ms";
     }
 }

@@ -6,6 +6,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.cluster.RedisClusterClient;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Has Lettuce look for the master anew where it would not by itself. On a connection of our own only; one of the application's is
@@ -16,7 +17,7 @@ interface MasterSearch {
     MasterSearch NONE = new MasterSearch() {};
 
     /** A command was not answered in time. */
-    default void onSilence(AbstractRedisClient client) {}
+    default void onSilence(@Nullable AbstractRedisClient client) {}
 
     /** A server answered that it is a replica. */
     default void onReplica() {}
@@ -48,7 +49,7 @@ interface MasterSearch {
         }
 
         @Override
-        public void onSilence(AbstractRedisClient client) {
+        public void onSilence(@Nullable AbstractRedisClient client) {
             sockets.closeSilent(commandTimeoutNanos);
             if (client instanceof RedisClusterClient cluster && isDue(nextLook)) {
                 executor.execute(cluster::refreshPartitionsAsync);

@@ -21,24 +21,56 @@ import org.springframework.util.ReflectionUtils;
 
 /**
  * Connections of our own, made from an application's settings: its shared one may be inside a transaction, a pipeline or a
- * large reply, and its timeout is not ours.
+ * large reply, and its timeout is not ours. Their factory is made at the first use: an application that has not locked yet has
+ * not paid for it.
  */
 final class OwnConnection {
 
     private static final Duration LONGEST_RECONNECT_DELAY = Duration.ofMillis(500);
     private static final Duration LONGEST_BETWEEN_TOPOLOGIES = Duration.ofSeconds(5);
 
-    private OwnConnection() {}
+    private final LettuceConnectionFactory application;
+    private final RedisConfiguration redis;
+    private final Duration commandTimeout;
+    private final Sockets sockets;
+    private @Nullable LettuceConnectionFactory made;
+    private boolean closed;
 
-    /** A factory to the same Redis. The caller destroys it, and shuts its client resources down. */
-    static LettuceConnectionFactory like(
-            LettuceConnectionFactory application, Duration commandTimeout, Sockets sockets) {
+    /** To the same Redis as the application's factory. */
+    OwnConnection(LettuceConnectionFactory application, Duration commandTimeout, Sockets sockets) {
+        this.application = application;
+        this.redis = redisOf(application);
+        this.commandTimeout = commandTimeout;
+        this.sockets = sockets;
+    }
+
+    /** @throws IllegalStateException after the close */
+    synchronized LettuceConnectionFactory factory() {
+        if (closed) {
+            throw new IllegalStateException("the lock registry is closed");
+        }
+        LettuceConnectionFactory known = made;
+        return known != null ? known : make();
+    }
+
+    private LettuceConnectionFactory make() {
         LettuceConnectionFactory own = new LettuceConnectionFactory(
-                redisOf(application),
+                redis,
                 clientOf(application.getClientConfiguration(), commandTimeout, sockets, application.isClusterAware()));
         own.afterPropertiesSet();
         own.start();
+        made = own;
         return own;
+    }
+
+    synchronized void close() {
+        closed = true;
+        LettuceConnectionFactory own = made;
+        made = null;
+        if (own != null) {
+            own.destroy();
+            own.getClientConfiguration().getClientResources().ifPresent(ClientResources::shutdown);
+        }
     }
 
     /**

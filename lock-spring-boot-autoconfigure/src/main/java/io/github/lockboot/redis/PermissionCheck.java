@@ -11,6 +11,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -35,14 +36,18 @@ final class PermissionCheck {
     private static final String GRANT = "ACL SETUSER <the user of spring.data.redis.username> ";
     private static final long SCRATCH_TTL_MILLIS = 1_000;
 
-    private final RedisConnectionFactory factory;
+    private final Supplier<? extends RedisConnectionFactory> factory;
     private final LockStore store;
     private final Executor workers;
     private final Duration timeout;
     private final String session;
 
     PermissionCheck(
-            RedisConnectionFactory factory, LockStore store, Executor workers, Duration timeout, String session) {
+            Supplier<? extends RedisConnectionFactory> factory,
+            LockStore store,
+            Executor workers,
+            Duration timeout,
+            String session) {
         this.factory = factory;
         this.store = store;
         this.workers = workers;
@@ -99,7 +104,7 @@ final class PermissionCheck {
     /** Some clients block for as long as they are subscribed. */
     private void subscribe() {
         CompletableFuture<Void> subscribed = new CompletableFuture<>();
-        try (RedisConnection connection = factory.getConnection()) {
+        try (RedisConnection connection = factory.get().getConnection()) {
             CompletableFuture.runAsync(
                             () -> connection.subscribe(new Told(subscribed), bytes(store.channelOf(session))), workers)
                     .whenComplete((none, failure) -> {

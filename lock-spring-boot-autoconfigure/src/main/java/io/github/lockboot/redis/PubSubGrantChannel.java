@@ -5,6 +5,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -25,7 +26,7 @@ final class PubSubGrantChannel implements GrantChannel {
     private static final long LONGEST_RECOVERY_MILLIS = 30_000;
     private static final long SUBSCRIBED_WITHIN_MILLIS = 1_000;
 
-    private final RedisConnectionFactory connectionFactory;
+    private final Supplier<? extends RedisConnectionFactory> connectionFactory;
     private final String channel;
     private final String completionChannel;
     private final Subscriber subscriber;
@@ -43,7 +44,7 @@ final class PubSubGrantChannel implements GrantChannel {
     private final AtomicReference<@Nullable RedisMessageListenerContainer> started = new AtomicReference<>();
 
     PubSubGrantChannel(
-            RedisConnectionFactory connectionFactory,
+            Supplier<? extends RedisConnectionFactory> connectionFactory,
             String channel,
             String completionChannel,
             Subscriber subscriber,
@@ -119,7 +120,6 @@ final class PubSubGrantChannel implements GrantChannel {
             return;
         }
         RedisMessageListenerContainer made = new RedisMessageListenerContainer();
-        made.setConnectionFactory(connectionFactory);
         made.setTaskExecutor(Runnable::run);
         made.setSubscriptionExecutor(workers);
         made.setRecoveryInterval(RECOVERY_MILLIS);
@@ -129,7 +129,9 @@ final class PubSubGrantChannel implements GrantChannel {
             return; // close() may have looked before
         }
         try {
-            Connections.watchSubscriptions(connectionFactory, cuts);
+            RedisConnectionFactory factory = connectionFactory.get();
+            Connections.watchSubscriptions(factory, cuts);
+            made.setConnectionFactory(factory);
             made.afterPropertiesSet();
             made.start();
             retryMillis = RECOVERY_MILLIS;

@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 import io.github.lockboot.LockUnavailableException;
 import org.jspecify.annotations.Nullable;
@@ -26,12 +27,12 @@ public final class RedisLockInspector {
     /** All there are; asked for with the commands that locks may use anyway. */
     private static final List<String> FIELDS = List.of("owner", "ttl", "until", "fence", "queue");
 
-    private final StringRedisTemplate template;
+    private final Supplier<? extends RedisConnectionFactory> factory;
     private final LockStore store;
     private final GrantChannel channel;
 
-    RedisLockInspector(RedisConnectionFactory factory, LockStore store, GrantChannel channel) {
-        this.template = new StringRedisTemplate(factory);
+    RedisLockInspector(Supplier<? extends RedisConnectionFactory> factory, LockStore store, GrantChannel channel) {
+        this.factory = factory;
         this.store = store;
         this.channel = channel;
     }
@@ -73,6 +74,7 @@ public final class RedisLockInspector {
     public Map<String, String> stateOf(String name) {
         String key = store.keyOf(RedisLockRegistry.checked(name));
         try {
+            StringRedisTemplate template = new StringRedisTemplate(factory.get());
             DataType type = template.type(key);
             if (type == null || type == DataType.NONE) {
                 return Map.of();

@@ -32,6 +32,7 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
 
     private final LockEngine engine;
     private final RedisLockInspector inspector;
+    private final Summary summary;
     private final LockOptions defaults;
     private final Map<String, LockOptions> overrides;
     private final SelfCheck selfCheck;
@@ -42,14 +43,15 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
     private RedisLockRegistry(
             LockEngine engine,
             RedisLockInspector inspector,
-            LockOptions defaults,
+            Summary summary,
             Map<String, LockOptions> overrides,
             SelfCheck selfCheck,
             Duration closeTimeout,
             Runnable closeConnections) {
         this.engine = engine;
         this.inspector = inspector;
-        this.defaults = defaults;
+        this.summary = summary;
+        this.defaults = summary.defaults();
         this.overrides = overrides;
         this.selfCheck = selfCheck;
         this.closeTimeout = closeTimeout;
@@ -173,6 +175,12 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
         }
         engine.close();
         closeConnections.run();
+    }
+
+    /** What it is, on one line: the kind of Redis, its version once {@link #check} has asked for it, key prefix and defaults. */
+    @Override
+    public String toString() {
+        return summary.with(selfCheck.versions());
     }
 
     /** Names in use and ids under way; 0 when nothing is left behind. */
@@ -320,11 +328,10 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
             if (logKeys) {
                 engine.log().writeNames();
             }
-            engine.log().started(Connections.kindOf(connectionFactory), keyPrefix, complete);
             return new RedisLockRegistry(
                     engine,
                     new RedisLockInspector(connections.factory(), store, engine.channel()),
-                    complete,
+                    new Summary(Connections.kindOf(connectionFactory), keyPrefix, complete),
                     overrides,
                     selfCheck,
                     commandTimeout,

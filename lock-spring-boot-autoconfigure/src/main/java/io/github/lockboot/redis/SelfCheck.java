@@ -5,16 +5,15 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Properties;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-import io.github.lockboot.LockNames;
 import io.github.lockboot.redis.RedisLockRegistry.Finding;
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.data.redis.connection.RedisClusterConnection;
@@ -25,25 +24,29 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 /** What a real Redis, or each master of a Cluster, tells about itself, and whether our scripts run there. */
 final class SelfCheck {
 
-    private static final Log log = LogFactory.getLog(RedisLock.class);
     private static final Pattern VERSION = Pattern.compile("(\\d{1,5})\\.(\\d{1,5})");
     private static final int OLDEST_MAJOR = 6;
     private static final int OLDEST_MINOR = 2;
     private static final Duration CLOCK_TOLERANCE = Duration.ofSeconds(5);
     private static final int NAMES_TRIED_FOR_A_MASTER = 2_000;
 
-    private final RedisConnectionFactory factory;
+    private final Supplier<? extends RedisConnectionFactory> factory;
     private final LockStore store;
     private final Executor workers;
     private final Duration commandTimeout;
     private final InstantSource clock;
+    private volatile String versions = "";
 
-    SelfCheck(RedisConnectionFactory factory, LockStore store, Executor workers, Duration commandTimeout) {
+    SelfCheck(
+            Supplier<? extends RedisConnectionFactory> factory,
+            LockStore store,
+            Executor workers,
+            Duration commandTimeout) {
         this(factory, store, workers, commandTimeout, InstantSource.system());
     }
 
     SelfCheck(
-            RedisConnectionFactory factory,
+            Supplier<? extends RedisConnectionFactory> factory,
             LockStore store,
             Executor workers,
             Duration commandTimeout,
@@ -55,19 +58,25 @@ final class SelfCheck {
         this.clock = clock;
     }
 
+    /** Of the servers that were asked; more than one in a Cluster whose masters differ, empty if none has told. */
+    String versions() {
+        return versions;
+    }
+
     List<Finding> run() {
+        Set<String> told = new TreeSet<>();
         List<Finding> findings = new ArrayList<>();
         String session = AcquisitionIds.random().session();
         PermissionCheck permissions = new PermissionCheck(factory, store, workers, commandTimeout, session);
-        try (RedisConnection connection = factory.getConnection()) {
+        try (RedisConnection connection = factory.get().getConnection()) {
             if (connection instanceof RedisClusterConnection cluster) {
                 for (RedisClusterNode node : cluster.clusterGetNodes()) {
                     if (node.isMaster() && node.isConnected()) {
-                        checkMaster(cluster, node, permissions, findings);
+                        checkMaster(cluster, node, permissions, told, findings);
                     }
                 }
             } else {
-                check(new Server("Redis", connection, null), findings);
+                check(new Server("Redis", connection, null), told, findings);
                 permissions.check("Redis", connection, nameOf(session, 0), findings);
             }
             if (findings.stream().noneMatch(Finding::certain)) {
@@ -80,6 +89,7 @@ final class SelfCheck {
                     "check spring.data.redis.* and the network; until then locks are refused with"
                             + " LockUnavailableException"));
         }
+        versions = String.join(" and ", told);
         return findings;
     }
 
@@ -87,9 +97,10 @@ final class SelfCheck {
             RedisClusterConnection cluster,
             RedisClusterNode node,
             PermissionCheck permissions,
+            Set<String> versions,
             List<Finding> findings) {
         String title = "Redis at " + node.asString();
-        check(new Server(title, cluster, node), findings);
+        check(new Server(title, cluster, node), versions, findings);
         for (int i = 0; i < NAMES_TRIED_FOR_A_MASTER; i++) {
             String name = nameOf(permissions.session(), i);
             RedisClusterNode owner = cluster.clusterGetNodeForKey(PermissionCheck.bytes(store.keyOf(name)));
@@ -133,10 +144,12 @@ final class SelfCheck {
         }
     }
 
-    private void check(Server server, List<Finding> findings) {
+    private void check(Server server, Set<String> versions, List<Finding> findings) {
         Properties info = ask(server, "INFO", server::info, "its version", findings);
         if (info != null) {
-            checkVersion(server, info.getProperty("redis_version", ""), findings);
+            String version = info.getProperty("redis_version", "");
+            versions.add(version);
+            checkVersion(server, version, findings);
         }
         String policy = info != null ? info.getProperty("maxmemory_policy") : null;
         if (policy == null) {
@@ -164,7 +177,6 @@ final class SelfCheck {
     }
 
     private static void checkVersion(Server server, String version, List<Finding> findings) {
-        log.info("Distributed locks: " + server.title + " is version " + LockNames.printable(version));
         if (isTooOld(version)) {
             findings.add(new Finding(
                     true,

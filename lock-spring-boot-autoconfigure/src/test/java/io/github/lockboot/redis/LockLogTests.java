@@ -64,16 +64,4 @@ class LockLogTests {
                         .contains("customer-4711\\u000d\\u000aforged")
                         .doesNotContain("\n", "\r"));
     }
-
-    @Test
-    void theStartIsOneLine() {
-        try (TestRegistries registries = TestRegistries.at("localhost", 1)) {
-            registries.registry(builder -> builder.keyPrefix("app:lock:"));
-        }
-        assertThat(lines.list).hasSize(1);
-        assertThat(lines.list.get(0).getLevel()).isEqualTo(Level.INFO);
-        assertThat(lines.list.get(0).getFormattedMessage())
-                .isEqualTo("Distributed locks on Redis (standalone): key prefix 'app:lock:', ttl 30s, renewed,"
-                        + " wait time 10s");
-    }
 }

@@ -13,7 +13,7 @@ class RedisLockInspectorTests {
 
     private final ScriptedEngine scripted = new ScriptedEngine(64);
     private final RedisLockInspector inspector =
-            new RedisLockInspector(new LettuceConnectionFactory(), scripted.engine.store(), scripted.engine.channel());
+            new RedisLockInspector(LettuceConnectionFactory::new, scripted.engine.store(), scripted.engine.channel());
 
     private Notification check() {
         CompletableFuture<Notification> asked = CompletableFuture.supplyAsync(inspector::check);

@@ -13,6 +13,7 @@ import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
+import io.github.lockboot.LockOptions;
 import io.github.lockboot.fixture.RedisCluster;
 import io.github.lockboot.fixture.RedisSentinel;
 import io.github.lockboot.fixture.RedisServer;
@@ -67,6 +68,20 @@ class SelfCheckTests {
         assertThat(server.command("PUBSUB", "CHANNELS")).isEqualTo(List.of());
     }
 
+    @Test
+    void aRegistryIsDescribedOnOneLineAndWithTheVersionOnceItIsKnown() {
+        try (TestRegistries registries = TestRegistries.on(server)) {
+            RedisLockRegistry registry = registries.registry(builder -> builder.keyPrefix("app:lock:")
+                    .defaults(LockOptions.defaults()
+                            .withTtl(Duration.ofMillis(1_500))
+                            .withoutRenewal()));
+            String rest = "(standalone): key prefix 'app:lock:', ttl 1500ms, not renewed, wait time 10s";
+            assertThat(registry).hasToString("Redis " + rest);
+            registry.check();
+            assertThat(registry).hasToString("Redis " + server.version() + " " + rest);
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"allkeys-lru", "volatile-ttl"})
     void aPolicyThatEvictsLocksIsFound(String policy) {
@@ -102,7 +117,7 @@ class SelfCheckTests {
                     Duration.ofSeconds(6),
                     10);
             SelfCheck check = new SelfCheck(
-                    registries.connectionFactory(),
+                    registries::connectionFactory,
                     store,
                     Threads.workers("test"),
                     Duration.ofSeconds(2),

@@ -1,0 +1,25 @@
+package io.github.lockboot.redis;
+
+import java.time.Duration;
+
+import io.github.lockboot.LockNames;
+import io.github.lockboot.LockOptions;
+import org.jspecify.annotations.Nullable;
+
+/** What operators want to know of a registry first, on one line. */
+record Summary(String kindOfRedis, String keyPrefix, LockOptions defaults) {
+
+    /** @param version of Redis, or empty if it has not been asked */
+    String with(String version) {
+        return "Redis " + (version.isEmpty() ? "" : LockNames.printable(version) + " ") + "(" + kindOfRedis
+                + "): key prefix '" + LockNames.printable(keyPrefix) + "', ttl " + text(defaults.ttl())
+                + (Boolean.TRUE.equals(defaults.renew()) ? ", renewed" : ", not renewed") + ", wait time "
+                + text(defaults.waitTime());
+    }
+
+    private static String text(@Nullable Duration duration) {
+        return duration == null
+                ? "-"
+                : duration.toMillis() % 1000 == 0 ? duration.toSeconds() + "s" : duration.toMillis() + "ms";
+    }
+}
