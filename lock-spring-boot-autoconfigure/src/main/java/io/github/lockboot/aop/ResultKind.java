@@ -5,6 +5,7 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
@@ -47,6 +48,9 @@ enum ResultKind {
             return new ReactiveCall(adapterOf(method));
         }
     };
+
+    /** Nothing in them is a publisher. */
+    private static final Set<String> PLAIN_PACKAGES = Set.of("java.lang", "java.math", "java.time", "java.util");
 
     private static final boolean REACTOR =
             ClassUtils.isPresent("reactor.core.publisher.Mono", ResultKind.class.getClassLoader());
@@ -121,7 +125,11 @@ enum ResultKind {
                 || AnnotatedElementUtils.hasAnnotation(method.getDeclaringClass(), Async.class);
     }
 
+    /** Only a result that may be reactive is asked for: the registry of adapters loads a large part of Reactor. */
     private static @Nullable ReactiveAdapter adapterOf(Method method) {
-        return ReactiveAdapterRegistry.getSharedInstance().getAdapter(method.getReturnType());
+        Class<?> type = method.getReturnType();
+        return type.isPrimitive() || type.isArray() || PLAIN_PACKAGES.contains(type.getPackageName())
+                ? null
+                : ReactiveAdapterRegistry.getSharedInstance().getAdapter(type);
     }
 }

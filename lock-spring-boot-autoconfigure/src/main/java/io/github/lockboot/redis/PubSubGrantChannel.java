@@ -27,7 +27,7 @@ final class PubSubGrantChannel implements GrantChannel {
     private static final long SUBSCRIBED_WITHIN_MILLIS = 1_000;
 
     private final Supplier<? extends RedisConnectionFactory> connectionFactory;
-    private final String channel;
+    private final Supplier<String> channel;
     private final String completionChannel;
     private final Subscriber subscriber;
     private final Timer timer;
@@ -45,7 +45,7 @@ final class PubSubGrantChannel implements GrantChannel {
 
     PubSubGrantChannel(
             Supplier<? extends RedisConnectionFactory> connectionFactory,
-            String channel,
+            Supplier<String> channel,
             String completionChannel,
             Subscriber subscriber,
             Timer timer,
@@ -123,7 +123,7 @@ final class PubSubGrantChannel implements GrantChannel {
         made.setTaskExecutor(Runnable::run);
         made.setSubscriptionExecutor(workers);
         made.setRecoveryInterval(RECOVERY_MILLIS);
-        made.addMessageListener(new Listener(), new ChannelTopic(channel));
+        made.addMessageListener(new Listener(), new ChannelTopic(channel.get()));
         container = made;
         if (closed) {
             return; // close() may have looked before
@@ -149,7 +149,8 @@ final class PubSubGrantChannel implements GrantChannel {
 
     private void retryLater(RuntimeException failure) {
         if (retryMillis == RECOVERY_MILLIS) {
-            log.warn("The channel " + channel + " cannot be subscribed to, so waiters for locks only poll: " + failure);
+            log.warn("The channel " + channel.get() + " cannot be subscribed to, so waiters for locks only poll: "
+                    + failure);
         }
         timer.schedule(TimeUnit.MILLISECONDS.toNanos(retryMillis), () -> workers.execute(this::subscribe));
         retryMillis = Math.min(2 * retryMillis, LONGEST_RECOVERY_MILLIS);

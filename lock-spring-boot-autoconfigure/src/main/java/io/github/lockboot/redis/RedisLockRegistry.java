@@ -314,7 +314,7 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
                     surroundings,
                     subscriber -> new PubSubGrantChannel(
                             connections.factory(),
-                            store.channelOf(ids.session()),
+                            () -> store.channelOf(ids.session()),
                             store.completionChannel(),
                             subscriber,
                             timer,
