@@ -28,7 +28,7 @@ public class ConsumerApplication {
         return new SpringApplicationBuilder(ConsumerApplication.class)
                 .main(ConsumerApplication.class)
                 .bannerMode(Banner.Mode.OFF)
-                .properties("lock.redis.command-timeout=10s")
+                .properties("lock.redis.command-timeout=10s", "server.port=0")
                 .run(args);
     }
 

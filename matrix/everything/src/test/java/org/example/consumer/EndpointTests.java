@@ -1,0 +1,161 @@
+package org.example.consumer;
+
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+import com.jayway.jsonpath.JsonPath;
+import io.github.lockboot.Lease;
+import io.github.lockboot.LockNames;
+import io.github.lockboot.LockOptions;
+import io.github.lockboot.LockRegistry;
+import io.github.lockboot.NamedLock;
+import io.github.lockboot.fixture.RedisServer;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.springframework.context.ConfigurableApplicationContext;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** The endpoint of locks and their health as an operator has them: over HTTP. */
+class EndpointTests {
+
+    private static final String EXPOSED = "--management.endpoints.web.exposure.include=locks";
+    private static final String NAME = "order:4711/a";
+    private static final LockOptions ORDERS = LockOptions.defaults().withGroup("order");
+
+    private static RedisServer redis;
+
+    private final HttpClient client = HttpClient.newHttpClient();
+    private ConfigurableApplicationContext application;
+
+    @BeforeAll
+    static void start() {
+        redis = RedisServer.start();
+    }
+
+    @AfterAll
+    static void stop() {
+        redis.close();
+    }
+
+    @AfterEach
+    void close() {
+        application.close();
+    }
+
+    private LockRegistry startWith(String... arguments) {
+        return startOn(redis, arguments);
+    }
+
+    private LockRegistry startOn(RedisServer server, String... arguments) {
+        application = ConsumerApplication.start(
+                Stream.concat(Stream.of("--spring.data.redis.url=" + server.uri()), Stream.of(arguments))
+                        .toArray(String[]::new));
+        return application.getBean(LockRegistry.class);
+    }
+
+    private HttpResponse<String> send(String method, String path) throws Exception {
+        String port = application.getEnvironment().getProperty("local.server.port");
+        URI uri = URI.create("http://localhost:" + port + "/actuator" + path);
+        return client.send(
+                HttpRequest.newBuilder(uri)
+                        .method(method, HttpRequest.BodyPublishers.noBody())
+                        .timeout(Duration.ofMinutes(1))
+                        .build(),
+                BodyHandlers.ofString());
+    }
+
+    private <T> T read(String path, String what) throws Exception {
+        HttpResponse<String> response = send("GET", path);
+        assertThat(response.statusCode()).isEqualTo(200);
+        return JsonPath.read(response.body(), what);
+    }
+
+    @Test
+    void itIsNotExposedByDefault() throws Exception {
+        startWith();
+        assertThat(send("GET", "/locks").statusCode()).isEqualTo(404);
+        assertThat(send("GET", "/health").statusCode()).isEqualTo(200);
+    }
+
+    @Test
+    void itListsWhatThisInstanceHolds() throws Exception {
+        NamedLock lock = startWith(EXPOSED).get(NAME, ORDERS);
+        assertThat(this.<List<?>>read("/locks", "$.held")).isEmpty();
+        lock.lock();
+        Map<String, Object> held = read("/locks", "$.held[0]");
+        assertThat(held)
+                .containsEntry("name", "order")
+                .containsEntry("key", LockNames.digest(NAME))
+                .containsEntry("thread", Thread.currentThread().getName())
+                .containsEntry("fence", lock.fencingToken())
+                .containsEntry("queue", 0)
+                .containsKey("owner");
+        assertThat(Instant.parse((String) held.get("since"))).isBeforeOrEqualTo(Instant.now());
+        assertThat(Duration.parse((String) held.get("remainingLease"))).isPositive();
+        assertThat(this.<List<?>>read("/locks", "$.waiting")).isEmpty();
+        lock.unlock();
+    }
+
+    @Test
+    void oneLockIsShownByItsWholeNameAsRedisHasIt() throws Exception {
+        Lease lease = startWith(EXPOSED).acquire(NAME, ORDERS);
+        assertThat(this.<Map<String, String>>read("/locks/" + NAME, "$.state"))
+                .containsEntry("key-type", "hash")
+                .containsEntry("fence", String.valueOf(lease.fencingToken()))
+                .containsEntry("owner", read("/locks", "$.held[0].owner"));
+        assertThat(send("GET", "/locks/order:4712").statusCode()).isEqualTo(404);
+        assertThat(send("GET", "/locks/order*").statusCode()).isEqualTo(404);
+        lease.close();
+    }
+
+    @Test
+    void nobodyReleasesByForceByDefault() throws Exception {
+        Lease lease = startWith(EXPOSED).acquire(NAME, ORDERS);
+        String owner = read("/locks/" + NAME, "$.state.owner");
+        HttpResponse<String> refused = send("DELETE", "/locks/" + NAME + "?owner=" + owner);
+        assertThat(refused.statusCode()).isEqualTo(403);
+        assertThat(JsonPath.<String>read(refused.body(), "$.problem")).contains("lock.endpoint.force-release");
+        assertThat(lease.isValid()).isTrue();
+        assertThat(redis.command("HGET", "lock:" + NAME, "owner")).isEqualTo(owner);
+        lease.close();
+    }
+
+    @Test
+    void whereThatIsAllowedTheOwnersIdReleases() throws Exception {
+        Lease lease = startWith(EXPOSED, "--lock.endpoint.force-release=true").acquire(NAME, ORDERS);
+        String owner = read("/locks/" + NAME, "$.state.owner");
+        assertThat(send("DELETE", "/locks/" + NAME).statusCode()).isEqualTo(400);
+        assertThat(send("DELETE", "/locks/" + NAME + "?owner=another-1").statusCode()).isEqualTo(409);
+        assertThat(redis.command("HGET", "lock:" + NAME, "owner")).isEqualTo(owner);
+        assertThat(send("DELETE", "/locks/" + NAME + "?owner=" + owner).statusCode()).isEqualTo(204);
+        assertThat(redis.command("HGET", "lock:" + NAME, "owner")).isNull();
+    }
+
+    @Test
+    void theHealthOfLocksIsUpUntilRedisIsGone() throws Exception {
+        try (RedisServer mortal = RedisServer.start()) {
+            startOn(
+                    mortal,
+                    "--management.endpoint.health.show-components=always",
+                    "--lock.startup-check=off");
+            HttpResponse<String> up = send("GET", "/health/lock");
+            assertThat(up.statusCode()).as(up.body()).isEqualTo(200);
+            assertThat(JsonPath.<String>read(up.body(), "$.status")).isEqualTo("UP");
+            mortal.kill();
+            HttpResponse<String> down = send("GET", "/health/lock");
+            assertThat(down.statusCode()).as(down.body()).isEqualTo(503);
+            assertThat(JsonPath.<String>read(down.body(), "$.status")).isEqualTo("DOWN");
+        }
+    }
+}
