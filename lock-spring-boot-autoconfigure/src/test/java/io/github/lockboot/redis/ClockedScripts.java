@@ -66,9 +66,8 @@ final class ClockedScripts {
 
     private static String clocked(String script) {
         String text = replaced(script, "redis.call('TIME')", "{ARGV[#ARGV - 1], ARGV[#ARGV]}");
-        text = replaced(
-                text, "redis.call('PEXPIRE', key, text(stay))", "redis.call('PEXPIRE', key, text(stay + " + DAY + "))");
-        text = text.replace("redis.call('PEXPIRE', KEYS[1], ttl)", "redis.call('PEXPIRE', KEYS[1], ttl + " + DAY + ")");
+        text = replaced(text, "('PEXPIRE', key, text(stay))", "('PEXPIRE', key, text(stay + " + DAY + "))");
+        text = text.replace("('PEXPIRE', KEYS[1], ttl)", "('PEXPIRE', KEYS[1], ttl + " + DAY + ")");
         text = replaced(text, "redis.pcall('PUBLISH', ", "publish(");
         return """
                 local published = {}
