@@ -91,8 +91,7 @@ final class OwnConnection {
 
     private static LettuceClientConfiguration clientOf(
             LettuceClientConfiguration client, Duration commandTimeout, Sockets sockets, boolean cluster) {
-        ClientOptions options =
-                optionsOf(client.getClientOptions().orElseGet(ClientOptions::create), commandTimeout);
+        ClientOptions options = optionsOf(client.getClientOptions().orElseGet(ClientOptions::create), commandTimeout);
         LettuceClientConfigurationBuilder own = LettuceClientConfiguration.builder()
                 .commandTimeout(commandTimeout)
                 .shutdownTimeout(Duration.ZERO)
@@ -138,7 +137,9 @@ final class OwnConnection {
                         .refreshTriggersReconnectAttempts(application.getRefreshTriggersReconnectAttempts())
                         .enableAllAdaptiveRefreshTriggers()
                         .adaptiveRefreshTriggersTimeout(
-                                between.compareTo(LONGEST_BETWEEN_TOPOLOGIES) < 0 ? between : LONGEST_BETWEEN_TOPOLOGIES)
+                                between.compareTo(LONGEST_BETWEEN_TOPOLOGIES) < 0
+                                        ? between
+                                        : LONGEST_BETWEEN_TOPOLOGIES)
                         .build())
                 .build();
     }

@@ -35,8 +35,9 @@ final class AclUser {
             "+unsubscribe",
             "+ping");
 
-    /** What Lettuce needs to know the nodes of a Cluster. */
-    static final List<String> IN_A_CLUSTER = List.of("+cluster|nodes", "+cluster|myid", "+info", "+client|setname");
+    /** What Lettuce needs to know the nodes of a Cluster, and to follow a slot that is being moved. */
+    static final List<String> IN_A_CLUSTER =
+            List.of("+cluster|nodes", "+cluster|myid", "+info", "+client|setname", "+asking");
 
     static final List<String> CREDENTIALS =
             List.of("spring.data.redis.username=" + NAME, "spring.data.redis.password=" + PASSWORD);

@@ -27,8 +27,7 @@ class MasterChangeTests {
     private static final Duration FOUND_WITHIN = Duration.ofSeconds(15);
 
     private static TestRegistries on(RedisSentinel sentinel) {
-        return TestRegistries.on(
-                new RedisSentinelConfiguration(sentinel.masterName(), Set.copyOf(sentinel.nodes())));
+        return TestRegistries.on(new RedisSentinelConfiguration(sentinel.masterName(), Set.copyOf(sentinel.nodes())));
     }
 
     private static TestRegistries on(RedisCluster cluster) {
@@ -107,7 +106,8 @@ class MasterChangeTests {
     void aHoldOutlivesAFailoverThatIsAgreedUpon() throws Exception {
         try (RedisCluster cluster = RedisCluster.start(1);
                 TestRegistries registries = on(cluster)) {
-            NamedLock lock = registries.registry(Fleet.ttl(Duration.ofSeconds(3))).get("a");
+            NamedLock lock =
+                    registries.registry(Fleet.ttl(Duration.ofSeconds(3))).get("a");
             lock.lock();
             cluster.failOver(cluster.ownerOf("lock:a"), "lock:a", FAILOVER);
             Actor.pass(Duration.ofSeconds(4)); // longer than the lease
@@ -121,7 +121,8 @@ class MasterChangeTests {
     void aHoldOutlivesTheMoveOfItsSlot() throws Exception {
         try (RedisCluster cluster = RedisCluster.start();
                 TestRegistries registries = on(cluster)) {
-            NamedLock lock = registries.registry(Fleet.ttl(Duration.ofSeconds(3))).get("a");
+            NamedLock lock =
+                    registries.registry(Fleet.ttl(Duration.ofSeconds(3))).get("a");
             lock.lock();
             RedisServer from = cluster.ownerOf("lock:a");
             List<RedisServer> others =
