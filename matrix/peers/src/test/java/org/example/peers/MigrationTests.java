@@ -151,7 +151,7 @@ class MigrationTests {
             }
             // end::redisson-after
         }
-        assertThat(keys()).isEmpty();
+        await(() -> keys().isEmpty()); // Redisson clears up a moment later
     }
 
     @Test
@@ -338,21 +338,21 @@ class MigrationTests {
     void shedLocksAnnotationAndOurs() throws Exception {
         ShedLockJobs jobs = jobs();
         jobs.before();
-        assertThat(jobs.seen).containsExactly("job-lock:default:nightly");
+        assertThat(jobs.seen()).containsExactly("job-lock:default:nightly");
         assertThat(keys()).as("for lockAtLeastFor").containsExactly("job-lock:default:nightly");
         jobs.before();
-        assertThat(jobs.runs).as("skipped").isOne();
+        assertThat(jobs.runs()).as("skipped").isOne();
         server.command("FLUSHALL");
         jobs.after();
         jobs.after();
-        assertThat(jobs.seen).containsExactly("lock:nightly");
-        assertThat(jobs.runs).as("skipped").isEqualTo(2);
+        assertThat(jobs.seen()).containsExactly("lock:nightly");
+        assertThat(jobs.runs()).as("skipped").isEqualTo(2);
     }
 
     @Test
     void shedLocksLockEndsAtLockAtMostFor() throws Exception {
         jobs().slow();
-        assertThat(jobs().seen).isEmpty();
+        assertThat(jobs().ended()).as("without its lock").isTrue();
     }
 
     @Test
@@ -362,11 +362,11 @@ class MigrationTests {
             LockRegistry registry = same.getBean("distributedLockRegistry", LockRegistry.class);
             try (Lease ours = registry.acquire("nightly", ONCE)) {
                 jobs.before();
-                assertThat(jobs.runs).isZero();
+                assertThat(jobs.runs()).isZero();
                 assertThat(ours.isValid()).isTrue();
             }
             jobs.before();
-            assertThat(jobs.runs).isOne();
+            assertThat(jobs.runs()).isOne();
             assertThat(registry.tryAcquire("nightly", ONCE)).as("kept by ShedLock").isEmpty();
         }
     }
@@ -454,8 +454,21 @@ class MigrationTests {
 
     public static class ShedLockJobs {
 
-        Set<String> seen = Set.of();
-        int runs;
+        private Set<String> seen = Set.of();
+        private int runs;
+        private boolean ended;
+
+        public boolean ended() {
+            return ended;
+        }
+
+        public Set<String> seen() {
+            return seen;
+        }
+
+        public int runs() {
+            return runs;
+        }
 
         private void run() {
             runs++;
@@ -481,7 +494,7 @@ class MigrationTests {
         @SchedulerLock(name = "slow", lockAtMostFor = "500ms")
         public void slow() throws InterruptedException {
             await(() -> keys().isEmpty());
-            run();
+            ended = true;
         }
     }
 }
