@@ -22,7 +22,7 @@ final class Regions {
     private static final Pattern TAG = Pattern.compile("\\s*(?://|#|--|<!--)\\s*(tag|end)::([\\w-]+)\\s*(?:-->)?");
 
     /** The version of the project, as Maven puts it in. */
-    private static final Pattern VERSION = Pattern.compile("<version>([^<]+)</version>\\s*<packaging>pom");
+    private static final Pattern VERSION = Pattern.compile("<revision>([^<]+)</revision>");
 
     private final Map<String, List<String>> regions = new LinkedHashMap<>();
 
