@@ -49,9 +49,9 @@ import java.lang.annotation.Target;
 public @interface DistributedLock {
 
     /**
-     * One or several SpEL expressions over the method's parameters: {@code #openid}, {@code #p0}, {@code #a0},
+     * {@return one or several SpEL expressions over the method's parameters: {@code #openid}, {@code #p0}, {@code #a0},
      * {@code #root.method}, {@code #root.target}, {@code #root.args}, {@code @bean}, with {@code ${...}} placeholders
-     * resolved first. Each must give text, a number, an enum constant or a UUID, and neither null nor the empty string.
+     * resolved first} Each must give text, a number, an enum constant or a UUID, and neither null nor the empty string.
      *
      * <p>One expression's result is the key as it stands. Several results are joined by a colon, with a backslash before
      * every colon and backslash in them, so that two different lists never give the same key. In a concatenation no operand
@@ -67,39 +67,44 @@ public @interface DistributedLock {
      * {@code @DistributedLock(name = "stock", key = "#skus", perElement = true)}. An element twice is locked once. The wait
      * time is for all together. A collection without elements is refused: say {@code condition = "!#skus.isEmpty()"} if it
      * needs no lock. False by default.
+     *
+     * @return whether it does
      */
     boolean perElement() default false;
 
-    /** A literal namespace put before the key, with {@code ${...}}, such as {@code "packet"}; empty, the default, for none. */
+    /**
+     * {@return a literal namespace put before the key, with {@code ${...}}, such as {@code "packet"}; empty, the default, for
+     * none}
+     */
     String name() default "";
 
     /**
-     * How long to wait for the lock, such as {@code "500ms"}, {@code "10s"}, {@code "PT5S"} or {@code "${...}"}; {@code "0"}
-     * tries once; empty, the default, for {@code lock.wait-time}.
+     * {@return how long to wait for the lock, such as {@code "500ms"}, {@code "10s"}, {@code "PT5S"} or {@code "${...}"};
+     * {@code "0"} tries once; empty, the default, for {@code lock.wait-time}}
      */
     String waitTime() default "";
 
-    /** The lease, in the same form, at least one second; empty, the default, for {@code lock.ttl}. */
+    /** {@return the lease, in the same form, at least one second; empty, the default, for {@code lock.ttl}} */
     String ttl() default "";
 
-    /** Whether the lease is renewed while the method runs; {@code lock.renew} decides by default. */
+    /** {@return whether the lease is renewed while the method runs; {@code lock.renew} decides by default} */
     Renewal renew() default Renewal.DEFAULT;
 
     /**
-     * How long the method may keep the lease renewed, such as {@code "5m"}: stuck for longer, it loses the lock when its
-     * lease ends. Empty, the default, for {@code lock.max-hold}.
+     * {@return how long the method may keep the lease renewed, such as {@code "5m"}: stuck for longer, it loses the lock when
+     * its lease ends} Empty, the default, for {@code lock.max-hold}.
      */
     String maxHold() default "";
 
     /**
-     * A SpEL expression with the names of {@link #key()} that gives true or false, such as {@code "#amount > 100"}. When it
-     * gives false the method runs without this lock. Empty, the default, for always locking.
+     * {@return a SpEL expression with the names of {@link #key()} that gives true or false, such as {@code "#amount > 100"}}
+     * When it gives false the method runs without this lock. Empty, the default, for always locking.
      */
     String condition() default "";
 
     /**
-     * How long the lock stays at least, counted from when the method began, also after it has returned; it is kept longer
-     * while the method runs. Empty, the default, releases it when the method has ended.
+     * {@return how long the lock stays at least, counted from when the method began, also after it has returned; it is kept longer
+     * while the method runs} Empty, the default, releases it when the method has ended.
      *
      * <pre>{@code
      * @DistributedLock(key = "#orderId", waitTime = "0", keepFor = "5s", keepOn = KeepOn.SUCCESS)
@@ -116,25 +121,25 @@ public @interface DistributedLock {
      */
     String keepFor() default "";
 
-    /** After which outcome {@link #keepFor()} counts; whatever it was, by default. */
+    /** {@return after which outcome {@link #keepFor()} counts; whatever it was, by default} */
     KeepOn keepOn() default KeepOn.ALWAYS;
 
     /**
-     * What the caller gets if another held the lock until the wait ended: {@link LockNotAcquiredException} by default. Redis
-     * being out of reach is no contention and always gives {@link LockUnavailableException}.
+     * {@return what the caller gets if another held the lock until the wait ended: {@link LockNotAcquiredException} by
+     * default} Redis being out of reach is no contention and always gives {@link LockUnavailableException}.
      */
     IfNotAcquired ifNotAcquired() default IfNotAcquired.THROW;
 
     /**
-     * The name of a method of the same class to be called instead if another held the lock until the wait ended, with the
-     * same parameters, optionally followed by a {@link LockNotAcquiredException}: {@code fallback = "tooBusy"}. It runs without
-     * the lock and not through the proxy. Empty, the default, for {@link #ifNotAcquired()}.
+     * {@return the name of a method of the same class to be called instead if another held the lock until the wait ended,
+     * with the same parameters, optionally followed by a {@link LockNotAcquiredException}: {@code fallback = "tooBusy"}} It
+     * runs without the lock and not through the proxy. Empty, the default, for {@link #ifNotAcquired()}.
      */
     String fallback() default "";
 
     /**
-     * The name of the {@link LockRegistry} bean whose lock it is, with {@code ${...}}, for an application with several; empty,
-     * the default, for the one of the {@link LockTemplate} bean.
+     * {@return the name of the {@link LockRegistry} bean whose lock it is, with {@code ${...}}, for an application with
+     * several; empty, the default, for the one of the {@link LockTemplate} bean}
      */
     String registry() default "";
 

@@ -14,5 +14,6 @@ import java.lang.annotation.Target;
 @Documented
 public @interface DistributedLocks {
 
+    /** {@return those that stand there} */
     DistributedLock[] value();
 }

@@ -15,34 +15,43 @@ import org.jspecify.annotations.Nullable;
  */
 public interface Lease extends AutoCloseable {
 
-    /** The name of the lock. */
+    /** {@return the name of the lock} */
     String name();
 
-    /** The fencing token: larger than that of every earlier hold of this name. Stays readable after the end. */
+    /** {@return the fencing token: larger than that of every earlier hold of this name} Stays readable after the end. */
     long fencingToken();
 
-    /** Whether the lease is held and cannot have run out yet, judged by this JVM's monotonic clock alone. */
+    /** {@return whether the lease is held and cannot have run out yet, judged by this JVM's monotonic clock alone} */
     boolean isValid();
 
-    /** How long the lease lasts for certain unless renewed; zero once closed or lost. */
+    /** {@return how long the lease lasts for certain unless renewed; zero once closed or lost} */
     Duration remaining();
 
     /**
      * Has the callback run once if the lease is lost, at once if that has happened already; not at all if it is closed
      * first. The callback runs on a thread of the registry; what it throws is logged.
+     *
+     * @param callback told of the loss
      */
     void onLost(Runnable callback);
 
     /**
      * Runs an action as part of the hold, on the calling thread: what {@link LockListener}s set up for it, such as a span and a
      * logging context, is there while it runs. Does not release the lock.
+     *
+     * @param <T> what the action returns
+     * @param <E> what the action throws
+     * @param action what runs
+     * @return what the action returns
+     * @throws E what the action throws
      */
     default <T extends @Nullable Object, E extends Throwable> T call(LockTemplate.Action<T, E> action) throws E {
         return action.run();
     }
 
     /**
-     * Releases the lock, waiting for the answer of Redis at most its command timeout. Closing again does nothing.
+     * Releases the lock, waiting for the answer of Redis at most its command timeout; an interrupt does not end that. Closing
+     * again does nothing.
      *
      * @throws LockLostException if the lease was lost before; nothing was deleted
      */
@@ -67,6 +76,7 @@ public interface Lease extends AutoCloseable {
      * before, renewed where renewal is on, and no longer subject to a limit on how long its holder may take. If this process
      * ends first, the lock ends with its ttl.
      *
+     * @param delay until the release
      * @return completes when the lock has been released, exceptionally with {@link LockLostException} if it was lost before
      */
     default CompletableFuture<Void> closeAfter(Duration delay) {

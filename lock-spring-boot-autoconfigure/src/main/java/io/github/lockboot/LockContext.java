@@ -29,18 +29,27 @@ public final class LockContext {
         this.lease = lease;
     }
 
-    /** The lock of that name, as far as the thread that asks holds it. */
+    /**
+     * {@return the lock of that name, as far as the thread that asks holds it}
+     *
+     * @param registry where the lock is
+     * @param name of the lock
+     */
     public static LockContext of(LockRegistry registry, String name) {
         return new LockContext(name, registry, null);
     }
 
-    /** The lock of a lease. */
+    /**
+     * {@return the lock of a lease}
+     *
+     * @param lease that holds it
+     */
     public static LockContext of(Lease lease) {
         return new LockContext(lease.name(), null, lease);
     }
 
     /**
-     * The innermost lock of this thread's annotated methods.
+     * {@return the innermost lock of this thread's annotated methods}
      *
      * @throws IllegalStateException if none is being run
      */
@@ -54,7 +63,7 @@ public final class LockContext {
     }
 
     /**
-     * The lock of that name of this thread's annotated methods.
+     * {@return the lock of that name of this thread's annotated methods}
      *
      * @param name the whole name, key included
      * @throws IllegalStateException if none is being run under it
@@ -69,12 +78,24 @@ public final class LockContext {
                 + Thread.currentThread().getName());
     }
 
-    /** As {@link #current()}, but empty if none is being run. */
+    /**
+     * As {@link #current()}, but empty if none is being run.
+     *
+     * @return it, or nothing
+     */
     public static Optional<LockContext> find() {
         return Optional.ofNullable(CURRENT.get()).map(Frame::context);
     }
 
-    /** Runs the action with this as the {@link #current() current} lock of the thread. */
+    /**
+     * Runs the action with this as the {@link #current() current} lock of the thread.
+     *
+     * @param <T> what the action returns
+     * @param <E> what the action throws
+     * @param action what runs
+     * @return what the action returns
+     * @throws E what the action throws
+     */
     public <T extends @Nullable Object, E extends Throwable> T call(LockTemplate.Action<T, E> action) throws E {
         Frame outer = CURRENT.get();
         CURRENT.set(new Frame(this, outer));
@@ -89,13 +110,13 @@ public final class LockContext {
         }
     }
 
-    /** The name of the lock, key included. */
+    /** {@return the name of the lock, key included} */
     public String name() {
         return name;
     }
 
     /**
-     * The fencing token: larger than that of every earlier hold of this name.
+     * {@return the fencing token: larger than that of every earlier hold of this name}
      *
      * @throws IllegalMonitorStateException if it is not held; {@link LockLostException} if it was lost
      */
@@ -103,12 +124,12 @@ public final class LockContext {
         return lease != null ? lease.fencingToken() : lock().fencingToken();
     }
 
-    /** How long the lease lasts for certain unless renewed; zero when it is not held any more. */
+    /** {@return how long the lease lasts for certain unless renewed; zero when it is not held any more} */
     public Duration remaining() {
         return lease != null ? lease.remaining() : lock().remainingLease();
     }
 
-    /** Whether the lock is held and its lease cannot have run out yet. Ask it before a step that cannot be undone. */
+    /** {@return whether the lock is held and its lease cannot have run out yet} Ask it before a step that cannot be undone. */
     public boolean isValid() {
         return lease != null ? lease.isValid() : lock().isHeldByCurrentThread();
     }

@@ -7,6 +7,7 @@ public abstract class LockException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
+    /** The name of the lock, without the key prefix. */
     private final String lockName;
 
     LockException(String lockName, String message, @Nullable Throwable cause) {
@@ -14,7 +15,7 @@ public abstract class LockException extends RuntimeException {
         this.lockName = lockName;
     }
 
-    /** The name of the lock, without the key prefix. */
+    /** {@return the name of the lock, without the key prefix} */
     public String getLockName() {
         return lockName;
     }

@@ -34,32 +34,59 @@ public interface LockListener {
         GRANTED
     }
 
-    /** Somebody asks for a lock that the thread does not hold, and may have to wait. */
+    /**
+     * Somebody asks for a lock that the thread does not hold, and may have to wait.
+     *
+     * @param use what it is about
+     */
     default void requested(LockUse use) {}
 
     /**
      * The wait ended with the lock.
      *
+     * @param use what it is about
+     * @param origin how the hold came about
      * @param waited since it was requested
      */
     default void acquired(LockUse use, Origin origin, Duration waited) {}
 
-    /** Another held it until the wait ended. */
+    /**
+     * Another held it until the wait ended.
+     *
+     * @param use what it is about
+     * @param waited since it was requested
+     */
     default void notAcquired(LockUse use, Duration waited) {}
 
-    /** The wait was given up: its thread was interrupted, or its future was cancelled. */
+    /**
+     * The wait was given up: its thread was interrupted, or its future was cancelled.
+     *
+     * @param use what it is about
+     * @param waited since it was requested
+     */
     default void abandoned(LockUse use, Duration waited) {}
 
-    /** A holder has completed what it was wanted for ({@link Lease#complete()}): the wait ended without the lock. */
+    /**
+     * A holder has completed what it was wanted for ({@link Lease#complete()}): the wait ended without the lock.
+     *
+     * @param use what it is about
+     * @param waited since it was requested
+     */
     default void followed(LockUse use, Duration waited) {}
 
-    /** The wait ended because Redis could not be asked, or the registry was closing. */
+    /**
+     * The wait ended because Redis could not be asked, or the registry was closing.
+     *
+     * @param use what it is about
+     * @param waited since it was requested
+     */
     default void unavailable(LockUse use, Duration waited) {}
 
     /**
      * Something begins to run under the hold on this thread: a locked method, an action of a {@link LockTemplate}, or what was
      * given to {@link NamedLock#call} or {@link Lease#call}. For what sets the thread up, such as a logging context.
      *
+     * @param use what it is about
      * @return what to do on this thread when it has returned, the last one entered first; null for nothing
      */
     default @Nullable Runnable entering(LockUse use) {
@@ -69,6 +96,7 @@ public interface LockListener {
     /**
      * The hold was given back.
      *
+     * @param use what it is about
      * @param held since it was acquired, the answer to the release included
      * @param known whether Redis, or the next thread, has it for certain; if not, it is settled in the background, at the latest
      *     by the end of the lease
@@ -78,6 +106,8 @@ public interface LockListener {
     /**
      * The hold ended although nobody gave it back: what still runs under it is no longer protected.
      *
+     * @param use what it is about
+     * @param held since it was acquired
      * @param reason for a log, without the lock's name
      */
     default void lost(LockUse use, Duration held, String reason) {}
@@ -85,12 +115,23 @@ public interface LockListener {
     /**
      * The hold has passed its {@link LockOptions#maxHold()}; it is not renewed any more and will be lost. Noticed when a
      * renewal is due, so up to a third of the ttl late.
+     *
+     * @param use what it is about
+     * @param held since it was acquired
      */
     default void stuck(LockUse use, Duration held) {}
 
-    /** Redis has prolonged the lease. */
+    /**
+     * Redis has prolonged the lease.
+     *
+     * @param use what it is about
+     */
     default void renewed(LockUse use) {}
 
-    /** Redis did not answer a renewal; it is tried again while the lease lasts. */
+    /**
+     * Redis did not answer a renewal; it is tried again while the lease lasts.
+     *
+     * @param use what it is about
+     */
     default void renewalFailed(LockUse use) {}
 }

@@ -8,22 +8,29 @@ public class LockLostException extends IllegalMonitorStateException {
 
     private static final long serialVersionUID = 1L;
 
+    /** The name of the lock, without the key prefix. */
     private final String lockName;
+
+    /** The token of the lost hold. */
     private final long fencingToken;
 
-    /** @param reason how the loss was found out */
+    /**
+     * @param lockName of the lock, without the key prefix
+     * @param fencingToken of the hold
+     * @param reason how the loss was found out
+     */
     public LockLostException(String lockName, long fencingToken, String reason) {
         super("lock '" + lockName + "' (fencing token " + fencingToken + ") was lost: " + reason);
         this.lockName = lockName;
         this.fencingToken = fencingToken;
     }
 
-    /** The name of the lock, without the key prefix. */
+    /** {@return the name of the lock, without the key prefix} */
     public String getLockName() {
         return lockName;
     }
 
-    /** The token of the lost hold. */
+    /** {@return the token of the lost hold} */
     public long getFencingToken() {
         return fencingToken;
     }

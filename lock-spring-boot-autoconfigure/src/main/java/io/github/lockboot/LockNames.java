@@ -12,7 +12,11 @@ public final class LockNames {
 
     private LockNames() {}
 
-    /** Twelve hexadecimal digits of the name's SHA-256: the same wherever the lock is talked of, and not the name. */
+    /**
+     * {@return twelve hexadecimal digits of the name's SHA-256: the same wherever the lock is talked of, and not the name}
+     *
+     * @param name of a lock
+     */
     public static String digest(String name) {
         try {
             byte[] hash = MessageDigest.getInstance("SHA-256").digest(name.getBytes(StandardCharsets.UTF_8));
@@ -22,7 +26,11 @@ public final class LockNames {
         }
     }
 
-    /** The name on one line: control characters, line separators and backslashes as {@code \}{@code uXXXX}. */
+    /**
+     * {@return the name on one line: control characters, line separators and backslashes as {@code \}{@code uXXXX}}
+     *
+     * @param name of a lock
+     */
     public static String printable(String name) {
         if (name.chars().allMatch(LockNames::isPrintable)) {
             return name;

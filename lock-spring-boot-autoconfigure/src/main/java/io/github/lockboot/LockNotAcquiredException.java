@@ -7,8 +7,15 @@ public class LockNotAcquiredException extends LockException {
 
     private static final long serialVersionUID = 1L;
 
+    /** How long the caller waited. */
     private final Duration waited;
 
+    /**
+     * For a wait that ended because its time was over.
+     *
+     * @param lockName of the lock, without the key prefix
+     * @param waited since it was requested
+     */
     public LockNotAcquiredException(String lockName, Duration waited) {
         super(
                 lockName,
@@ -20,13 +27,17 @@ public class LockNotAcquiredException extends LockException {
     /**
      * For a wait that ended by an interrupt in a place that cannot throw {@link InterruptedException}; whoever throws it
      * has set the thread's interrupt flag again.
+     *
+     * @param lockName of the lock, without the key prefix
+     * @param waited since it was requested
+     * @param cause the interrupt
      */
     public LockNotAcquiredException(String lockName, Duration waited, InterruptedException cause) {
         super(lockName, "interrupted after waiting " + waited.toMillis() + " ms for lock '" + lockName + "'", cause);
         this.waited = waited;
     }
 
-    /** How long the caller waited. */
+    /** {@return how long the caller waited} */
     public Duration getWaited() {
         return waited;
     }

@@ -39,7 +39,7 @@ public final class LockOptions {
         this.overridden = overridden;
     }
 
-    /** Options that leave everything to the registry. */
+    /** {@return options that leave everything to the registry} */
     public static LockOptions defaults() {
         return DEFAULTS;
     }
@@ -47,6 +47,8 @@ public final class LockOptions {
     /**
      * The lease: how long a hold lasts without renewal, and how long after its holder's death it stays.
      *
+     * @param ttl from {@link #MIN_TTL} to 24 days
+     * @return these options with that lease
      * @throws IllegalArgumentException if below {@link #MIN_TTL} or above 24 days
      */
     public LockOptions withTtl(Duration ttl) {
@@ -62,6 +64,8 @@ public final class LockOptions {
     /**
      * How long a caller waits at most where it does not say so itself; zero tries once.
      *
+     * @param waitTime zero or more
+     * @return these options with that wait time
      * @throws IllegalArgumentException if negative
      */
     public LockOptions withWaitTime(Duration waitTime) {
@@ -71,12 +75,20 @@ public final class LockOptions {
         return new LockOptions(ttl, waitTime, renew, maxHold, group, overridden);
     }
 
-    /** Keeps the lease renewed for as long as the lock is held. */
+    /**
+     * Keeps the lease renewed for as long as the lock is held.
+     *
+     * @return these options, renewed
+     */
     public LockOptions withRenewal() {
         return new LockOptions(ttl, waitTime, true, maxHold, group, overridden);
     }
 
-    /** Lets the lease end after its ttl, held or not. */
+    /**
+     * Lets the lease end after its ttl, held or not.
+     *
+     * @return these options, not renewed
+     */
     public LockOptions withoutRenewal() {
         return new LockOptions(ttl, waitTime, false, maxHold, group, overridden);
     }
@@ -84,6 +96,8 @@ public final class LockOptions {
     /**
      * Ends renewal for a holder that has not released after this time: it then loses the lock when its lease ends.
      *
+     * @param maxHold above zero
+     * @return these options with that limit
      * @throws IllegalArgumentException if zero or negative
      */
     public LockOptions withMaxHold(Duration maxHold) {
@@ -98,6 +112,8 @@ public final class LockOptions {
      * {@code lock.locks.<group>} is about it, so there should be few; the annotation gives its {@code name}, or else
      * {@code Class.method}.
      *
+     * @param group such as {@code "order"}
+     * @return these options with that group
      * @throws IllegalArgumentException if blank
      */
     public LockOptions withGroup(String group) {
@@ -107,7 +123,11 @@ public final class LockOptions {
         return new LockOptions(ttl, waitTime, renew, maxHold, group, overridden);
     }
 
-    /** These options, with what they leave open taken from {@code fallback}. */
+    /**
+     * {@return these options, with what they leave open taken from {@code fallback}}
+     *
+     * @param fallback where the rest comes from
+     */
     public LockOptions orElse(LockOptions fallback) {
         if (this == DEFAULTS) {
             return fallback;
@@ -122,8 +142,8 @@ public final class LockOptions {
     }
 
     /**
-     * These options, but what is set for their group comes first. It is done once: what is changed in the answer afterwards
-     * is not overridden again.
+     * {@return these options, but what is set for their group comes first} It is done once: what is changed in the answer
+     * afterwards is not overridden again.
      *
      * @param byGroup what is set, by {@link #group()}
      */
@@ -136,27 +156,27 @@ public final class LockOptions {
         return new LockOptions(both.ttl, both.waitTime, both.renew, both.maxHold, group, true);
     }
 
-    /** The lease; null when left to the registry. */
+    /** {@return the lease; null when left to the registry} */
     public @Nullable Duration ttl() {
         return ttl;
     }
 
-    /** The wait time; null when left to the registry. */
+    /** {@return the wait time; null when left to the registry} */
     public @Nullable Duration waitTime() {
         return waitTime;
     }
 
-    /** Whether the lease is renewed; null when left to the registry. */
+    /** {@return whether the lease is renewed; null when left to the registry} */
     public @Nullable Boolean renew() {
         return renew;
     }
 
-    /** When renewal ends for a stuck holder; null when left to the registry, or never. */
+    /** {@return when renewal ends for a stuck holder; null when left to the registry, or never} */
     public @Nullable Duration maxHold() {
         return maxHold;
     }
 
-    /** What kind of lock it is; null when nobody said. */
+    /** {@return what kind of lock it is; null when nobody said} */
     public @Nullable String group() {
         return group;
     }

@@ -17,8 +17,9 @@ public interface LockRegistry {
     int MAX_NAME_LENGTH = 1024;
 
     /**
-     * The lock of that name with the registry's own options.
+     * {@return the lock of that name with the registry's own options}
      *
+     * @param name of the lock
      * @throws IllegalArgumentException if the name is empty or too long
      */
     default NamedLock get(String name) {
@@ -26,8 +27,10 @@ public interface LockRegistry {
     }
 
     /**
-     * The lock of that name, its holds taken with the given options; what they leave open is the registry's.
+     * {@return the lock of that name, its holds taken with the given options; what they leave open is the registry's}
      *
+     * @param name of the lock
+     * @param options how it is held and waited for; what they leave open is the registry's
      * @throws IllegalArgumentException if the name is empty or too long
      */
     NamedLock get(String name, LockOptions options);
@@ -36,12 +39,20 @@ public interface LockRegistry {
      * The options as a lock is taken with them: what is configured for their {@linkplain LockOptions#group() group} comes first
      * ({@code lock.locks.<group>} in {@code application.yml}). Every method here that is given options does this itself; it
      * is for those who must know the wait time before they wait. A registry that wraps another passes it on.
+     *
+     * @param options as the caller has them
+     * @return the options with what is configured
      */
     default LockOptions configured(LockOptions options) {
         return options;
     }
 
-    /** As {@link #getAll(Collection, LockOptions)} with the registry's own options. */
+    /**
+     * As {@link #getAll(Collection, LockOptions)} with the registry's own options.
+     *
+     * @param names of the locks, in any order
+     * @return one lock for all
+     */
     default Lock getAll(Collection<String> names) {
         return getAll(names, LockOptions.defaults());
     }
@@ -59,6 +70,9 @@ public interface LockRegistry {
      * {@link LockLostException}; if several went wrong the others are suppressed exceptions of the first. Conditions are not
      * offered. Each lock can be asked for its token and lease by {@link #get(String)}.
      *
+     * @param names of the locks, in any order
+     * @param options how it is held and waited for; what they leave open is the registry's
+     * @return one lock for all
      * @throws IllegalArgumentException if there are no names, or one of them is empty or too long
      */
     default Lock getAll(Collection<String> names, LockOptions options) {
@@ -68,6 +82,9 @@ public interface LockRegistry {
     /**
      * Acquires a lease, waiting at most the options' wait time.
      *
+     * @param name of the lock
+     * @param options how it is held and waited for; what they leave open is the registry's
+     * @return the lease, held
      * @throws LockNotAcquiredException if another held it until the wait ended
      * @throws LockUnavailableException if Redis could not be asked at the first attempt
      * @throws InterruptedException if interrupted before or during the wait; nothing is held then
@@ -77,6 +94,9 @@ public interface LockRegistry {
     /**
      * As {@link #acquire}, but empty instead of {@link LockNotAcquiredException}.
      *
+     * @param name of the lock
+     * @param options how it is held and waited for; what they leave open is the registry's
+     * @return the lease, or nothing if another held the lock
      * @throws LockUnavailableException if Redis could not be asked at the first attempt
      * @throws InterruptedException if interrupted before or during the wait; nothing is held then
      */
@@ -86,6 +106,8 @@ public interface LockRegistry {
      * Acquires a lease without blocking a thread. Cancelling the future leaves the queue; a lease granted to a future that
      * was cancelled is released.
      *
+     * @param name of the lock
+     * @param options how it is held and waited for; what they leave open is the registry's
      * @return completes on a thread of the registry with the lease, or exceptionally with {@link LockNotAcquiredException}
      *     or {@link LockUnavailableException}
      */
@@ -94,6 +116,8 @@ public interface LockRegistry {
     /**
      * Has the listener told what becomes of locks that are asked for from now on. A registry that tells nobody ignores it;
      * those of this library do not.
+     *
+     * @param listener told, after those that were added before
      */
     default void addListener(LockListener listener) {}
 
@@ -104,6 +128,8 @@ public interface LockRegistry {
      *
      * <p>Here every wait ends with a lease, which is correct too: whoever gets it finds that it is done.
      *
+     * @param name of the lock
+     * @param options how it is held and waited for; what they leave open is the registry's
      * @return completes on a thread of the registry, which many may share: what depends on it must not block
      */
     default CompletableFuture<Optional<Lease>> acquireOrFollowAsync(String name, LockOptions options) {

@@ -31,17 +31,26 @@ public class LockTemplate {
         this.waitTime = waitTime;
     }
 
-    /** Where the locks come from. */
+    /** {@return where the locks come from} */
     public LockRegistry registry() {
         return registry;
     }
 
-    /** How long a caller waits whose options leave it open. */
+    /** {@return how long a caller waits whose options leave it open} */
     public Duration waitTime() {
         return waitTime;
     }
 
-    /** As {@link #execute(String, LockOptions, Action)} with the default options. */
+    /**
+     * As {@link #execute(String, LockOptions, Action)} with the default options.
+     *
+     * @param <T> what the action returns
+     * @param <E> what the action throws
+     * @param name of the lock
+     * @param action what runs
+     * @return what the action returned
+     * @throws E what the action throws
+     */
     public <T extends @Nullable Object, E extends Throwable> T execute(String name, Action<T, E> action) throws E {
         return execute(name, LockOptions.defaults(), action);
     }
@@ -52,17 +61,33 @@ public class LockTemplate {
      *
      * <p>What the action throws comes out unchanged; a failing release is then added to it as suppressed.
      *
+     * @param <T> what the action returns
+     * @param <E> what the action throws
+     * @param name of the lock
+     * @param options how it is held and waited for; what they leave open is the registry's
+     * @param action what runs
+     * @return what the action returned
      * @throws LockNotAcquiredException if another held the lock until the wait ended, or the wait was interrupted (the
      *     flag is set again)
      * @throws LockUnavailableException if Redis could not be asked
      * @throws LockLostException if the action returned but the lock was lost while it ran
+     * @throws E what the action throws
      */
     public <T extends @Nullable Object, E extends Throwable> T execute(
             String name, LockOptions options, Action<T, E> action) throws E {
         return tryExecute(name, options, action).get();
     }
 
-    /** As {@link #tryExecute(String, LockOptions, Action)} with the default options. */
+    /**
+     * As {@link #tryExecute(String, LockOptions, Action)} with the default options.
+     *
+     * @param <T> what the action returns
+     * @param <E> what the action throws
+     * @param name of the lock
+     * @param action what runs
+     * @return what the action returned, or that it did not run
+     * @throws E what the action throws
+     */
     public <T extends @Nullable Object, E extends Throwable> Attempt<T> tryExecute(String name, Action<T, E> action)
             throws E {
         return tryExecute(name, LockOptions.defaults(), action);
@@ -72,8 +97,15 @@ public class LockTemplate {
      * As {@link #execute(String, LockOptions, Action)}, but an answer without a result instead of
      * {@link LockNotAcquiredException}. One that the action itself throws comes out.
      *
+     * @param <T> what the action returns
+     * @param <E> what the action throws
+     * @param name of the lock
+     * @param options how it is held and waited for; what they leave open is the registry's
+     * @param action what runs
+     * @return what the action returned, or that it did not run
      * @throws LockUnavailableException if Redis could not be asked
      * @throws LockLostException if the action returned but the lock was lost while it ran
+     * @throws E what the action throws
      */
     public <T extends @Nullable Object, E extends Throwable> Attempt<T> tryExecute(
             String name, LockOptions options, Action<T, E> action) throws E {
@@ -83,7 +115,14 @@ public class LockTemplate {
         return refusal != null ? Attempt.refused(refusal) : Attempt.acquired(run(action, lock));
     }
 
-    /** As {@link #executeAsync(String, LockOptions, Supplier)} with the default options. */
+    /**
+     * As {@link #executeAsync(String, LockOptions, Supplier)} with the default options.
+     *
+     * @param <T> what the stage completes with
+     * @param name of the lock
+     * @param action starts the work
+     * @return completes with what the stage does
+     */
     public <T extends @Nullable Object> CompletableFuture<T> executeAsync(
             String name, Supplier<? extends CompletionStage<T>> action) {
         return executeAsync(name, LockOptions.defaults(), action);
@@ -96,6 +135,9 @@ public class LockTemplate {
      * <p>Cancelling the future ends the wait, or cancels the stage if that is a {@link java.util.concurrent.Future}, and
      * releases the lock: work that heeds no cancellation then goes on without it.
      *
+     * @param <T> what the stage completes with
+     * @param name of the lock
+     * @param options how it is held and waited for; what they leave open is the registry's
      * @param action starts the work; it runs on a thread of the registry, or on the caller's if the lock is granted at once
      * @return completes after the release, with the result or the failure of the stage, or of the action itself;
      *     exceptionally with {@link LockNotAcquiredException} if another held the lock until the wait ended, with
@@ -110,7 +152,17 @@ public class LockTemplate {
                 registry.acquireAsync(name, configured.withWaitTime(waitTimeOf(configured))), action, Lease::close);
     }
 
-    /** As {@link #singleFlight(String, LockOptions, Action, Action)} with the default options. */
+    /**
+     * As {@link #singleFlight(String, LockOptions, Action, Action)} with the default options.
+     *
+     * @param <T> what is wanted
+     * @param <E> what {@code cached} and {@code load} throw
+     * @param name of the flight
+     * @param cached looks into the cache
+     * @param load makes the value
+     * @return what {@code cached} found, or {@code load} made
+     * @throws E what {@code cached} and {@code load} throw
+     */
     public <T, E extends Throwable> T singleFlight(String name, Action<@Nullable T, E> cached, Action<T, E> load)
             throws E {
         return singleFlight(name, LockOptions.defaults(), cached, load);
@@ -132,6 +184,10 @@ public class LockTemplate {
      * <p>A flight is no lock of that name: in Redis, and in exceptions, its name is {@code flight:<name>}. It is not reentrant,
      * so {@code load} must not ask for the same flight.
      *
+     * @param <T> what is wanted
+     * @param <E> what {@code cached} and {@code load} throw
+     * @param name of the flight
+     * @param options how it is held and waited for; what they leave open is the registry's
      * @param cached looks into the cache, and is null if it is not there; called at least once, with and without the lead
      * @param load makes the value and puts it into the cache
      * @return what {@code cached} found, or {@code load} made
@@ -140,6 +196,7 @@ public class LockTemplate {
      *     again)
      * @throws LockUnavailableException if Redis could not be asked
      * @throws LockLostException if {@code load} returned but the lead was lost while it ran
+     * @throws E what {@code cached} and {@code load} throw
      */
     public <T, E extends Throwable> T singleFlight(
             String name, LockOptions options, Action<@Nullable T, E> cached, Action<T, E> load) throws E {
@@ -147,7 +204,15 @@ public class LockTemplate {
         return new SingleFlight<>(registry, name, configured, waitTimeOf(configured), cached, load).get();
     }
 
-    /** As {@link #singleFlightAsync(String, LockOptions, Supplier, Supplier)} with the default options. */
+    /**
+     * As {@link #singleFlightAsync(String, LockOptions, Supplier, Supplier)} with the default options.
+     *
+     * @param <T> what is wanted
+     * @param name of the flight
+     * @param cached looks into the cache
+     * @param load makes the value
+     * @return completes with what {@code cached} found, or {@code load} made
+     */
     public <T> CompletableFuture<T> singleFlightAsync(
             String name,
             Supplier<? extends CompletionStage<@Nullable T>> cached,
@@ -160,6 +225,9 @@ public class LockTemplate {
      * of {@code load} completes or fails. Cancelling the future ends the wait, or cancels the stage of {@code load}
      * if that is a {@link java.util.concurrent.Future}; a leader that is cancelled has failed.
      *
+     * @param <T> what is wanted
+     * @param name of the flight
+     * @param options how it is held and waited for; what they leave open is the registry's
      * @param cached starts to look into the cache; its stage completes with null if it is not there
      * @param load starts to make the value and to put it into the cache; its stage completes when it is there
      * @return completes with what {@link #singleFlight(String, LockOptions, Action, Action)} returns or throws
@@ -223,6 +291,12 @@ public class LockTemplate {
     @FunctionalInterface
     public interface Action<T extends @Nullable Object, E extends Throwable> {
 
+        /**
+         * Runs while the lock is held.
+         *
+         * @return what the caller gets
+         * @throws E if it fails; the caller gets that, too
+         */
         T run() throws E;
     }
 
@@ -249,13 +323,13 @@ public class LockTemplate {
             return new Attempt<>(null, refusal);
         }
 
-        /** Whether the lock was acquired and the action ran. */
+        /** {@return whether the lock was acquired and the action ran} */
         public boolean isAcquired() {
             return refusal == null;
         }
 
         /**
-         * What the action returned.
+         * {@return what the action returned}
          *
          * @throws LockNotAcquiredException if it did not run
          */
@@ -263,15 +337,21 @@ public class LockTemplate {
             return orElseThrow(failure -> failure);
         }
 
-        /** What the action returned, or the other value if it did not run. */
+        /**
+         * {@return what the action returned, or the other value if it did not run}
+         *
+         * @param other what to return if it did not run
+         */
         public T orElse(T other) {
             return isAcquired() ? result() : other;
         }
 
         /**
-         * What the action returned.
+         * {@return what the action returned}
          *
+         * @param <X> what is thrown
          * @param failure makes what is thrown if it did not run, from what {@link #get} would throw
+         * @throws X if it did not run
          */
         public <X extends Throwable> T orElseThrow(Function<? super LockNotAcquiredException, ? extends X> failure)
                 throws X {

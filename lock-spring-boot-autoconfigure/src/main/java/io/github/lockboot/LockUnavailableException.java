@@ -8,6 +8,7 @@ public class LockUnavailableException extends LockException {
     private static final long serialVersionUID = 1L;
 
     /**
+     * @param lockName of the lock, without the key prefix
      * @param reason what could not be done and what to look at, appended to the lock's name
      * @param cause what the Redis client reported, if anything
      */

@@ -12,24 +12,24 @@ import org.jspecify.annotations.Nullable;
  */
 public interface LockUse {
 
-    /** The name of the lock, key included. It may be personal data: tag no metric with it, and keep it out of logs. */
+    /** {@return the name of the lock, key included} It may be personal data: tag no metric with it, and keep it out of logs. */
     String name();
 
-    /** What kind of lock it is ({@link LockOptions#group()}); null when nobody said. */
+    /** {@return what kind of lock it is ({@link LockOptions#group()}); null when nobody said} */
     @Nullable
     String group();
 
-    /** The thread that waits and will own the hold; null for a {@link Lease}. */
+    /** {@return the thread that waits and will own the hold; null for a {@link Lease}} */
     @Nullable
     Thread thread();
 
-    /** The id under which Redis knows the holder; null until the lock is held, and in memory. */
+    /** {@return the id under which Redis knows the holder; null until the lock is held, and in memory} */
     @Nullable
     String ownerId();
 
-    /** The fencing token of the hold; 0 until the lock is held. Stays readable after the end. */
+    /** {@return the fencing token of the hold; 0 until the lock is held} Stays readable after the end. */
     long fencingToken();
 
-    /** How long the hold lasts for certain unless renewed; zero before and after it. */
+    /** {@return how long the hold lasts for certain unless renewed; zero before and after it} */
     Duration remainingLease();
 }

@@ -19,16 +19,19 @@ import org.jspecify.annotations.Nullable;
  * is false, the callbacks of {@link #onLost} have been handed over for execution, and {@link #unlock()} throws
  * {@link LockLostException}.
  *
+ * <p>Those who wait in one JVM are served in the order in which they asked, and JVMs in the order in which they queued; each
+ * serves several of its own in its turn, as {@code lock.local-handoff-limit} says.
+ *
  * <p>All methods may be called from any thread, virtual threads included.
  */
 public interface NamedLock extends Lock {
 
-    /** The name given to the registry, without the key prefix. */
+    /** {@return the name given to the registry, without the key prefix} */
     String getName();
 
     /**
-     * Takes the lock, waiting without limit while another holds it; returns at once if the current thread holds it. An
-     * interrupt does not end the wait; the flag is set again on return.
+     * Takes the lock: at once if it is free, and without asking Redis if the current thread holds it; else waits without limit.
+     * An interrupt does not end the wait; the flag is set again on return.
      *
      * @throws LockUnavailableException if Redis could not be asked at the first attempt, or was out of reach for a whole
      *     ttl while waiting, or the registry is closing
@@ -56,7 +59,10 @@ public interface NamedLock extends Lock {
     boolean tryLock();
 
     /**
-     * Takes the lock, waiting at most the given time in all. A time of zero or less is a single attempt.
+     * Takes the lock: at once if it is free, and without asking Redis if the current thread holds it; else waits at most the
+     * given time in all. A time of zero or less is a single attempt, as {@link #tryLock()}. The wait ends when its time is over,
+     * but not before Redis has answered once, which takes at most its command timeout: until then nobody knows whether another
+     * holds the lock.
      *
      * @return false if the time passed first
      * @throws InterruptedException if interrupted before or during the wait; the flag is then clear
@@ -69,14 +75,19 @@ public interface NamedLock extends Lock {
      * As {@link #tryLock(long, TimeUnit)}, with a lease of its own for the hold that this call takes. If the current thread
      * already holds the lock, its lease stays as it is.
      *
+     * @param wait how long to wait in all; zero or less tries once
      * @param ttl the lease, at least one second; renewed or not as the handle's options say
+     * @return false if the time passed first
      * @throws IllegalArgumentException if {@code ttl} is below one second
+     * @throws InterruptedException if interrupted before or during the wait; the flag is then clear
+     * @throws LockUnavailableException if Redis could not be asked at the first attempt
      */
     boolean tryLock(Duration wait, Duration ttl) throws InterruptedException;
 
     /**
-     * Gives up one hold of the current thread; the last one releases the lock. The release is not undone by an
-     * interrupt, and one whose outcome Redis did not tell in time is settled in the background.
+     * Gives up one hold of the current thread; the last one releases the lock, waiting for the answer of Redis at most its
+     * command timeout. An interrupt neither ends that nor is lost. A release whose outcome Redis did not tell in time returns
+     * normally and is settled in the background.
      *
      * @throws IllegalMonitorStateException if the current thread does not hold the lock
      * @throws LockLostException if the lease ended while the current thread held it; nothing was deleted
@@ -92,38 +103,44 @@ public interface NamedLock extends Lock {
     @Override
     Condition newCondition();
 
-    /** The holds of the current thread; 0 when it does not hold the lock or has lost it. */
+    /** {@return the holds of the current thread; 0 when it does not hold the lock or has lost it} */
     int getHoldCount();
 
     /**
-     * Whether the current thread holds the lock and its lease cannot have run out yet, judged by this JVM's monotonic clock
-     * alone. Never true after the lock may have been given to another.
+     * {@return whether the current thread holds the lock and its lease cannot have run out yet, judged by this JVM's
+     * monotonic clock alone} Never true after the lock may have been given to another.
      */
     boolean isHeldByCurrentThread();
 
     /**
-     * Whether anybody holds the lock, by one question to Redis when it is not a thread of this registry. The answer may be
-     * old when it arrives: for display and tests, not for decisions.
+     * {@return whether anybody holds the lock, by one question to Redis when it is not a thread of this registry} The answer
+     * may be old when it arrives: for display and tests, not for decisions.
      *
      * @throws LockUnavailableException if Redis could not be asked
      */
     boolean isLocked();
 
     /**
-     * The fencing token of the current thread's hold: larger than that of every earlier hold of this name. Hand it to the
-     * guarded resource, which refuses tokens smaller than the largest it has seen.
+     * {@return the fencing token of the current thread's hold: larger than that of every earlier hold of this name} Hand it
+     * to the guarded resource, which refuses tokens smaller than the largest it has seen.
      *
      * @throws IllegalMonitorStateException if the current thread does not hold the lock
      * @throws LockLostException if it has lost it
      */
     long fencingToken();
 
-    /** How long the current thread's lease lasts for certain unless renewed; zero when it does not hold the lock. */
+    /** {@return how long the current thread's lease lasts for certain unless renewed; zero when it does not hold the lock} */
     Duration remainingLease();
 
     /**
      * Runs an action as part of the current thread's hold: what {@link LockListener}s set up for it, such as a span and a
      * logging context, is there while it runs. Neither takes nor releases the lock; without a hold it just runs.
+     *
+     * @param <T> what the action returns
+     * @param <E> what the action throws
+     * @param action what runs
+     * @return what the action returns
+     * @throws E what the action throws
      */
     default <T extends @Nullable Object, E extends Throwable> T call(LockTemplate.Action<T, E> action) throws E {
         return action.run();
@@ -133,6 +150,7 @@ public interface NamedLock extends Lock {
      * Has the callback run once if the current thread's hold is lost; not at all if it is released. The callback runs on a
      * thread of the registry; what it throws is logged.
      *
+     * @param callback told of the loss
      * @throws IllegalMonitorStateException if the current thread does not hold the lock
      * @throws LockLostException if it has lost it already
      */

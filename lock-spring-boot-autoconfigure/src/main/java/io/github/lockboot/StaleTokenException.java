@@ -8,7 +8,10 @@ public class StaleTokenException extends LockException {
 
     private static final long serialVersionUID = 1L;
 
+    /** The token of the writer. */
     private final long fencingToken;
+
+    /** The largest token that the resource has seen. */
     private final long newestToken;
 
     /**
@@ -26,12 +29,12 @@ public class StaleTokenException extends LockException {
         this.newestToken = newestToken;
     }
 
-    /** The token of the writer. */
+    /** {@return the token of the writer} */
     public long getFencingToken() {
         return fencingToken;
     }
 
-    /** The largest token that the resource has seen. */
+    /** {@return the largest token that the resource has seen} */
     public long getNewestToken() {
         return newestToken;
     }

@@ -33,7 +33,11 @@ public final class DistributedLockValidator implements SmartInitializingSingleto
     private final Supplier<Map<String, LockOptions>> overrides;
     private final List<LockOptions> options = new ArrayList<>();
 
-    /** @param overrides what {@code lock.locks} sets, by {@link LockOptions#group()}; asked for once all singletons exist */
+    /**
+     * @param advisor that reads the annotations
+     * @param beanFactory whose beans are looked at
+     * @param overrides what {@code lock.locks} sets, by {@link LockOptions#group()}; asked for once all singletons exist
+     */
     public DistributedLockValidator(
             DistributedLockAdvisor advisor,
             ConfigurableListableBeanFactory beanFactory,
@@ -43,7 +47,7 @@ public final class DistributedLockValidator implements SmartInitializingSingleto
         this.overrides = overrides;
     }
 
-    /** What annotated methods ask for, with the overrides of their groups; known once all singletons exist. */
+    /** {@return what annotated methods ask for, with the overrides of their groups; known once all singletons exist} */
     public List<LockOptions> options() {
         return List.copyOf(options);
     }

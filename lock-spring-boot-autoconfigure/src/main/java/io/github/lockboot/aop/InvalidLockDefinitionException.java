@@ -15,7 +15,7 @@ public class InvalidLockDefinitionException extends IllegalStateException {
         this.findings = List.copyOf(findings);
     }
 
-    /** What is wrong, in the order found; never empty. */
+    /** {@return what is wrong, in the order found; never empty} */
     public List<Finding> getFindings() {
         return findings;
     }

@@ -62,6 +62,7 @@ public record LockProperties(
     private static final int MOST_LOCAL_HANDOFFS = 65_535;
     private static final Duration LONGEST_TTL = Duration.ofDays(24);
 
+    /** Refuses what is out of range, with the name of the property and the mend. */
     public LockProperties {
         check(!keyPrefix.isBlank(), "lock.key-prefix", keyPrefix, "must not be blank: use a prefix such as 'lock:'");
         check(
@@ -160,6 +161,7 @@ public record LockProperties(
 
         private static final Duration DEFAULT_MIN_INTERVAL = Duration.ofMillis(20);
 
+        /** Refuses what is out of range, and fills in what is not set. */
         public Retry {
             check(isPositive(interval), "lock.retry.interval", interval, "must be positive: raise it");
             check(
@@ -184,6 +186,7 @@ public record LockProperties(
 
         private static final Duration DEFAULT_COMMAND_TIMEOUT = Duration.ofSeconds(2);
 
+        /** Refuses what is out of range. */
         public Redis {
             check(
                     commandTimeout == null || isPositive(commandTimeout),

@@ -77,8 +77,8 @@ public final class MemoryLockRegistry implements LockRegistry, AutoCloseable {
     }
 
     /**
-     * A second instance of the application: a registry with the same locks and defaults, in which nobody holds any and to
-     * which nobody listens.
+     * {@return a second instance of the application: a registry with the same locks and defaults, in which nobody holds any
+     * and to which nobody listens}
      */
     public MemoryLockRegistry another() {
         return new MemoryLockRegistry(locks, defaults, overrides);
@@ -89,6 +89,7 @@ public final class MemoryLockRegistry implements LockRegistry, AutoCloseable {
     /**
      * Has the present hold of that name lost, as if its lease had run out; who waits longest gets the lock.
      *
+     * @param name of the lock
      * @return whether anybody held it
      */
     public boolean expire(String name) {
@@ -102,6 +103,7 @@ public final class MemoryLockRegistry implements LockRegistry, AutoCloseable {
     /**
      * Has another take the lock of that name before all who wait; the present hold, if any, is lost.
      *
+     * @param name of the lock
      * @return the hold of that other, to be closed when it is to end
      */
     public Lease steal(String name) {
@@ -118,6 +120,7 @@ public final class MemoryLockRegistry implements LockRegistry, AutoCloseable {
      * Lets time pass for all who share these locks. What falls due on the way happens in its order before this returns:
      * waits end, leases that are not renewed run out, and the lock goes to the next.
      *
+     * @param time that has then passed
      * @throws IllegalArgumentException if negative
      */
     public void advance(Duration time) {

@@ -14,7 +14,7 @@ import io.github.lockboot.LockUse;
  */
 public sealed interface LockEvent {
 
-    /** The use of the lock. Its name may be personal data. */
+    /** {@return the use of the lock} Its name may be personal data. */
     LockUse lock();
 
     /**

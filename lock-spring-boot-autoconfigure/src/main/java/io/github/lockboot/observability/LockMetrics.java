@@ -23,6 +23,7 @@ public final class LockMetrics implements LockListener {
     private final MeterRegistry registry;
     private final Map<String, Meters> groups = new ConcurrentHashMap<>();
 
+    /** @param registry where the meters are */
     public LockMetrics(MeterRegistry registry) {
         this.registry = registry;
     }

@@ -22,6 +22,7 @@ public final class LockObservations implements LockListener {
     private final ObservationRegistry registry;
     private final Map<LockUse, Steps> underWay = new ConcurrentHashMap<>();
 
+    /** @param registry where the observations are told */
     public LockObservations(ObservationRegistry registry) {
         this.registry = registry;
     }

@@ -45,6 +45,7 @@ public final class RedisFence {
      * Sets the value if the token is the largest that the key has seen, or that one again.
      *
      * @param key as it is in Redis, nothing is put before it
+     * @param value to be set
      * @param token {@link io.github.lockboot.NamedLock#fencingToken()} or {@link io.github.lockboot.Lease#fencingToken()}
      * @param timeToLive how long from now the key lasts, value and token, at least 1 ms
      * @throws StaleTokenException if a larger token has been seen; the key is unchanged
@@ -70,7 +71,11 @@ public final class RedisFence {
         }
     }
 
-    /** The value last set; null if there is none, or its time has passed. */
+    /**
+     * {@return the value last set; null if there is none, or its time has passed}
+     *
+     * @param key as it is in Redis
+     */
     public @Nullable String get(String key) {
         return redis.<String, String>opsForHash().get(key, VALUE);
     }

@@ -67,6 +67,7 @@ public final class RedisLockInspector {
     /**
      * The key of a lock as it lies in Redis: its type, how long it stays, and the fields of its hash, for display.
      *
+     * @param name of the lock
      * @return empty if there is none
      * @throws IllegalArgumentException if the name is empty or too long
      * @throws LockUnavailableException if Redis could not be asked
@@ -102,6 +103,7 @@ public final class RedisLockInspector {
      * Releases a lock over its holder's head: the first in the queue gets it, and the holder learns of the loss at its next
      * renewal, or from the fencing token.
      *
+     * @param name of the lock
      * @param ownerId the id of the holder, as {@link #stateOf} tells it
      * @return false if another holds the lock, or nobody
      * @throws IllegalArgumentException if the name is empty or too long

@@ -58,7 +58,10 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
         this.closeConnections = closeConnections;
     }
 
-    /** @param connectionFactory where Redis is; it must be initialized, and stays the caller's */
+    /**
+     * @param connectionFactory where Redis is; it must be initialized, and stays the caller's
+     * @return settings to be changed
+     */
     public static Builder builder(RedisConnectionFactory connectionFactory) {
         return new Builder(connectionFactory);
     }
@@ -100,7 +103,7 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
         engine.listeners().add(listener);
     }
 
-    /** What operators want to know of these locks, or to do to them. */
+    /** {@return what operators want to know of these locks, or to do to them} */
     public RedisLockInspector inspector() {
         return inspector;
     }
@@ -150,6 +153,7 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
      * As {@link #stopGranting}, and then waits for holds to be released, without blocking. A lock that is kept, by
      * {@link Lease#closeAfter}, for longer than that is left to its lease.
      *
+     * @param atMost the longest wait
      * @return completes when Redis has been told of the last, or when the time has passed
      */
     public CompletableFuture<Void> drain(Duration atMost) {
@@ -229,73 +233,131 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
             this.connectionFactory = connectionFactory;
         }
 
-        /** Has the connections of the factory itself used, instead of own ones made from its settings. */
+        /**
+         * Has the connections of the factory itself used, instead of own ones made from its settings.
+         *
+         * @return this builder
+         */
         public Builder sharingConnections() {
             asItIs = true;
             return this;
         }
 
-        /** What precedes a lock's name in its Redis key. */
+        /**
+         * What precedes a lock's name in its Redis key.
+         *
+         * @param keyPrefix not empty
+         * @return this builder
+         */
         public Builder keyPrefix(String keyPrefix) {
             this.keyPrefix = require(!keyPrefix.isEmpty(), keyPrefix, "keyPrefix must not be empty");
             return this;
         }
 
-        /** For what the options of a lock leave open; what these leave open too is 30 s ttl, 10 s wait, renewed. */
+        /**
+         * For what the options of a lock leave open; what these leave open too is 30 s ttl, 10 s wait, renewed.
+         *
+         * @param defaults the registry's own options
+         * @return this builder
+         */
         public Builder defaults(LockOptions defaults) {
             this.defaults = defaults;
             return this;
         }
 
-        /** What comes before the options of a lock, by {@link LockOptions#group()}: for whoever runs the application. */
+        /**
+         * What comes before the options of a lock, by {@link LockOptions#group()}: for whoever runs the application.
+         *
+         * @param byGroup options by group
+         * @return this builder
+         */
         public Builder overrides(Map<String, LockOptions> byGroup) {
             this.overrides = Map.copyOf(byGroup);
             return this;
         }
 
-        /** How often a waiter asks Redis, in case a pushed grant was missed. */
+        /**
+         * How often a waiter asks Redis, in case a pushed grant was missed.
+         *
+         * @param interval above zero
+         * @return this builder
+         */
         public Builder retryInterval(Duration interval) {
             this.retryInterval = requirePositive(interval, "retryInterval");
             return this;
         }
 
-        /** How soon a waiter asks again that no push can reach; it then backs off up to the retry interval. */
+        /**
+         * How soon a waiter asks again that no push can reach; it then backs off up to the retry interval.
+         *
+         * @param interval above zero
+         * @return this builder
+         */
         public Builder retryMinInterval(Duration interval) {
             this.retryMinInterval = requirePositive(interval, "retryMinInterval");
             return this;
         }
 
-        /** How long Redis may take for a command, connecting included. */
+        /**
+         * How long Redis may take for a command, connecting included.
+         *
+         * @param timeout above zero
+         * @return this builder
+         */
         public Builder commandTimeout(Duration timeout) {
             this.commandTimeout = requirePositive(timeout, "commandTimeout");
             return this;
         }
 
-        /** How many local waiters at most are still served once other JVMs wait; 0 for strict global order. */
+        /**
+         * How many local waiters at most are still served once other JVMs wait; 0 for strict global order.
+         *
+         * @param limit 0 or more
+         * @return this builder
+         */
         public Builder localHandoffLimit(int limit) {
             this.localHandoffLimit = require(limit >= 0, limit, "localHandoffLimit must not be negative");
             return this;
         }
 
-        /** How many JVMs may queue for one name; others poll. */
+        /**
+         * How many JVMs may queue for one name; others poll.
+         *
+         * @param max 1 or more
+         * @return this builder
+         */
         public Builder maxWaiters(int max) {
             this.maxWaiters = require(max > 0, max, "maxWaiters must be positive");
             return this;
         }
 
-        /** Has it told what becomes of the locks, after those given before. */
+        /**
+         * Has it told what becomes of the locks, after those given before.
+         *
+         * @param listener told, after those that were added before
+         * @return this builder
+         */
         public Builder listener(LockListener listener) {
             listeners.add(listener);
             return this;
         }
 
-        /** Has names of locks written to the log themselves instead of their digests. */
+        /**
+         * Has names of locks written to the log themselves instead of their digests.
+         *
+         * @param logKeys whether names are written
+         * @return this builder
+         */
         public Builder logKeys(boolean logKeys) {
             this.logKeys = logKeys;
             return this;
         }
 
-        /** Makes the registry; nothing connects yet. */
+        /**
+         * Makes the registry; nothing connects yet.
+         *
+         * @return the registry, to be closed
+         */
         public RedisLockRegistry build() {
             LockEngine.Settings settings =
                     new LockEngine.Settings(retryInterval, retryMinInterval, commandTimeout, localHandoffLimit);
