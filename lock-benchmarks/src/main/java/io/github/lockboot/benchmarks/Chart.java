@@ -4,7 +4,10 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** Draws speeds as horizontal bars, a group for each scenario, each group to its own scale. */
+/**
+ * Draws speeds as horizontal bars, a group for each scenario, each group to its own scale. The chart brings its background, for
+ * it takes its colours from the reader's system, and a page may be of another mind.
+ */
 final class Chart {
 
     private static final int WIDTH = 860;
@@ -12,42 +15,63 @@ final class Chart {
     private static final int BARS = 480;
     private static final int ROW = 20;
     private static final int TITLE = 34;
+    private static final int MARGIN = 20;
+
+    /** What a visitor sees first: nobody in the way, one JVM, a fleet. */
+    private static final List<Scenario> HEADLINE = List.of(Scenario.UNCONTENDED, Scenario.ONE_JVM, Scenario.FOUR_JVMS);
 
     private static final String STYLE = """
             <style>
               text { font: 13px system-ui, sans-serif; fill: #24292f }
               .title { font-weight: 600 }
               rect { fill: #9aa4af }
+              .paper { fill: #ffffff }
               .ours { fill: #1a7f64 }
               @media (prefers-color-scheme: dark) {
                 text { fill: #d6dde4 }
                 rect { fill: #68727d }
+                .paper { fill: #161b22 }
                 .ours { fill: #3fb68f }
               }
             </style>
             """;
 
     private final StringBuilder body = new StringBuilder();
-    private int y = 4;
+    private int y;
 
     private Chart() {}
 
-    /** An SVG document. */
+    /** An SVG document of all. */
     static String of(Map<Scenario, List<Result>> results) {
         Chart chart = new Chart();
         results.forEach(chart::group);
+        return chart.document();
+    }
+
+    /** An SVG document of the few scenarios that say most. */
+    static String headlineOf(Map<Scenario, List<Result>> results) {
+        Chart chart = new Chart();
+        HEADLINE.stream()
+                .filter(results::containsKey)
+                .forEach(scenario -> chart.group(scenario, results.get(scenario)));
+        return chart.document();
+    }
+
+    private String document() {
         return String.format(
                 Locale.ROOT,
-                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %1$d %2$d\" role=\"img\" "
-                        + "aria-label=\"Turns per second of each contender in each scenario\">%n%s%s</svg>%n",
-                WIDTH,
-                chart.y + ROW / 2,
+                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"-%d 0 %1$d %2$d\" role=\"img\" "
+                        + "aria-label=\"Turns per second of each contender in each scenario\">%n%s"
+                        + "<rect class=\"paper\" x=\"-%3$d\" width=\"%1$d\" height=\"%2$d\" rx=\"6\"/>%n%5$s</svg>%n",
+                WIDTH + 2 * MARGIN,
+                y + MARGIN,
+                MARGIN,
                 STYLE,
-                chart.body);
+                body);
     }
 
     private void group(Scenario scenario, List<Result> results) {
-        y += TITLE;
+        y += y == 0 ? TITLE - 6 : TITLE;
         text(0, "title", scenario.title() + " (turns per second)");
         double most = results.stream().mapToDouble(Chart::speed).max().orElse(1);
         for (Result result : results) {

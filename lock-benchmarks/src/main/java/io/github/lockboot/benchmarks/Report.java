@@ -21,11 +21,12 @@ final class Report {
         this.setting = setting;
     }
 
-    /** Writes the tables and the chart, and the targets into the README, in the module's folder. */
+    /** Writes the tables and the charts, and the targets into the README, in the module's folder. */
     void write(Path module) throws IOException {
         Path folder = Files.createDirectories(module.resolve("results"));
         Files.writeString(folder.resolve("results.md"), all());
         Files.writeString(folder.resolve("chart.svg"), Chart.of(results));
+        Files.writeString(folder.resolve("headline.svg"), Chart.headlineOf(results));
         Path readme = module.resolve("README.md");
         String text = Files.readString(readme);
         int from = text.indexOf(BEGIN) + BEGIN.length();
