@@ -13,13 +13,15 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
-/** The properties in docs/properties.md are those that Spring Boot offers to editors, as they are told there; README.md has the main ones. */
+/** The properties in docs/properties.md are those that Spring Boot offers to editors, as they are told there; both READMEs have the main ones. */
 @Tag("this-build")
 class ConfigurationTableTests {
 
     private static final Path WHOLE = Path.of("../docs/properties.md");
     private static final Path MAIN = Path.of("../README.md");
+    private static final Path MAIN_IN_CHINESE = Path.of("../README.zh-CN.md");
     private static final Path METADATA = Path.of("target/classes/META-INF/spring-configuration-metadata.json");
     private static final String NO_DEFAULT = "–";
 
@@ -67,6 +69,15 @@ class ConfigurationTableTests {
                 .isNotEmpty()
                 .doesNotHaveDuplicates()
                 .allSatisfy(row -> assertThat(defaults).containsEntry(row.property, row.defaultValue));
+    }
+
+    @Test
+    void theChineseTableHasTheSameOnes() throws IOException {
+        assertThat(rows(MAIN_IN_CHINESE))
+                .extracting(Row::property, Row::defaultValue)
+                .isEqualTo(rows(MAIN).stream()
+                        .map(row -> tuple(row.property, row.defaultValue))
+                        .toList());
     }
 
     @Test

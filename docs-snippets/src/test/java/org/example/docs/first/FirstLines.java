@@ -1,0 +1,54 @@
+package org.example.docs.first;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+import io.github.lockboot.LockTemplate;
+import io.github.lockboot.fixture.RedisServer;
+import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.context.annotation.ComponentScan;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.test.context.DynamicPropertyRegistry;
+import org.springframework.test.context.DynamicPropertySource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** An application that consists of the README's first lines. */
+@SpringBootTest(
+        webEnvironment = SpringBootTest.WebEnvironment.NONE,
+        properties = {"spring.main.banner-mode=off", "lock.startup-check=off"})
+abstract class FirstLines {
+
+    private static final RedisServer REDIS = RedisServer.start();
+
+    @Autowired
+    private LockTemplate template;
+
+    /** Calls the bean of the README. */
+    abstract String grab(String redPacketId, String openid);
+
+    @DynamicPropertySource
+    static void redisIsHere(DynamicPropertyRegistry properties) {
+        properties.add("spring.data.redis.url", REDIS::uri);
+    }
+
+    @Test
+    void theMethodRunsUnderTheLockOfItsKey() throws Exception {
+        CompletableFuture<String> grabbed = template.execute("o1p1", () -> {
+            CompletableFuture<String> other = CompletableFuture.supplyAsync(() -> grab("p1", "o1"));
+            Thread.sleep(200);
+            assertThat(other).isNotDone();
+            assertThat(grab("p1", "o2")).isEqualTo("o2 opens p1");
+            return other;
+        });
+        assertThat(grabbed.get(10, TimeUnit.SECONDS)).isEqualTo("o1 opens p1");
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    @ComponentScan
+    static class Application {}
+}

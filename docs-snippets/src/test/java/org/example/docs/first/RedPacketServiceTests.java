@@ -1,0 +1,27 @@
+package org.example.docs.first;
+
+// tag::service
+import io.github.lockboot.DistributedLock;
+import org.springframework.stereotype.Service;
+
+@Service
+class RedPacketService {
+
+    @DistributedLock(key = "#openid+#redPacketId")
+    public String grab(String redPacketId, String openid) {
+        return openid + " opens " + redPacketId; // one call at a time for this openid and packet, in all instances
+    }
+}
+// end::service
+
+/** The README's first lines, whole: this file imports nothing else. */
+class RedPacketServiceTests extends FirstLines {
+
+    @org.springframework.beans.factory.annotation.Autowired
+    private RedPacketService service;
+
+    @Override
+    String grab(String redPacketId, String openid) {
+        return service.grab(redPacketId, openid);
+    }
+}
