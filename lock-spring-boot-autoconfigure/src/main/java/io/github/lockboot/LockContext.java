@@ -74,8 +74,8 @@ public final class LockContext {
                 return frame.context;
             }
         }
-        throw new IllegalStateException("no @DistributedLock method runs under lock '" + name + "' on thread "
-                + Thread.currentThread().getName());
+        throw new IllegalStateException("no @DistributedLock method runs under lock '" + LockNames.printable(name)
+                + "' on thread " + Thread.currentThread().getName());
     }
 
     /**
@@ -140,6 +140,6 @@ public final class LockContext {
 
     @Override
     public String toString() {
-        return "LockContext[" + name + "]";
+        return "LockContext[" + LockNames.printable(name) + "]";
     }
 }

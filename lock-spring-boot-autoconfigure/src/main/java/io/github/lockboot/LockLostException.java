@@ -20,7 +20,7 @@ public class LockLostException extends IllegalMonitorStateException {
      * @param reason how the loss was found out
      */
     public LockLostException(String lockName, long fencingToken, String reason) {
-        super("lock '" + lockName + "' (fencing token " + fencingToken + ") was lost: " + reason);
+        super("lock '" + LockNames.printable(lockName) + "' (fencing token " + fencingToken + ") was lost: " + reason);
         this.lockName = lockName;
         this.fencingToken = fencingToken;
     }

@@ -27,23 +27,53 @@ public final class LockNames {
     }
 
     /**
-     * {@return the name on one line: control characters, line separators and backslashes as {@code \}{@code uXXXX}}
+     * {@return the name on one line: control and format characters, line separators, unpaired surrogates and backslashes as
+     * {@code \}{@code uXXXX}; different names are shown differently}
      *
      * @param name of a lock
      */
     public static String printable(String name) {
-        if (name.chars().allMatch(LockNames::isPrintable)) {
+        if (name.codePoints().allMatch(LockNames::isPrintable)) {
             return name;
         }
         StringBuilder shown = new StringBuilder(name.length() + 16);
-        for (char c : name.toCharArray()) {
+        name.codePoints().forEach(c -> {
             if (isPrintable(c)) {
-                shown.append(c);
+                shown.appendCodePoint(c);
             } else {
-                shown.append("\\u").append(HexFormat.of().toHexDigits(c));
+                for (char unit : Character.toChars(c)) {
+                    shown.append("\\u").append(HexFormat.of().toHexDigits(unit));
+                }
+            }
+        });
+        return shown.toString();
+    }
+
+    /**
+     * The name, if a lock may have it. Half of a surrogate pair has no UTF-8, so all names with one in the same place would be one
+     * key in Redis.
+     *
+     * @throws IllegalArgumentException if it is empty, longer than {@link LockRegistry#MAX_NAME_LENGTH}, or not well-formed
+     *     Unicode
+     */
+    public static String valid(String name) {
+        if (name.isEmpty()) {
+            throw new IllegalArgumentException("the lock name is empty");
+        }
+        if (name.length() > LockRegistry.MAX_NAME_LENGTH) {
+            throw new IllegalArgumentException("the lock name has " + name.length() + " characters, at most "
+                    + LockRegistry.MAX_NAME_LENGTH + " are allowed; use a digest of what it names");
+        }
+        for (int i = 0; i < name.length(); i++) {
+            if (Character.isSurrogate(name.charAt(i))) {
+                if (Character.charCount(name.codePointAt(i)) == 1) {
+                    throw new IllegalArgumentException("the lock name has half a surrogate pair at index " + i
+                            + "; what it was made from is not well-formed Unicode");
+                }
+                i++;
             }
         }
-        return shown.toString();
+        return name;
     }
 
     private static boolean isPrintable(int c) {
@@ -51,6 +81,7 @@ public final class LockNames {
         return c != '\\'
                 && type != Character.CONTROL
                 && type != Character.FORMAT
+                && type != Character.SURROGATE
                 && type != Character.LINE_SEPARATOR
                 && type != Character.PARAGRAPH_SEPARATOR;
     }

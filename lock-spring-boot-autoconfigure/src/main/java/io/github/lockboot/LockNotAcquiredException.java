@@ -19,7 +19,8 @@ public class LockNotAcquiredException extends LockException {
     public LockNotAcquiredException(String lockName, Duration waited) {
         super(
                 lockName,
-                "lock '" + lockName + "' was held by another for the " + waited.toMillis() + " ms waited",
+                "lock '" + LockNames.printable(lockName) + "' was held by another for the " + waited.toMillis()
+                        + " ms waited",
                 null);
         this.waited = waited;
     }
@@ -33,7 +34,11 @@ public class LockNotAcquiredException extends LockException {
      * @param cause the interrupt
      */
     public LockNotAcquiredException(String lockName, Duration waited, InterruptedException cause) {
-        super(lockName, "interrupted after waiting " + waited.toMillis() + " ms for lock '" + lockName + "'", cause);
+        super(
+                lockName,
+                "interrupted after waiting " + waited.toMillis() + " ms for lock '" + LockNames.printable(lockName)
+                        + "'",
+                cause);
         this.waited = waited;
     }
 

@@ -8,7 +8,7 @@ import java.util.concurrent.locks.Lock;
 /**
  * Where locks come from. Thread-safe.
  *
- * <p>Names are any non-empty text of at most {@value #MAX_NAME_LENGTH} characters; locks of two registries on one Redis
+ * <p>Names are any non-empty, well-formed text of at most {@value #MAX_NAME_LENGTH} characters; locks of two registries on one Redis
  * with one key prefix exclude each other.
  */
 public interface LockRegistry {
@@ -20,7 +20,7 @@ public interface LockRegistry {
      * {@return the lock of that name with the registry's own options}
      *
      * @param name of the lock
-     * @throws IllegalArgumentException if the name is empty or too long
+     * @throws IllegalArgumentException if the name is empty, too long or not well-formed Unicode
      */
     default NamedLock get(String name) {
         return get(name, LockOptions.defaults());
@@ -31,7 +31,7 @@ public interface LockRegistry {
      *
      * @param name of the lock
      * @param options how it is held and waited for; what they leave open is the registry's
-     * @throws IllegalArgumentException if the name is empty or too long
+     * @throws IllegalArgumentException if the name is empty, too long or not well-formed Unicode
      */
     NamedLock get(String name, LockOptions options);
 
@@ -73,7 +73,8 @@ public interface LockRegistry {
      * @param names of the locks, in any order
      * @param options how it is held and waited for; what they leave open is the registry's
      * @return one lock for all
-     * @throws IllegalArgumentException if there are no names, or one of them is empty or too long
+     * @throws IllegalArgumentException if there are no names, or one of them is empty, too long or not well-formed
+     *     Unicode
      */
     default Lock getAll(Collection<String> names, LockOptions options) {
         return LockSet.of(this, names, options);

@@ -13,6 +13,6 @@ public class LockUnavailableException extends LockException {
      * @param cause what the Redis client reported, if anything
      */
     public LockUnavailableException(String lockName, String reason, @Nullable Throwable cause) {
-        super(lockName, "lock '" + lockName + "' is unavailable: " + reason, cause);
+        super(lockName, "lock '" + LockNames.printable(lockName) + "' is unavailable: " + reason, cause);
     }
 }

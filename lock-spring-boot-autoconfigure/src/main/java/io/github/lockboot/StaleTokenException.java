@@ -22,8 +22,8 @@ public class StaleTokenException extends LockException {
     public StaleTokenException(String name, long fencingToken, long newestToken) {
         super(
                 name,
-                "a write under '" + name + "' was refused: fencing token " + fencingToken + " is older than "
-                        + newestToken + ", so another has held the lock since",
+                "a write under '" + LockNames.printable(name) + "' was refused: fencing token " + fencingToken
+                        + " is older than " + newestToken + ", so another has held the lock since",
                 null);
         this.fencingToken = fencingToken;
         this.newestToken = newestToken;

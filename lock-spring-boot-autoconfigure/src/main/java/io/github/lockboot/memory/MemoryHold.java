@@ -7,6 +7,7 @@ import java.util.function.Consumer;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockLostException;
+import io.github.lockboot.LockNames;
 import io.github.lockboot.LockTemplate;
 import org.jspecify.annotations.Nullable;
 
@@ -151,6 +152,6 @@ final class MemoryHold implements Lease {
 
     @Override
     public String toString() {
-        return "Lease[" + name() + ", token " + token + "]";
+        return "Lease[" + LockNames.printable(name()) + ", token " + token + "]";
     }
 }

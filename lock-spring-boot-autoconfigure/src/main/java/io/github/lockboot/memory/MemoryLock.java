@@ -8,6 +8,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.function.Function;
 
+import io.github.lockboot.LockNames;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockTemplate;
 import io.github.lockboot.LockUnavailableException;
@@ -202,13 +203,14 @@ final class MemoryLock implements NamedLock {
             hold = locks.lostBy(registry, name, current);
         }
         if (hold == null) {
-            throw new IllegalMonitorStateException("lock '" + name + "' is not held by thread " + current.getName());
+            throw new IllegalMonitorStateException(
+                    "lock '" + LockNames.printable(name) + "' is not held by thread " + current.getName());
         }
         return hold;
     }
 
     @Override
     public String toString() {
-        return "MemoryLock[" + name + "]";
+        return "MemoryLock[" + LockNames.printable(name) + "]";
     }
 }

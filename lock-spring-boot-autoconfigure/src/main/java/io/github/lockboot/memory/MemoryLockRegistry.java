@@ -13,6 +13,7 @@ import java.util.function.Function;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockListener;
+import io.github.lockboot.LockNames;
 import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
@@ -93,7 +94,7 @@ public final class MemoryLockRegistry implements LockRegistry, AutoCloseable {
      * @return whether anybody held it
      */
     public boolean expire(String name) {
-        return locks.inOrder(checked(name), slot -> {
+        return locks.inOrder(LockNames.valid(name), slot -> {
             boolean held = slot.holder() != null;
             slot.lose("its lease ran out");
             return held;
@@ -109,7 +110,8 @@ public final class MemoryLockRegistry implements LockRegistry, AutoCloseable {
     public Lease steal(String name) {
         CompletableFuture<@Nullable MemoryHold> unasked = new CompletableFuture<>();
         MemoryUse unheard = new MemoryUse(locks, List.of(), name, null, null);
-        Request thief = new Request(this, checked(name), null, defaults, Lifetime.NEVER, null, unheard, unasked);
+        Request thief =
+                new Request(this, LockNames.valid(name), null, defaults, Lifetime.NEVER, null, unheard, unasked);
         return locks.inOrder(name, slot -> {
             slot.lose("another took it");
             return slot.grant(thief);
@@ -139,7 +141,8 @@ public final class MemoryLockRegistry implements LockRegistry, AutoCloseable {
 
     @Override
     public NamedLock get(String name, LockOptions options) {
-        return new MemoryLock(this, locks, checked(name), configured(options).orElse(defaults));
+        return new MemoryLock(
+                this, locks, LockNames.valid(name), configured(options).orElse(defaults));
     }
 
     @Override
@@ -199,7 +202,7 @@ public final class MemoryLockRegistry implements LockRegistry, AutoCloseable {
         LockOptions whole = configured(options).orElse(defaults);
         long start = locks.now();
         long wait = Lifetime.nanos(Objects.requireNonNull(whole.waitTime()));
-        Request request = request(checked(name), null, whole, wait, completed);
+        Request request = request(LockNames.valid(name), null, whole, wait, completed);
         request.answer()
                 .whenCompleteAsync(
                         (hold, failure) -> {
@@ -270,16 +273,5 @@ public final class MemoryLockRegistry implements LockRegistry, AutoCloseable {
     /** Names in use; 0 when nothing is left behind. */
     int inUse() {
         return locks.inUse();
-    }
-
-    private static String checked(String name) {
-        if (name.isEmpty()) {
-            throw new IllegalArgumentException("the lock name is empty");
-        }
-        if (name.length() > MAX_NAME_LENGTH) {
-            throw new IllegalArgumentException("the lock name has " + name.length() + " characters, at most "
-                    + MAX_NAME_LENGTH + " are allowed; use a digest of what it names");
-        }
-        return name;
     }
 }

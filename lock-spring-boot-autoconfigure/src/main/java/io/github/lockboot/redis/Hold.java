@@ -10,6 +10,7 @@ import java.util.function.Function;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockListener.Origin;
 import io.github.lockboot.LockLostException;
+import io.github.lockboot.LockNames;
 import io.github.lockboot.LockTemplate;
 import org.jspecify.annotations.Nullable;
 
@@ -253,6 +254,6 @@ final class Hold implements Lease, Waiter.Outcome {
 
     @Override
     public String toString() {
-        return "Lease[" + name() + ", token " + token + ", " + state + "]";
+        return "Lease[" + LockNames.printable(name()) + ", token " + token + ", " + state + "]";
     }
 }

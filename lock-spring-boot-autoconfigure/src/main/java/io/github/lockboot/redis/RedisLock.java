@@ -6,6 +6,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.LockSupport;
 
 import io.github.lockboot.LockLostException;
+import io.github.lockboot.LockNames;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockTemplate;
 import io.github.lockboot.LockUnavailableException;
@@ -259,7 +260,8 @@ public final class RedisLock implements NamedLock {
             hold = engine.losses().of(name, current);
         }
         if (hold == null) {
-            throw new IllegalMonitorStateException("lock '" + name + "' is not held by thread " + current.getName());
+            throw new IllegalMonitorStateException(
+                    "lock '" + LockNames.printable(name) + "' is not held by thread " + current.getName());
         }
         return hold;
     }
@@ -274,6 +276,6 @@ public final class RedisLock implements NamedLock {
 
     @Override
     public String toString() {
-        return "RedisLock[" + name + "]";
+        return "RedisLock[" + LockNames.printable(name) + "]";
     }
 }

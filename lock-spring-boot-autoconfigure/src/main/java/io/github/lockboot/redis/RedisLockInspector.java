@@ -8,6 +8,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
+import io.github.lockboot.LockNames;
 import io.github.lockboot.LockUnavailableException;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
@@ -69,11 +70,11 @@ public final class RedisLockInspector {
      *
      * @param name of the lock
      * @return empty if there is none
-     * @throws IllegalArgumentException if the name is empty or too long
+     * @throws IllegalArgumentException if no lock may have the name
      * @throws LockUnavailableException if Redis could not be asked
      */
     public Map<String, String> stateOf(String name) {
-        String key = store.keyOf(RedisLockRegistry.checked(name));
+        String key = store.keyOf(LockNames.valid(name));
         try {
             StringRedisTemplate template = new StringRedisTemplate(factory.get());
             DataType type = template.type(key);
@@ -106,11 +107,11 @@ public final class RedisLockInspector {
      * @param name of the lock
      * @param ownerId the id of the holder, as {@link #stateOf} tells it
      * @return false if another holds the lock, or nobody
-     * @throws IllegalArgumentException if the name is empty or too long
+     * @throws IllegalArgumentException if no lock may have the name
      * @throws LockUnavailableException if Redis could not be asked
      */
     public boolean forceRelease(String name, String ownerId) {
-        Reply held = answer(name, store.inspect(RedisLockRegistry.checked(name)));
+        Reply held = answer(name, store.inspect(LockNames.valid(name)));
         if (!(held instanceof Reply.Held mine) || !mine.owner().equals(ownerId)) {
             return false;
         }

@@ -15,6 +15,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockListener;
+import io.github.lockboot.LockNames;
 import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
@@ -74,7 +75,7 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
     @Override
     public NamedLock get(String name, LockOptions options) {
         LockOptions whole = configured(options).orElse(defaults);
-        return new RedisLock(engine, checked(name), termsOf(whole), maxHoldNanosOf(whole), whole.group());
+        return new RedisLock(engine, LockNames.valid(name), termsOf(whole), maxHoldNanosOf(whole), whole.group());
     }
 
     @Override
@@ -95,7 +96,8 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
     public CompletableFuture<Lease> acquireAsync(String name, LockOptions options) {
         LockOptions whole = configured(options).orElse(defaults);
         long wait = LockEngine.nanosOf(Objects.requireNonNull(whole.waitTime()));
-        return LeaseRequest.make(engine, checked(name), whole.group(), termsOf(whole), maxHoldNanosOf(whole), wait);
+        return LeaseRequest.make(
+                engine, LockNames.valid(name), whole.group(), termsOf(whole), maxHoldNanosOf(whole), wait);
     }
 
     @Override
@@ -112,7 +114,8 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
     public CompletableFuture<Optional<Lease>> acquireOrFollowAsync(String name, LockOptions options) {
         LockOptions whole = configured(options).orElse(defaults);
         long wait = LockEngine.nanosOf(Objects.requireNonNull(whole.waitTime()));
-        return LeaseRequest.follow(engine, checked(name), whole.group(), termsOf(whole), maxHoldNanosOf(whole), wait);
+        return LeaseRequest.follow(
+                engine, LockNames.valid(name), whole.group(), termsOf(whole), maxHoldNanosOf(whole), wait);
     }
 
     /**
@@ -190,17 +193,6 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
     /** Names in use and ids under way; 0 when nothing is left behind. */
     int inUse() {
         return engine.inUse();
-    }
-
-    static String checked(String name) {
-        if (name.isEmpty()) {
-            throw new IllegalArgumentException("the lock name is empty");
-        }
-        if (name.length() > MAX_NAME_LENGTH) {
-            throw new IllegalArgumentException("the lock name has " + name.length() + " characters, at most "
-                    + MAX_NAME_LENGTH + " are allowed; use a digest of what it names");
-        }
-        return name;
     }
 
     private static Terms termsOf(LockOptions options) {

@@ -8,13 +8,13 @@ import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 
 /** What the runs measured: a line each in {@code target/fault-figures.txt}. */
-final class Figures {
+public final class Figures {
 
     private static final Path FILE = Path.of("target", "fault-figures.txt");
 
     private Figures() {}
 
-    static void report(String format, Object... values) {
+    public static void report(String format, Object... values) {
         try {
             Files.writeString(
                     FILE, String.format(format, values) + "\n", StandardOpenOption.CREATE, StandardOpenOption.APPEND);
@@ -23,7 +23,7 @@ final class Figures {
         }
     }
 
-    static long millisSince(long nanoTime) {
+    public static long millisSince(long nanoTime) {
         return Duration.ofNanos(System.nanoTime() - nanoTime).toMillis();
     }
 }
