@@ -54,6 +54,9 @@ class AclRuleTests {
             // That some work without it, more slowly, is not the point here.
         }
         List<String> refusals = AclUser.refusals(server);
+        assertThat(server.command("PTTL", "lock:a"))
+                .as("no lock without an end")
+                .isNotEqualTo(-1L);
         server.command("ACL", "SETUSER", AclUser.NAME, "+" + command);
         server.command("ACL", "LOG", "RESET");
         assertThat(refusals).isNotEmpty().allMatch(refusal -> refusal.endsWith(" " + command));
