@@ -185,6 +185,9 @@ final class Acquisition {
     // --- pushes -----------------------------------------------------------------------------------------------
 
     void onPush(Push push) {
+        if (!push.key().equals(engine.store().keyOf(queue.name())) || push.leaseMillis() > terms.ttlMillis()) {
+            return; // no script of ours wrote it
+        }
         if (state == State.OWNED && push.isHint()) {
             queue.othersWait();
         } else if (state == State.WAITING && push.isHint()) {

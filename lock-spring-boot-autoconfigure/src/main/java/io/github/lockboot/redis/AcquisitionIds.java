@@ -7,31 +7,43 @@ import java.util.function.Supplier;
 
 import org.springframework.util.function.SingletonSupplier;
 
-/** Acquisition ids, {@code <session>-<sequence>}: each is used for one acquisition and never again. */
+/**
+ * Acquisition ids, {@code <session>-<sequence>.<nonce>}: each is used for one acquisition and never again. Who can list channels
+ * knows the session; the nonce keeps the id of a waiter from being guessed, and with it its grant from being forged.
+ */
 final class AcquisitionIds {
 
     private static final int SESSION_BYTES = 16;
 
     private final Supplier<String> session;
+    private final Supplier<String> ending;
     private final AtomicLong sequence = new AtomicLong();
 
+    /** Ids that can be told in advance, for tests. */
     AcquisitionIds(String session) {
-        this(() -> session);
+        this(() -> session, () -> "");
     }
 
-    private AcquisitionIds(Supplier<String> session) {
+    private AcquisitionIds(Supplier<String> session, Supplier<String> ending) {
         this.session = session;
+        this.ending = ending;
     }
 
     /** Ids of a new session that nobody else can have or guess, drawn at the first use: that is slow in a young process. */
     static AcquisitionIds random() {
-        return new AcquisitionIds(SingletonSupplier.of(AcquisitionIds::draw));
+        SingletonSupplier<SecureRandom> random = SingletonSupplier.of(SecureRandom::new);
+        return new AcquisitionIds(
+                SingletonSupplier.of(() -> session(random.obtain())), () -> nonce(random.obtain()));
     }
 
-    private static String draw() {
+    private static String session(SecureRandom random) {
         byte[] bytes = new byte[SESSION_BYTES];
-        new SecureRandom().nextBytes(bytes);
+        random.nextBytes(bytes);
         return HexFormat.of().formatHex(bytes);
+    }
+
+    private static String nonce(SecureRandom random) {
+        return "." + HexFormat.of().toHexDigits(random.nextLong());
     }
 
     String session() {
@@ -39,7 +51,7 @@ final class AcquisitionIds {
     }
 
     String next() {
-        return session() + "-" + sequence.incrementAndGet();
+        return session() + "-" + sequence.incrementAndGet() + ending.get();
     }
 
     boolean isOurs(String id) {

@@ -151,11 +151,13 @@ final class LettuceScriptRunner implements ScriptRunner {
     private CompletableFuture<Reply> evalsha(RedisClusterAsyncCommands<byte[], byte[]> commands, Call call) {
         RedisFuture<byte[]> sent =
                 send(commands, CommandType.EVALSHA, call.script().getSha1(), call);
-        CompletableFuture<Reply> reply = new Sent(sent);
+        Sent reply = new Sent(sent);
         sent.whenComplete((line, failure) -> {
             if (RedisFailure.unwrap(failure) instanceof RedisNoScriptException) {
-                send(commands, CommandType.EVAL, call.script().getScriptAsString(), call)
-                        .whenComplete((again, failureAgain) -> complete(reply, again, failureAgain));
+                RedisFuture<byte[]> whole =
+                        send(commands, CommandType.EVAL, call.script().getScriptAsString(), call);
+                reply.awaits(whole);
+                whole.whenComplete((again, failureAgain) -> complete(reply, again, failureAgain));
             } else {
                 complete(reply, line, failure);
             }
@@ -167,18 +169,32 @@ final class LettuceScriptRunner implements ScriptRunner {
     /** Takes the command back from Lettuce when it has expired: one that has not been sent by then never is. */
     private final class Sent extends CompletableFuture<Reply> {
 
-        private final RedisFuture<?> command;
+        private volatile RedisFuture<?> command;
 
         Sent(RedisFuture<?> command) {
             this.command = command;
         }
 
+        /** Another command is sent in its place. */
+        void awaits(RedisFuture<?> instead) {
+            command = instead;
+            if (isDone()) {
+                takeBack();
+            }
+        }
+
+        private void takeBack() {
+            if (!command.isDone()) {
+                command.cancel(true);
+                search.onSilence(client);
+            }
+        }
+
         @Override
         public boolean completeExceptionally(Throwable failure) {
             boolean first = super.completeExceptionally(failure);
-            if (first && !command.isDone()) {
-                command.cancel(true);
-                search.onSilence(client);
+            if (first) {
+                takeBack();
             }
             return first;
         }
@@ -195,10 +211,14 @@ final class LettuceScriptRunner implements ScriptRunner {
     }
 
     private void complete(CompletableFuture<Reply> reply, byte @Nullable [] line, @Nullable Throwable failure) {
-        if (line != null) {
-            reply.complete(Reply.parse(new String(line, StandardCharsets.ISO_8859_1)));
-        } else {
+        if (line == null) {
             fail(reply, failure == null ? new IllegalStateException("no reply") : failure);
+            return;
+        }
+        try {
+            reply.complete(Reply.parse(new String(line, StandardCharsets.ISO_8859_1)));
+        } catch (IllegalStateException strange) {
+            fail(reply, strange);
         }
     }
 

@@ -9,6 +9,8 @@ import org.jspecify.annotations.Nullable;
  */
 record Push(String id, long fence, long leaseMillis, long waiters, String key) {
 
+    private static final int MOST_DIGITS = 18;
+
     boolean isHint() {
         return fence == 0;
     }
@@ -19,12 +21,24 @@ record Push(String id, long fence, long leaseMillis, long waiters, String key) {
         if (words.length < 5) {
             return null;
         }
-        try {
-            Push push = new Push(
-                    words[0], Long.parseLong(words[1]), Long.parseLong(words[2]), Long.parseLong(words[3]), words[4]);
-            return push.fence < 0 || push.leaseMillis < 0 || push.waiters < 0 ? null : push;
-        } catch (NumberFormatException e) {
-            return null;
+        Push push = new Push(words[0], number(words[1]), number(words[2]), number(words[3]), words[4]);
+        return push.fence < 0 || push.leaseMillis < 0 || push.waiters < 0 ? null : push;
+    }
+
+    /** Less than 0 if a script would not write it so. */
+    private static long number(String word) {
+        int length = word.length();
+        if (length == 0 || length > MOST_DIGITS || length > 1 && word.charAt(0) == '0') {
+            return -1;
         }
+        long number = 0;
+        for (int i = 0; i < length; i++) {
+            int digit = word.charAt(i) - '0';
+            if (digit < 0 || digit > 9) {
+                return -1;
+            }
+            number = 10 * number + digit;
+        }
+        return number;
     }
 }

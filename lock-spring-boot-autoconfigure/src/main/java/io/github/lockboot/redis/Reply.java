@@ -1,7 +1,12 @@
 package io.github.lockboot.redis;
 
+import io.github.lockboot.LockNames;
+
 /** What a script answered. */
 sealed interface Reply {
+
+    /** Of a reply that is not understood, so many characters are told. */
+    int SHOWN = 80;
 
     /** The lock is the caller's: by {@code acquire}, or kept for its next id by {@code unlock}. */
     record Owner(long fence, long leaseMillis, long waiters) implements Reply {}
@@ -34,9 +39,21 @@ sealed interface Reply {
 
     record Held(long fence, long leftMillis, String owner) implements Reply {}
 
-    /** @param line a status word and numbers, with a space between each; what is not a number comes last */
+    /**
+     * @param line a status word and numbers, with a space between each; what is not a number comes last
+     * @throws IllegalStateException if no script of ours answers so
+     */
     static Reply parse(String line) {
         String[] words = line.split(" ", 4);
+        try {
+            return of(words);
+        } catch (IllegalArgumentException strange) {
+            String start = line.substring(0, Math.min(line.length(), SHOWN));
+            throw new IllegalStateException("a lock script answered '" + LockNames.printable(start) + "'", strange);
+        }
+    }
+
+    private static Reply of(String[] words) {
         return switch (words[0]) {
             case "OWNER", "KEPT" -> new Owner(number(words, 1), number(words, 2), number(words, 3));
             case "QUEUED" -> new Queued(number(words, 1), number(words, 2), number(words, 3));
@@ -51,12 +68,19 @@ sealed interface Reply {
             case "UNKNOWN" -> new Unknown();
             case "FREE" -> new Free();
             case "FOREIGN" -> new Foreign();
-            case "HELD" -> new Held(number(words, 1), number(words, 2), words[3]);
-            default -> throw new IllegalStateException("a lock script answered " + line);
+            case "HELD" -> new Held(number(words, 1), number(words, 2), word(words, 3));
+            default -> throw new IllegalArgumentException("no status word of ours");
         };
     }
 
     private static long number(String[] words, int index) {
-        return Long.parseLong(words[index]);
+        return Long.parseLong(word(words, index));
+    }
+
+    private static String word(String[] words, int index) {
+        if (index >= words.length) {
+            throw new IllegalArgumentException("it ends too early");
+        }
+        return words[index];
     }
 }

@@ -336,6 +336,16 @@ class EngineRulesTests {
         }
 
         @Test
+        void aPushThatNoScriptWroteIsIgnored() {
+            CompletableFuture<Lease> future = scripted.acquire(LONG);
+            Sent acquire = queuedAt(1, 100);
+            scripted.engine.onPush(new Push(acquire.id(), 101, 6_000, 0, "lock:another"));
+            scripted.engine.onPush(new Push(acquire.id(), 101, TTL.toMillis() + 1, 0, "lock:" + ScriptedEngine.NAME));
+            assertThat(future).isNotDone();
+            scripted.nothingIsSent();
+        }
+
+        @Test
         void aGrantToAnotherSessionsIdIsIgnored() {
             scripted.push("stranger-1", 4_000, seconds(6), 0);
             scripted.nothingIsSent();

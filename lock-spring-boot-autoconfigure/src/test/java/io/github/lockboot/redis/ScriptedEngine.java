@@ -79,6 +79,11 @@ final class ScriptedEngine {
         return first;
     }
 
+    /** The oldest command not yet looked at, whatever it is. */
+    Sent next() {
+        return sent.remove();
+    }
+
     /** Commands not yet looked at. */
     int sentCount() {
         return sent.size();
