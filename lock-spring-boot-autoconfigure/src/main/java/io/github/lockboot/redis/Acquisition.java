@@ -44,6 +44,7 @@ final class Acquisition {
     private long queuedAskedAt;
     private long newestFence;
     private @Nullable Push earlyPush;
+    private @Nullable Throwable lastFailure;
     private int failures;
     private long failingSince;
     private @Nullable Grant grant;
@@ -101,6 +102,12 @@ final class Acquisition {
         return answered;
     }
 
+    /** Why the last question failed. */
+    @Nullable
+    Throwable lastFailure() {
+        return lastFailure;
+    }
+
     private void onAnswer(@Nullable Reply reply, @Nullable Throwable failure, long sentAt, boolean enqueued) {
         asking = false;
         if (state == State.ENDED) {
@@ -114,7 +121,7 @@ final class Acquisition {
         } else if (reply instanceof Reply.Busy) {
             onBusy(enqueued);
         } else {
-            onFailedQuestion(RedisFailure.unwrap(failure), enqueued);
+            onFailedQuestion(RedisFailure.unwrap(failure));
         }
     }
 
@@ -160,9 +167,11 @@ final class Acquisition {
         }
     }
 
-    private void onFailedQuestion(@Nullable Throwable failure, boolean enqueued) {
+    /** A refusal is no reason to forget the id: it may have answered a second copy, of which the first took the lock. */
+    private void onFailedQuestion(@Nullable Throwable failure) {
+        lastFailure = failure;
         RedisFailure kind = RedisFailure.of(failure);
-        if (!answered && (kind != RedisFailure.NOT_NOW || !enqueued)) {
+        if (!answered && kind != RedisFailure.NOT_NOW) {
             mayBeKnown = kind == RedisFailure.UNKNOWN;
             queue.unavailable(failure);
             return;
@@ -180,6 +189,7 @@ final class Acquisition {
     private void heard() {
         answered = true;
         failures = 0;
+        lastFailure = null;
     }
 
     // --- pushes -----------------------------------------------------------------------------------------------
@@ -306,7 +316,7 @@ final class Acquisition {
         } else if (reply instanceof Reply.NotOwner) {
             ask(true);
         } else {
-            onFailedQuestion(RedisFailure.unwrap(failure), true);
+            onFailedQuestion(RedisFailure.unwrap(failure));
         }
     }
 

@@ -91,13 +91,18 @@ final class LocalQueue {
 
     /**
      * Leaves because its time has passed. As long as Redis has not answered at all, nobody can tell it whether the lock is held;
-     * it then stays until the answer, which comes within the command timeout. Either way it is decided without more waiting.
+     * it then stays until the answer to the question under way, which comes within the command timeout. Either way it is decided
+     * without more waiting.
      */
     void leaveAtDeadline(Waiter waiter) {
         locked(() -> {
-            boolean unanswered = acquisition != null && !acquisition.isOwned() && !acquisition.isAnswered();
-            if (!waiter.isWaiting() || unanswered) {
+            Acquisition asked = acquisition;
+            boolean unanswered = asked != null && !asked.isOwned() && !asked.isAnswered();
+            if (!waiter.isWaiting() || unanswered && asked.isAsking()) {
                 waiter.setOverdue();
+            } else if (unanswered) {
+                waiters.giveUp(waiter, LockEngine.NO_ANSWER, asked.lastFailure());
+                leaveRedisIfNobodyWaits();
             } else {
                 leave(waiter);
             }
@@ -204,13 +209,16 @@ final class LocalQueue {
     }
 
     /**
-     * Redis could not be asked this time: fails those who would wait without limit if it has lasted, and those who have been
-     * waiting for a first answer alone.
+     * Redis could not be asked this time: fails those who would not wait, those who would wait without limit if it has lasted, and
+     * those who have been waiting for a first answer alone.
      *
      * @return whether somebody waits on
      */
     boolean endures(Acquisition asked, @Nullable Throwable failure, boolean lasting) {
-        waiters.failIf(waiter -> waiter.isOverdue() || waiter.isUnlimited() && lasting, LockEngine.NO_ANSWER, failure);
+        waiters.failIf(
+                waiter -> waiter.triesOnce() || waiter.isOverdue() || waiter.isUnlimited() && lasting,
+                LockEngine.NO_ANSWER,
+                failure);
         leaveRedisIfNobodyWaits();
         return asked == acquisition;
     }

@@ -67,6 +67,12 @@ final class Waiters {
         mutex.tellLater(waiter);
     }
 
+    /** One that waited for an answer and got none. */
+    void giveUp(Waiter waiter, String reason, @Nullable Throwable cause) {
+        inOrder.remove(waiter);
+        fail(waiter, reason, cause);
+    }
+
     void refuseIf(Predicate<Waiter> which) {
         settle(which, this::refuse);
     }

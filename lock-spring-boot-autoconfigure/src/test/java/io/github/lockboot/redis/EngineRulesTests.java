@@ -381,6 +381,46 @@ class EngineRulesTests {
         }
 
         @Test
+        void aTryThatIsRefusedIsCancelledSinceAnEarlierCopyMayHaveTakenTheLock() {
+            CompletableFuture<Lease> once = scripted.acquire(Duration.ZERO);
+            scripted.next("acquire").fail("READONLY You can't write against a read only replica.");
+            assertThat(once.handle((lease, failure) -> failure).join()).isInstanceOf(LockUnavailableException.class);
+            scripted.next("cancel").answer(new Reply.GivenAway());
+            assertThat(scripted.engine.inUse()).isZero();
+        }
+
+        @Test
+        void whoWaitsBehindATryThatIsRefusedGoesOn() {
+            CompletableFuture<Lease> once = scripted.acquire(Duration.ZERO);
+            CompletableFuture<Lease> patient = scripted.acquire(LONG);
+            Sent acquire = scripted.next("acquire");
+            acquire.fail("LOADING Redis is loading the dataset in memory");
+            assertThat(once).isCompletedExceptionally();
+            assertThat(patient).isNotDone();
+            scripted.timer.tick(seconds(0.02));
+            Sent again = scripted.next("acquire");
+            assertThat(again.id()).isEqualTo(acquire.id());
+            again.answer(new Reply.Owner(100, 30_000, 0));
+            assertThat(patient.join().isValid()).isTrue();
+        }
+
+        @Test
+        void whoIsRefusedGivesUpAtItsDeadlineAndNotAtTheNextPoll() {
+            CompletableFuture<Lease> future = scripted.acquire(seconds(1));
+            for (int pause : new int[] {0, 20, 40, 80, 160, 320}) {
+                scripted.timer.tick(Duration.ofMillis(pause));
+                scripted.next("acquire").fail("LOADING Redis is loading the dataset in memory");
+            }
+            assertThat(future).isNotDone();
+            scripted.timer.tick(Duration.ofMillis(380));
+            Throwable failure = future.handle((lease, thrown) -> thrown).getNow(null);
+            assertThat(failure).isInstanceOf(LockUnavailableException.class);
+            assertThat(failure.getCause()).hasMessageStartingWith("LOADING");
+            scripted.next("cancel").answer(new Reply.Unknown());
+            assertThat(scripted.engine.inUse()).isZero();
+        }
+
+        @Test
         void whoIsQueuedEnduresFailedPollsUntilItsDeadline() {
             CompletableFuture<Lease> future = scripted.acquire(seconds(20));
             queuedAt(1, 100);
