@@ -1,0 +1,201 @@
+package io.github.lockboot.redis;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.github.lockboot.Actor;
+import io.github.lockboot.Lease;
+import io.github.lockboot.LockOptions;
+import io.github.lockboot.NamedLock;
+import io.github.lockboot.fixture.FakeRedis;
+import io.github.lockboot.fixture.FakeRedis.Answer;
+import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.redis.faults.Figures;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.core.RedisOperations;
+import org.springframework.data.redis.core.SessionCallback;
+import org.springframework.data.redis.core.StringRedisTemplate;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Locks used while the application's own connection is in the middle of something: neither notices the other. The same with {@code
+ * sharingConnections}, where both come from one factory.
+ */
+class ApplicationConnectionTests {
+
+    private static final Duration TTL = Duration.ofSeconds(2);
+    private static final int HUGE = 64 << 20;
+
+    private static RedisServer server;
+
+    private final FakeRedis between = FakeRedis.before(server);
+    private final TestRegistries application = TestRegistries.at(between.host(), between.port());
+    private final LettuceConnectionFactory factory = application.connectionFactory();
+    private final StringRedisTemplate template = new StringRedisTemplate(factory);
+    private final TestRegistries others = TestRegistries.on(server);
+
+    @BeforeAll
+    static void start() {
+        server = RedisServer.start();
+    }
+
+    @AfterAll
+    static void stop() {
+        server.close();
+    }
+
+    @AfterEach
+    void nothingIsLeft() {
+        between.pass();
+        Actor.await("no lock is left", () -> server.command("KEYS", "lock:*").equals(List.of()));
+        application.close();
+        others.close();
+        between.close();
+        server.command("FLUSHALL");
+    }
+
+    private RedisLockRegistry registry(boolean sharing) {
+        return application.registry(builder -> (sharing ? builder.sharingConnections() : builder)
+                .defaults(LockOptions.defaults().withTtl(TTL)));
+    }
+
+    /** A lock is taken, refused to others, held for longer than its ttl, handed over to one who waits, and released. */
+    private void useLocks(RedisLockRegistry registry) {
+        NamedLock lock = registry.get("x");
+        RedisLockRegistry elsewhere = others.registry();
+        AtomicInteger losses = new AtomicInteger();
+        lock.lock();
+        lock.onLost(losses::incrementAndGet);
+        assertThat(server.command("EXISTS", "lock:x")).as("now, not at EXEC").isEqualTo(1L);
+        assertThat(lock.isLocked()).isTrue();
+        assertThat(elsewhere.get("x").tryLock()).isFalse();
+        CompletableFuture<?> next =
+                elsewhere.acquireAsync("x", LockOptions.defaults()).thenAccept(Lease::close);
+        Actor.pass(TTL.multipliedBy(3).dividedBy(2));
+        assertThat(lock.isHeldByCurrentThread()).isTrue();
+        assertThat(lock.fencingToken()).isPositive();
+        lock.unlock();
+        assertThat(next).succeedsWithin(Duration.ofSeconds(10));
+        assertThat(losses).hasValue(0);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void inMulti(boolean sharing) {
+        RedisLockRegistry registry = registry(sharing);
+        List<Object> results = template.execute(new SessionCallback<>() {
+            @Override
+            @SuppressWarnings("unchecked")
+            public <K, V> List<Object> execute(RedisOperations<K, V> session) {
+                RedisOperations<String, String> mine = (RedisOperations<String, String>) session;
+                mine.multi();
+                mine.opsForValue().set("a", "1");
+                useLocks(registry);
+                mine.opsForValue().get("a");
+                return mine.exec();
+            }
+        });
+        assertThat(results).containsExactly(true, "1");
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void inAPipeline(boolean sharing) {
+        RedisLockRegistry registry = registry(sharing);
+        List<Object> results = template.executePipelined(new SessionCallback<>() {
+            @Override
+            @SuppressWarnings("unchecked")
+            public <K, V> Object execute(RedisOperations<K, V> session) {
+                RedisOperations<String, String> mine = (RedisOperations<String, String>) session;
+                mine.opsForValue().set("a", "1");
+                useLocks(registry);
+                mine.opsForValue().get("a");
+                return null;
+            }
+        });
+        assertThat(results).containsExactly(true, "1");
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void withTransactionSupport(boolean sharing) {
+        template.setEnableTransactionSupport(true);
+        RedisLockRegistry registry = registry(sharing);
+        SingleConnectionDataSource database = new SingleConnectionDataSource("jdbc:h2:mem:conn", "sa", "", true);
+        TransactionTemplate transaction = new TransactionTemplate(new DataSourceTransactionManager(database));
+        for (boolean commits : List.of(true, false)) {
+            transaction.executeWithoutResult(status -> {
+                template.opsForValue().set("committed-" + commits, "1");
+                useLocks(registry);
+                assertThat(server.command("EXISTS", "committed-" + commits))
+                        .as("the transaction is still open")
+                        .isEqualTo(0L);
+                if (!commits) {
+                    status.setRollbackOnly();
+                }
+            });
+        }
+        assertThat(server.command("EXISTS", "committed-true")).isEqualTo(1L);
+        assertThat(server.command("EXISTS", "committed-false")).isEqualTo(0L);
+        database.destroy();
+    }
+
+    @Test
+    void behindAReplyOf64MegabytesReadOverAndOver() throws Exception {
+        StringRedisTemplate direct = new StringRedisTemplate(others.connectionFactory());
+        direct.opsForValue().set("huge", "x".repeat(HUGE));
+        NamedLock lock = others.registry().get("x"); // of the same factory
+        try (Actor reader = new Actor()) {
+            CompletableFuture<Integer> reads = reader.start(() -> {
+                int read = 0;
+                for (int round = 0; round < 5; round++) {
+                    read += String.valueOf(direct.opsForValue().get("huge")).length();
+                }
+                return read;
+            });
+            int holds = 0;
+            while (!reads.isDone()) {
+                lock.lock();
+                lock.unlock();
+                holds++;
+            }
+            assertThat(Actor.get(reads)).isEqualTo(5 * HUGE);
+            Figures.report("behind 5 replies of 64 MB on the application's connection: %d holds", holds);
+            assertThat(holds).isGreaterThan(5);
+        }
+        direct.delete("huge");
+    }
+
+    @Test
+    void behindAReplyThatDoesNotEnd() throws Exception {
+        RedisLockRegistry registry = registry(false);
+        template.opsForValue().get("connect");
+        between.answer(
+                command -> Arrays.asList("GET", "stuck").equals(command),
+                Answer.endless("$500000000\r\n", "x".repeat(100)),
+                1);
+        try (Actor reader = new Actor()) {
+            CompletableFuture<Object> read =
+                    reader.start(() -> template.opsForValue().get("stuck"));
+            Actor.await("it is stuck", () -> !between.answered().isEmpty());
+            useLocks(registry);
+            assertThat(read).isNotDone();
+            between.pass(); // closes the connection, and Lettuce asks again
+            assertThat(read).succeedsWithin(30, TimeUnit.SECONDS);
+        }
+    }
+}
