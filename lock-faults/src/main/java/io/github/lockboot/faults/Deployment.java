@@ -18,4 +18,14 @@ interface Deployment extends AutoCloseable {
 
     @Override
     void close();
+
+    /** It cannot be had on this machine; the message says why. */
+    final class NotHereException extends RuntimeException {
+
+        private static final long serialVersionUID = 1L;
+
+        NotHereException(String message) {
+            super(message);
+        }
+    }
 }

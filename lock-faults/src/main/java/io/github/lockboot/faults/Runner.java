@@ -115,6 +115,7 @@ final class Runner<D extends Deployment> {
         }
         if (fault.harm() != Harm.DATA) {
             broken.addAll(checker.heldWithoutRedis());
+            broken.addAll(checker.oldTokens());
         }
         if (fault.isStrict()) {
             broken.addAll(checker.outOfOrder(Faults.APART));

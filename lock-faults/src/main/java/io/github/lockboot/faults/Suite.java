@@ -31,12 +31,13 @@ final class Suite {
         this.seed = seed;
     }
 
-    /** @param fault the only one to run, or null for all; the same for the contestant */
-    List<Figures> run(@Nullable String fault, @Nullable String contestant) throws Exception {
+    /** @param faults those to run, separated by commas, or null for all; the same for the contestant, who is one */
+    List<Figures> run(@Nullable String faults, @Nullable String contestant) throws Exception {
         List<Part> parts = new ArrayList<>();
         for (Fault<?> one : Faults.ALL) {
             for (Contestant each : one.contestants()) {
-                if ((fault == null || fault.equals(one.name())) && (contestant == null || contestant.equals(each.id()))) {
+                if ((faults == null || List.of(faults.split(",")).contains(one.name()))
+                        && (contestant == null || contestant.equals(each.id()))) {
                     parts.add(new Part(one, each));
                 }
             }
@@ -44,12 +45,15 @@ final class Suite {
         parts.sort(Comparator.comparingInt(part -> -part.fault().cost())); // the long ones first, so that none is last
         ExecutorService executor = Executors.newFixedThreadPool(lanes);
         try {
-            List<Future<Figures>> runs = parts.stream()
+            List<Future<@Nullable Figures>> runs = parts.stream()
                     .map(part -> executor.submit(() -> run(part.fault(), part.contestant())))
                     .toList();
             List<Figures> figures = new ArrayList<>();
-            for (Future<Figures> run : runs) {
-                figures.add(run.get());
+            for (Future<@Nullable Figures> run : runs) {
+                Figures one = run.get();
+                if (one != null) {
+                    figures.add(one);
+                }
             }
             return figures;
         } catch (ExecutionException failure) {
@@ -64,9 +68,15 @@ final class Suite {
         return violations;
     }
 
-    private Figures run(Fault<?> fault, Contestant contestant) throws Exception {
+    private @Nullable Figures run(Fault<?> fault, Contestant contestant) throws Exception {
         int runs = Math.max(1, times / fault.cost());
-        List<RunResult> results = new Runner<>(fault, contestant).run(runs, seed);
+        List<RunResult> results;
+        try {
+            results = new Runner<>(fault, contestant).run(runs, seed);
+        } catch (Deployment.NotHereException why) {
+            System.out.println(fault + " is not run: " + why.getMessage());
+            return null;
+        }
         Figures figures = Figures.of(fault, contestant, results);
         synchronized (this) {
             System.out.println(figures);

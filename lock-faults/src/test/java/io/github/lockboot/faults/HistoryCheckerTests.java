@@ -21,6 +21,7 @@ class HistoryCheckerTests {
         return Stream.of(
                         checker.overlaps().stream().map(HistoryChecker.Overlap::description),
                         checker.breaches().stream(),
+                        checker.oldTokens().stream(),
                         checker.heldWithoutRedis().stream())
                 .flatMap(found -> found)
                 .toList();
@@ -79,7 +80,7 @@ class HistoryCheckerTests {
     }
 
     @Test
-    void aTokenThatDoesNotGrowIsFound() {
+    void aTokenGivenTwiceIsFound() {
         assertThat(violations(
                         event(2, "a", Kind.GRANTED, 10, 100),
                         event(5, "a", Kind.RELEASING, 10, 100),
@@ -87,6 +88,16 @@ class HistoryCheckerTests {
                 .singleElement()
                 .asString()
                 .contains("token");
+    }
+
+    @Test
+    void aTokenBelowTheLastOneIsFoundAndIsNoBreach() {
+        HistoryChecker checker = HistoryChecker.of(List.of(
+                event(2, "a", Kind.GRANTED, 10, 100),
+                event(5, "a", Kind.RELEASING, 10, 100),
+                event(6, "b", Kind.GRANTED, 9, 100)));
+        assertThat(checker.oldTokens()).hasSize(1);
+        assertThat(checker.breaches()).isEmpty();
     }
 
     @Test
@@ -239,8 +250,7 @@ class HistoryCheckerTests {
 
     @Test
     void aWaitBeyondItsBoundIsFound() {
-        List<Event> history =
-                List.of(event(0, "a", Kind.REQUEST, 0, 0), event(1_000, "a", Kind.GRANTED, 10, 2_000));
+        List<Event> history = List.of(event(0, "a", Kind.REQUEST, 0, 0), event(1_000, "a", Kind.GRANTED, 10, 2_000));
         assertThat(HistoryChecker.of(history).waitsOver(Duration.ofNanos(999))).hasSize(1);
         assertThat(HistoryChecker.of(history).waitsOver(Duration.ofNanos(1_000)))
                 .isEmpty();
