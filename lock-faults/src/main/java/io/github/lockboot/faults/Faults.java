@@ -10,7 +10,14 @@ final class Faults {
     /** How long after each other waiters queue where their order is judged. */
     static final Duration APART = Duration.ofMillis(200);
 
-    static final List<Fault<?>> ALL = Stream.of(ProcessFaults.ALL, NetworkFaults.ALL, ServerFaults.ALL, DataFaults.ALL)
+    static final List<Fault<?>> ALL = Stream.of(
+                    ProcessFaults.ALL,
+                    NetworkFaults.ALL,
+                    ServerFaults.ALL,
+                    RightsFaults.ALL,
+                    DataFaults.ALL,
+                    ClockFaults.ALL,
+                    FailoverFaults.ALL)
             .<Fault<?>>flatMap(List::stream)
             .toList();
 
