@@ -62,7 +62,28 @@ public record LockProperties(
     private static final int MOST_LOCAL_HANDOFFS = 65_535;
     private static final Duration LONGEST_TTL = Duration.ofDays(24);
 
-    /** Refuses what is out of range, with the name of the property and the mend. */
+    /**
+     * Refuses what is out of range, with the name of the property and the mend.
+     *
+     * @param enabled as the component
+     * @param type as the component
+     * @param keyPrefix as the component
+     * @param ttl as the component
+     * @param waitTime as the component
+     * @param renew as the component
+     * @param maxHold as the component
+     * @param localHandoffLimit as the component
+     * @param maxWaiters as the component
+     * @param locks as the component
+     * @param startupCheck as the component
+     * @param shutdownGracePeriod as the component
+     * @param logKeys as the component
+     * @param mdc as the component
+     * @param retry as the component
+     * @param redis as the component
+     * @param aop as the component
+     * @param endpoint as the component
+     */
     public LockProperties {
         check(!keyPrefix.isBlank(), "lock.key-prefix", keyPrefix, "must not be blank: use a prefix such as 'lock:'");
         check(
@@ -161,7 +182,12 @@ public record LockProperties(
 
         private static final Duration DEFAULT_MIN_INTERVAL = Duration.ofMillis(20);
 
-        /** Refuses what is out of range, and fills in what is not set. */
+        /**
+         * Refuses what is out of range, and fills in what is not set.
+         *
+         * @param interval as the component
+         * @param minInterval as the component
+         */
         public Retry {
             check(isPositive(interval), "lock.retry.interval", interval, "must be positive: raise it");
             check(
@@ -186,7 +212,11 @@ public record LockProperties(
 
         private static final Duration DEFAULT_COMMAND_TIMEOUT = Duration.ofSeconds(2);
 
-        /** Refuses what is out of range. */
+        /**
+         * Refuses what is out of range.
+         *
+         * @param commandTimeout as the component
+         */
         public Redis {
             check(
                     commandTimeout == null || isPositive(commandTimeout),
