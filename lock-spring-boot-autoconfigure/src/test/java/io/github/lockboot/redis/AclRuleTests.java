@@ -30,6 +30,18 @@ class AclRuleTests {
     @BeforeAll
     static void start() {
         server = AclUser.addTo(RedisServer.builder(), AclUser.COMMANDS).start();
+        try (TestRegistries registries = TestRegistries.on(asTheUser())) {
+            RedisLockRegistry registry =
+                    registries.registry(); // the first connection loads classes, which may take long
+            Actor.await("connected", () -> FakedServer.canLock(registry));
+        }
+    }
+
+    private static RedisStandaloneConfiguration asTheUser() {
+        RedisStandaloneConfiguration redis = new RedisStandaloneConfiguration(server.host(), server.port());
+        redis.setUsername(AclUser.NAME);
+        redis.setPassword(AclUser.PASSWORD);
+        return redis;
     }
 
     @AfterAll
@@ -78,10 +90,7 @@ class AclRuleTests {
         server.command("SCRIPT", "FLUSH");
         server.command("FLUSHALL");
         server.command("SET", "lock:stranger", "1", "PX", "60000");
-        RedisStandaloneConfiguration redis = new RedisStandaloneConfiguration(server.host(), server.port());
-        redis.setUsername(AclUser.NAME);
-        redis.setPassword(AclUser.PASSWORD);
-        try (TestRegistries registries = TestRegistries.on(redis);
+        try (TestRegistries registries = TestRegistries.on(asTheUser());
                 Actor other = new Actor()) {
             NamedLock lock = registries.registry().get("a");
             NamedLock elsewhere = registries.registry().get("a");

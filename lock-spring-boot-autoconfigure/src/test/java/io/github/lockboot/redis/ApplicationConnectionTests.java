@@ -158,7 +158,9 @@ class ApplicationConnectionTests {
     void behindAReplyOf64MegabytesReadOverAndOver() throws Exception {
         StringRedisTemplate direct = new StringRedisTemplate(others.connectionFactory());
         direct.opsForValue().set("huge", "x".repeat(HUGE));
-        NamedLock lock = others.registry().get("x"); // of the same factory
+        RedisLockRegistry registry = others.registry(builder -> builder.commandTimeout(Duration.ofSeconds(10)));
+        Actor.await("connected", () -> FakedServer.canLock(registry));
+        NamedLock lock = registry.get("x");
         try (Actor reader = new Actor()) {
             CompletableFuture<Integer> reads = reader.start(() -> {
                 int read = 0;
