@@ -75,6 +75,19 @@ final class FakedServer implements AutoCloseable {
         return Duration.ofNanos(System.nanoTime() - start);
     }
 
+    /** Of a try that may come out either way. */
+    static Duration timeOfTry(NamedLock lock) {
+        long start = System.nanoTime();
+        try {
+            if (lock.tryLock()) {
+                lock.unlock();
+            }
+        } catch (LockUnavailableException unavailable) {
+            // It may be.
+        }
+        return Duration.ofNanos(System.nanoTime() - start);
+    }
+
     boolean exists(String name) {
         return server.command("EXISTS", "lock:" + name).equals(1L);
     }
