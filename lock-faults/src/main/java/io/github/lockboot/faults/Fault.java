@@ -73,33 +73,21 @@ record Fault<D extends Deployment>(
     }
 
     Fault<D> from(Start other) {
-        return new Fault<>(
-                name, injection, deployment, other, harm, bound, handoffLimit, contestants, cost, way);
+        return new Fault<>(name, injection, deployment, other, harm, bound, handoffLimit, contestants, cost, way);
     }
 
     Fault<D> mayHarm(Harm other) {
-        return new Fault<>(
-                name, injection, deployment, start, other, bound, handoffLimit, contestants, cost, way);
+        return new Fault<>(name, injection, deployment, start, other, bound, handoffLimit, contestants, cost, way);
     }
 
     Fault<D> within(Duration other) {
-        return new Fault<>(
-                name, injection, deployment, start, harm, other, handoffLimit, contestants, cost, way);
+        return new Fault<>(name, injection, deployment, start, harm, other, handoffLimit, contestants, cost, way);
     }
 
     /** With the lock served in strict order, which this library alone promises. */
     Fault<D> inStrictOrder() {
         return new Fault<>(
-                name,
-                injection,
-                deployment,
-                start,
-                harm,
-                bound,
-                0,
-                EnumSet.of(Contestant.THIS_LIBRARY),
-                cost,
-                way);
+                name, injection, deployment, start, harm, bound, 0, EnumSet.of(Contestant.THIS_LIBRARY), cost, way);
     }
 
     Fault<D> only(Contestant first, Contestant... others) {
@@ -108,8 +96,7 @@ record Fault<D extends Deployment>(
     }
 
     Fault<D> rarely(int times) {
-        return new Fault<>(
-                name, injection, deployment, start, harm, bound, handoffLimit, contestants, times, way);
+        return new Fault<>(name, injection, deployment, start, harm, bound, handoffLimit, contestants, times, way);
     }
 
     boolean isStrict() {

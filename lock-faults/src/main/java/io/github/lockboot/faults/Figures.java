@@ -31,7 +31,9 @@ record Figures(
                 fault.name(),
                 contestant.id(),
                 results.size(),
-                (int) results.stream().filter(run -> !run.violations().isEmpty()).count(),
+                (int) results.stream()
+                        .filter(run -> !run.violations().isEmpty())
+                        .count(),
                 (int) results.stream().filter(run -> !run.hasRecovered()).count(),
                 (int) results.stream().filter(run -> run.hanging() > 0).count(),
                 results.stream().mapToLong(RunResult::recoveryNanos).max().orElse(0) / 1_000_000,

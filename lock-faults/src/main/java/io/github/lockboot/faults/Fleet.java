@@ -63,8 +63,8 @@ final class Fleet<D extends Deployment> implements AutoCloseable {
     }
 
     private WorkerProcess start(int index) {
-        return WorkerProcess.start(new Worker.Setup(
-                "w" + index, contestant, deployment.address(index), witness.port(), handoffLimit));
+        return WorkerProcess.start(
+                new Worker.Setup("w" + index, contestant, deployment.address(index), witness.port(), handoffLimit));
     }
 
     /**
@@ -76,17 +76,23 @@ final class Fleet<D extends Deployment> implements AutoCloseable {
         List<String> left = new ArrayList<>();
         List<WorkerProcess> usable =
                 workers.stream().filter(WorkerProcess::isUsable).toList();
-        awaitNone(left, "names and ids in use", () -> usable.stream().mapToLong(Fleet::remains).sum());
+        awaitNone(
+                left,
+                "names and ids in use",
+                () -> usable.stream().mapToLong(Fleet::remains).sum());
         for (WorkerProcess worker : usable) {
             worker.beginClosing();
         }
         for (WorkerProcess worker : usable) {
             worker.awaitSaid(Worker.CLOSED, CLEAN_WITHIN);
         }
-        awaitNone(left, "threads", () -> usable.stream()
-                .mapToLong(worker -> Long.parseLong(
-                        worker.awaitSaid(Worker.CLOSED, CLEAN_WITHIN).split(" ")[1]))
-                .sum());
+        awaitNone(
+                left,
+                "threads",
+                () -> usable.stream()
+                        .mapToLong(worker -> Long.parseLong(
+                                worker.awaitSaid(Worker.CLOSED, CLEAN_WITHIN).split(" ")[1]))
+                        .sum());
         for (RedisServer server : deployment.masters()) {
             try (RedisProbe probe = server.probe()) {
                 awaitNone(left, "keys", () -> sizeOf(probe.command("KEYS", contestant.keys())));
@@ -108,7 +114,8 @@ final class Fleet<D extends Deployment> implements AutoCloseable {
         String own = "id=" + probe.command("CLIENT", "ID") + " ";
         return String.valueOf(probe.command("CLIENT", "LIST"))
                 .lines()
-                .filter(client -> !client.startsWith(own) && client.contains(" name= ") && !client.contains(" flags=S "))
+                .filter(client ->
+                        !client.startsWith(own) && client.contains(" name= ") && !client.contains(" flags=S "))
                 .count();
     }
 

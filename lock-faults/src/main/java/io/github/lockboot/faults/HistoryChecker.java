@@ -25,7 +25,11 @@ final class HistoryChecker {
     /** How soon after a holder knows it is told, on a machine that does other things, too. */
     static final Duration LOSS_TOLD_WITHIN = Duration.ofSeconds(2);
 
-    /** Two holds believed at the same time. */
+    /**
+     * Two holds believed at the same time.
+     *
+     * @param nanos for how long the earlier one was still believed after the later one was granted
+     */
     record Overlap(String description, long nanos) {}
 
     private record Hold(String lock, String hold, String actor, long token, long from, long until) {}
@@ -237,7 +241,7 @@ final class HistoryChecker {
         Hold longest = null;
         for (Hold hold : holds) {
             if (longest != null && hold.from() < longest.until()) {
-                long shared = Math.min(hold.until(), longest.until()) - hold.from();
+                long shared = longest.until() - hold.from();
                 overlaps.add(new Overlap(
                         describe(hold) + " overlaps " + describe(longest) + " by " + shared / 1_000 + " us", shared));
             }

@@ -52,14 +52,18 @@ final class NetworkFaults {
                         }
                     })
                     .mayHarm(Harm.HOLDS),
-            Fault.of("flapping", "200 ms of no connection, 200 ms of connection, for 60 s", Standalone::inMemory, scene -> {
-                        for (int i = 0; i < 150; i++) {
-                            proxies(scene).forEach(TcpProxy::refuse);
-                            scene.pass(MOMENT);
-                            proxies(scene).forEach(TcpProxy::pass);
-                            scene.pass(MOMENT);
-                        }
-                    })
+            Fault.of(
+                            "flapping",
+                            "200 ms of no connection, 200 ms of connection, for 60 s",
+                            Standalone::inMemory,
+                            scene -> {
+                                for (int i = 0; i < 150; i++) {
+                                    proxies(scene).forEach(TcpProxy::refuse);
+                                    scene.pass(MOMENT);
+                                    proxies(scene).forEach(TcpProxy::pass);
+                                    scene.pass(MOMENT);
+                                }
+                            })
                     .mayHarm(Harm.HOLDS)
                     .rarely(5),
             Fault.of(
@@ -70,16 +74,16 @@ final class NetworkFaults {
                     .mayHarm(Harm.HOLDS)
                     .rarely(2),
             Fault.of(
-                            "client-kill",
-                            "CLIENT KILL of all connections every 200 ms for 5 s",
-                            Standalone::inMemory,
-                            scene -> {
-                                for (int i = 0; i < 25; i++) {
-                                    scene.redis().command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
-                                    scene.redis().command("CLIENT", "KILL", "TYPE", "pubsub");
-                                    scene.pass(MOMENT);
-                                }
-                            }),
+                    "client-kill",
+                    "CLIENT KILL of all connections every 200 ms for 5 s",
+                    Standalone::inMemory,
+                    scene -> {
+                        for (int i = 0; i < 25; i++) {
+                            scene.redis().command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
+                            scene.redis().command("CLIENT", "KILL", "TYPE", "pubsub");
+                            scene.pass(MOMENT);
+                        }
+                    }),
             Fault.of(
                     "pubsub-gone",
                     "the user loses all channels and pub/sub connections are killed, for good",
@@ -97,9 +101,7 @@ final class NetworkFaults {
     }
 
     private static List<TcpProxy> proxies(Scene<Standalone> scene) {
-        return IntStream.range(0, Fleet.WORKERS)
-                .mapToObj(scene.redis()::proxy)
-                .toList();
+        return IntStream.range(0, Fleet.WORKERS).mapToObj(scene.redis()::proxy).toList();
     }
 
     private interface Trouble {

@@ -91,25 +91,28 @@ final class Participant {
             log.accept(new Event(time, name, Kind.GRANTED, lockName, hold, token, client.validUntil(lock)));
             read = witness.read(lockName, token);
         } catch (LockLostException lost) {
-            read = WitnessClient.REFUSED;
+            log.accept(new Event(time, name, Kind.NOT_HELD, lockName, hold, 0, 0));
         }
     }
 
     /**
-     * A step of the work under the lock: looks whether it still holds, works, writes.
+     * A step of the work under the lock: looks whether it still holds, works, writes. That a write is refused tells it nothing: how long
+     * it goes on to believe is to be seen.
      *
      * @return whether it may go on
      */
     boolean work(long nanos) {
-        if (read == WitnessClient.REFUSED || !isHeld()) {
+        if (!isHeld()) {
             return false;
         }
         Pause.nanos(nanos);
-        read = witness.write(lockName, token, read);
-        if (read == WitnessClient.REFUSED) {
+        long written = witness.write(lockName, token, read);
+        if (written == WitnessClient.REFUSED) {
             note(Kind.REFUSED, 0);
+        } else {
+            read = written;
         }
-        return read != WitnessClient.REFUSED;
+        return true;
     }
 
     /** Asks whether it still holds the lock, and writes the answer down. */
@@ -118,8 +121,8 @@ final class Participant {
         boolean answer = client.isHeld(lock);
         long validUntil = client.validUntil(lock);
         boolean sure = answer && (token == 0 || validUntil > time);
-        log.accept(new Event(
-                time, name, sure ? Kind.HELD : Kind.NOT_HELD, lockName, hold, token, sure ? validUntil : 0));
+        log.accept(
+                new Event(time, name, sure ? Kind.HELD : Kind.NOT_HELD, lockName, hold, token, sure ? validUntil : 0));
         return answer;
     }
 

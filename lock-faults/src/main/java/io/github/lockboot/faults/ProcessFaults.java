@@ -56,44 +56,48 @@ final class ProcessFaults {
                             })
                     .from(Start.HELD)
                     .mayHarm(Harm.HOLDS),
-            Fault.of("waiter-killed", "SIGKILL to a process in the queue, then a release", Standalone::inMemory, scene -> {
-                        scene.waiter().kill();
-                        scene.release();
-                    })
-                    .from(Start.HELD)
-                    .mayHarm(Harm.HOLDS)
-                    .within(Terms.ONE_LEASE),
             Fault.of(
-                            "waiter-killed-at-grant",
-                            "a release, and within 2 ms SIGKILL to a process in the queue",
+                            "waiter-killed",
+                            "SIGKILL to all other processes, which are in the queue, then a release",
                             Standalone::inMemory,
                             scene -> {
-                                WorkerProcess waiter = scene.waiter();
+                                scene.others().forEach(WorkerProcess::kill);
+                                scene.release();
+                            })
+                    .from(Start.HELD)
+                    .mayHarm(Harm.HOLDS)
+                    .within(Terms.DEAD_WAITERS),
+            Fault.of(
+                            "waiter-killed-at-grant",
+                            "a release, and from within 2 ms on SIGKILL to all other processes, which are in the queue",
+                            Standalone::inMemory,
+                            scene -> {
+                                List<WorkerProcess> others = scene.others();
                                 Duration aim = scene.between(Duration.ZERO, Duration.ofMillis(2));
                                 scene.release();
                                 scene.pass(aim);
                                 scene.recoveryFromNow();
-                                waiter.kill();
+                                others.forEach(WorkerProcess::kill);
                             })
                     .from(Start.HELD)
                     .mayHarm(Harm.HOLDS)
-                    .within(Terms.ONE_LEASE),
+                    .within(Terms.DEAD_WAITERS),
             Fault.of(
                             "given-up-at-grant",
-                            "100,000 tries that end by timeout or interrupt within 1.5 ms, when the lock is about to be granted; 40 s at most",
+                            "tries that end by timeout or interrupt within 1.5 ms, when the lock is about to be granted: 100,000, or as many as 40 s allow",
                             Standalone::inMemory,
                             ProcessFaults::giveUp)
                     .from(Start.QUIET)
                     .rarely(5),
             Fault.of(
-                            "executor-saturated",
-                            "the common pool of every process is full for 3 s; counted from its start",
-                            Standalone::inMemory,
-                            scene -> {
-                                scene.recoveryFromNow();
-                                scene.workers().forEach(worker -> worker.tell(Worker.AT_ONCE + " saturate 3000"));
-                                scene.pass(Duration.ofSeconds(3));
-                            }),
+                    "executor-saturated",
+                    "the common pool of every process is full for 3 s; counted from its start",
+                    Standalone::inMemory,
+                    scene -> {
+                        scene.recoveryFromNow();
+                        scene.workers().forEach(worker -> worker.tell(Worker.AT_ONCE + " saturate 3000"));
+                        scene.pass(Duration.ofSeconds(3));
+                    }),
             Fault.of(
                             "shutdown",
                             "an orderly shutdown in a process that holds and waits, its hold ending meanwhile",

@@ -72,8 +72,7 @@ record RedisAddress(Kind kind, List<String> nodes, String master) {
                         .setMasterName(master)
                         .addSentinelAddress(addresses)
                         .setTimeout(timeoutMillis);
-            case CLUSTER ->
-                config.useClusterServers().addNodeAddress(addresses).setTimeout(timeoutMillis);
+            case CLUSTER -> config.useClusterServers().addNodeAddress(addresses).setTimeout(timeoutMillis);
         }
         return config;
     }

@@ -9,6 +9,7 @@ import java.util.Locale;
 import java.util.Optional;
 
 import io.github.lockboot.faults.Fault.Harm;
+import io.github.lockboot.fixture.RedisBinary;
 
 /** Keeps the results file and the tables made of it. Figures of a fault and contestant replace their former ones. */
 final class Report {
@@ -62,6 +63,7 @@ final class Report {
         }
         Files.write(RESULTS, lines);
         String text = Files.readString(DOCUMENT);
+        text = between(text, "setting", setting());
         text = between(text, "faults", table());
         text = between(text, "data-loss", dataTable());
         Files.writeString(DOCUMENT, text);
@@ -76,6 +78,13 @@ final class Report {
 
     private Optional<Figures> find(Fault<?> fault, Contestant contestant) {
         return all.stream().filter(one -> one.isOf(fault, contestant)).findFirst();
+    }
+
+    private static String setting() {
+        return "Redis " + RedisBinary.find().version() + ", Java "
+                + Runtime.version().feature() + ", "
+                + Runtime.getRuntime().availableProcessors() + " cores, lease "
+                + Terms.TTL.toSeconds() + " s, command timeout " + Terms.COMMAND_TIMEOUT.toSeconds() + " s.\n";
     }
 
     private String table() {

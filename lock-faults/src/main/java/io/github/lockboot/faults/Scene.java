@@ -3,6 +3,7 @@ package io.github.lockboot.faults;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 
@@ -85,11 +86,17 @@ final class Scene<D extends Deployment> {
         return workers().indexOf(holder());
     }
 
-    /** One of those who do not hold it. */
+    /** The processes that do not hold it, in any order. */
+    List<WorkerProcess> others() {
+        List<WorkerProcess> others = new ArrayList<>(
+                workers().stream().filter(worker -> worker != holder).toList());
+        Collections.shuffle(others, random);
+        return others;
+    }
+
+    /** One of those. */
     WorkerProcess waiter() {
-        List<WorkerProcess> others =
-                workers().stream().filter(worker -> worker != holder).toList();
-        return others.get(random.nextInt(others.size()));
+        return others().get(0);
     }
 
     /** Lets the holder release. Recovery counts from now, unless it counts already. */

@@ -42,7 +42,11 @@ final class ServerFaults {
                             scene -> scene.redis().command("DEBUG", "SLEEP", "2"))
                     .mayHarm(Harm.HOLDS)
                     .within(Terms.ONE_LEASE),
-            Fault.of("busy-script", "a script that loops for 2 s, BUSY after 100 ms", Standalone::inMemory, ServerFaults::loop)
+            Fault.of(
+                            "busy-script",
+                            "a script that loops for 2 s, BUSY after 100 ms",
+                            Standalone::inMemory,
+                            ServerFaults::loop)
                     .mayHarm(Harm.HOLDS)
                     .within(Terms.ONE_LEASE),
             Fault.of("client-pause", "CLIENT PAUSE 2000", Standalone::inMemory, scene -> {

@@ -20,8 +20,7 @@ final class ServerWatch implements AutoCloseable {
 
     private static final Duration EVERY = Duration.ofMillis(25);
     private static final Duration PATIENCE = Duration.ofSeconds(10);
-    private static final String LOOK =
-            """
+    private static final String LOOK = """
             local unbounded = {}
             for _, key in ipairs(redis.call('KEYS', 'lock:*')) do
               if redis.call('PTTL', key) < 0 then

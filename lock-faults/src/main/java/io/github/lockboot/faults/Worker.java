@@ -54,7 +54,7 @@ public final class Worker {
 
     private static final long STEP_NANOS = Duration.ofMillis(3).toNanos();
     private static final long END_NANOS = Duration.ofSeconds(5).toNanos();
-    private static final long CONNECT_NANOS = Duration.ofSeconds(20).toNanos();
+    private static final long CONNECT_NANOS = Duration.ofSeconds(50).toNanos();
 
     private final Setup setup;
     private final Contestant.Client client;
@@ -120,11 +120,7 @@ public final class Worker {
                 case "load" -> {
                     long tries = Long.parseLong(words[4]);
                     long[] done = {0};
-                    return new Load(
-                                    participant,
-                                    Load.Style.valueOf(words[3]),
-                                    Long.parseLong(words[5]),
-                                    interrupter)
+                    return new Load(participant, Load.Style.valueOf(words[3]), Long.parseLong(words[5]), interrupter)
                             .runWhile(() -> done[0]++ < tries && !stopped.containsKey(lock));
                 }
                 case "hold" -> {
@@ -152,10 +148,11 @@ public final class Worker {
             case "release" -> released.put(words[2], true);
             case "stop" -> stopped.put(words[2], true);
             case "remains" -> System.out.println(REMAINS + client.remains());
-            case "close" -> beside(() -> {
-                client.close();
-                System.out.println(CLOSED + " " + threadsLeft());
-            });
+            case "close" ->
+                beside(() -> {
+                    client.close();
+                    System.out.println(CLOSED + " " + threadsLeft());
+                });
             case "collect" -> beside(() -> Burden.collectFor(Duration.ofMillis(Long.parseLong(words[2]))));
             case "saturate" -> Burden.saturate(ForkJoinPool.commonPool(), Duration.ofMillis(Long.parseLong(words[2])));
             default -> throw new IllegalArgumentException(words[1]);

@@ -25,12 +25,15 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Those who give up at the very moment they are granted the lock: nobody else is forgotten for it, and nothing stays held. */
+/**
+ * Those who give up at the very moment they are granted the lock: nobody else is forgotten for it, and nothing stays held.
+ * {@code -Dlock.race.tries} says how many tries each test makes.
+ */
 class GrantRaceTests {
 
     private static final int REGISTRIES = 3;
-    private static final int TRIES = 4_000;
-    private static final Duration LONG = Duration.ofSeconds(60);
+    private static final int TRIES = Integer.getInteger("lock.race.tries", 4_000);
+    private static final Duration LONG = Duration.ofSeconds(60).plusMillis(2L * TRIES);
 
     private final Fleet fleet = new Fleet();
     private final List<RedisLockRegistry> all = new ArrayList<>();
