@@ -32,8 +32,7 @@ final class AcquisitionIds {
     /** Ids of a new session that nobody else can have or guess, drawn at the first use: that is slow in a young process. */
     static AcquisitionIds random() {
         SingletonSupplier<SecureRandom> random = SingletonSupplier.of(SecureRandom::new);
-        return new AcquisitionIds(
-                SingletonSupplier.of(() -> session(random.obtain())), () -> nonce(random.obtain()));
+        return new AcquisitionIds(SingletonSupplier.of(() -> session(random.obtain())), () -> nonce(random.obtain()));
     }
 
     private static String session(SecureRandom random) {
