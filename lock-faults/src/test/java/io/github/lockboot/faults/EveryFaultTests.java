@@ -18,7 +18,7 @@ class EveryFaultTests {
     void thisLibraryViolatesNothing() throws Exception {
         long seed = Long.getLong("seed", System.currentTimeMillis());
         System.out.println("seed " + seed);
-        Suite suite = new Suite(Integer.getInteger("runs", 5), Integer.getInteger("lanes", 4), seed);
+        Suite suite = new Suite(Integer.getInteger("runs", 2), Integer.getInteger("lanes", 4), seed);
         List<Figures> figures = suite.run(System.getProperty("fault"), System.getProperty("contestant"));
         Report.updatedWith(figures).write();
         assertThat(suite.violations()).isEmpty();
