@@ -15,6 +15,7 @@ import java.util.function.Supplier;
  * @param harm what this library's users have to expect of it
  * @param bound how soon after it somebody is granted the lock again, for this library
  * @param handoffLimit this library's
+ * @param processes how many use the lock
  * @param contestants who can be driven through it
  * @param cost how many times fewer it is repeated than others, because it takes long
  * @param way does it; returns when it is over
@@ -27,9 +28,12 @@ record Fault<D extends Deployment>(
         Harm harm,
         Duration bound,
         int handoffLimit,
+        int processes,
         Set<Contestant> contestants,
         int cost,
         Way<D> way) {
+
+    static final int USUAL_PROCESSES = 3;
 
     /** What goes on when a fault begins. */
     enum Start {
@@ -67,36 +71,41 @@ record Fault<D extends Deployment>(
                 Harm.NONE,
                 Terms.COMMAND_TIMEOUT.plus(Terms.POLL),
                 64,
+                USUAL_PROCESSES,
                 EnumSet.allOf(Contestant.class),
                 1,
                 way);
     }
 
     Fault<D> from(Start other) {
-        return new Fault<>(name, injection, deployment, other, harm, bound, handoffLimit, contestants, cost, way);
+        return new Fault<>(name, injection, deployment, other, harm, bound, handoffLimit, processes, contestants, cost, way);
     }
 
     Fault<D> mayHarm(Harm other) {
-        return new Fault<>(name, injection, deployment, start, other, bound, handoffLimit, contestants, cost, way);
+        return new Fault<>(name, injection, deployment, start, other, bound, handoffLimit, processes, contestants, cost, way);
     }
 
     Fault<D> within(Duration other) {
-        return new Fault<>(name, injection, deployment, start, harm, other, handoffLimit, contestants, cost, way);
+        return new Fault<>(name, injection, deployment, start, harm, other, handoffLimit, processes, contestants, cost, way);
     }
 
     /** With the lock served in strict order, which this library alone promises. */
     Fault<D> inStrictOrder() {
         return new Fault<>(
-                name, injection, deployment, start, harm, bound, 0, EnumSet.of(Contestant.THIS_LIBRARY), cost, way);
+                name, injection, deployment, start, harm, bound, 0, processes, EnumSet.of(Contestant.THIS_LIBRARY), cost, way);
     }
 
     Fault<D> only(Contestant first, Contestant... others) {
         return new Fault<>(
-                name, injection, deployment, start, harm, bound, handoffLimit, EnumSet.of(first, others), cost, way);
+                name, injection, deployment, start, harm, bound, handoffLimit, processes, EnumSet.of(first, others), cost, way);
+    }
+
+    Fault<D> among(int other) {
+        return new Fault<>(name, injection, deployment, start, harm, bound, handoffLimit, other, contestants, cost, way);
     }
 
     Fault<D> rarely(int times) {
-        return new Fault<>(name, injection, deployment, start, harm, bound, handoffLimit, contestants, times, way);
+        return new Fault<>(name, injection, deployment, start, harm, bound, handoffLimit, processes, contestants, times, way);
     }
 
     boolean isStrict() {

@@ -13,13 +13,12 @@ import org.jspecify.annotations.Nullable;
 /** A Redis, the processes of one contestant on it and a witness; used by one run after the other. */
 final class Fleet<D extends Deployment> implements AutoCloseable {
 
-    static final int WORKERS = 3;
-
     private static final Duration CLEAN_WITHIN = Duration.ofSeconds(30);
 
     private final D deployment;
     private final Contestant contestant;
     private final int handoffLimit;
+    private final int processes;
     private final Witness witness = new Witness();
     private final List<WorkerProcess> workers = new ArrayList<>();
 
@@ -27,6 +26,7 @@ final class Fleet<D extends Deployment> implements AutoCloseable {
         this.deployment = fault.deployment().get();
         this.contestant = contestant;
         this.handoffLimit = fault.handoffLimit();
+        this.processes = fault.processes();
     }
 
     D deployment() {
@@ -48,7 +48,7 @@ final class Fleet<D extends Deployment> implements AutoCloseable {
 
     /** Starts the processes, or those anew that are of no more use, and forgets what the others did. */
     void refresh() {
-        for (int i = 0; i < WORKERS; i++) {
+        for (int i = 0; i < processes; i++) {
             if (i == workers.size()) {
                 workers.add(start(i));
             } else if (!workers.get(i).isUsable()) {

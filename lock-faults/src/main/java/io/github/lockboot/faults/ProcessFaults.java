@@ -10,11 +10,21 @@ import io.github.lockboot.faults.Fault.Start;
 final class ProcessFaults {
 
     private static final long TRIES = 100_000;
-    private static final long TRIES_PER_THREAD = TRIES / (2L * Fleet.WORKERS) + 1;
+    private static final long TRIES_PER_THREAD = TRIES / (2L * Fault.USUAL_PROCESSES) + 1;
     private static final Duration LONGEST_STORM = Duration.ofSeconds(40);
 
     static final List<Fault<?>> ALL = List.of(
             Fault.of("none", "nothing for 5 s", Standalone::inMemory, scene -> scene.pass(Duration.ofSeconds(5))),
+            Fault.of(
+                            "crowd",
+                            "nothing for 60 s, but 4 processes of 4 threads, half of which give up within 1.5 ms, by timeout or interrupt",
+                            Standalone::inMemory,
+                            scene -> {
+                                scene.load(Load.Style.HASTY, Long.MAX_VALUE);
+                                scene.pass(Duration.ofSeconds(60));
+                            })
+                    .among(4)
+                    .rarely(5),
             Fault.of(
                             "none-strict",
                             "nothing; the others queue one after the other, hand-off limit 0",
@@ -124,7 +134,7 @@ final class ProcessFaults {
         WorkerProcess first = scene.workers().get(0);
         scene.tell(first, "first", "hold " + scene.lock());
         first.await(Scene.PATIENCE, Event.Kind.HELD, event -> true);
-        for (int i = 1; i < Fleet.WORKERS; i++) {
+        for (int i = 1; i < scene.workers().size(); i++) {
             scene.pass(Faults.APART.multipliedBy(2));
             scene.tell(scene.workers().get(i), "next", "once " + scene.lock());
         }

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.Random;
 
 import io.github.lockboot.faults.Event.Kind;
@@ -154,11 +155,12 @@ final class Scene<D extends Deployment> {
         worker.tell(thread + " " + what);
     }
 
-    /** Has all threads of all processes load the lock, each with so many tries at most. */
+    /** Has two more threads of each process load the lock, each with so many tries at most. */
     void load(Load.Style style, long tries) {
         for (WorkerProcess worker : workers()) {
             for (String thread : THREADS) {
-                tell(worker, thread, "load " + lock + " " + style + " " + tries + " " + random.nextLong());
+                String name = style.name().toLowerCase(Locale.ROOT) + "-" + thread;
+                tell(worker, name, "load " + lock + " " + style + " " + tries + " " + random.nextLong());
             }
         }
     }
