@@ -50,9 +50,10 @@ public final class LockNames {
     }
 
     /**
-     * The name, if a lock may have it. Half of a surrogate pair has no UTF-8, so all names with one in the same place would be one
-     * key in Redis.
+     * {@return the name, if a lock may have it} Half of a surrogate pair has no UTF-8, so all names with one in the same place would
+     * be one key in Redis.
      *
+     * @param name of a lock
      * @throws IllegalArgumentException if it is empty, longer than {@link LockRegistry#MAX_NAME_LENGTH}, or not well-formed
      *     Unicode
      */
