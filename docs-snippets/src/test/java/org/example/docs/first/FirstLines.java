@@ -18,6 +18,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** An application that consists of the README's first lines. */
 @SpringBootTest(
+        classes = FirstLines.Application.class,
         webEnvironment = SpringBootTest.WebEnvironment.NONE,
         properties = {"spring.main.banner-mode=off", "lock.startup-check=off"})
 abstract class FirstLines {
