@@ -111,8 +111,11 @@ class ComparisonTests {
     }
 
     private static RedisLockRegistry integration() {
-        return new RedisLockRegistry(
-                application.getBean(RedisConnectionFactory.class), "integration", LEASE.toMillis());
+        return integration(LEASE);
+    }
+
+    private static RedisLockRegistry integration(Duration lease) {
+        return new RedisLockRegistry(application.getBean(RedisConnectionFactory.class), "integration", lease.toMillis());
     }
 
     private static SimpleLock shedLock(LockProvider provider) {
@@ -222,7 +225,7 @@ class ComparisonTests {
 
         @Test
         void ofSpringIntegrationAsksEvery100MillisecondsOrIsWoken() throws Exception {
-            RedisLockRegistry holder = integration();
+            RedisLockRegistry holder = integration(LEASE.multipliedBy(10));
             RedisLockRegistry spinning = integration();
             RedisLockRegistry listening = integration();
             listening.setRedisLockType(RedisLockType.PUB_SUB_LOCK);
