@@ -66,7 +66,8 @@ final class Report {
     /** One scenario's table. */
     static String section(Scenario scenario, List<Result> results) {
         StringBuilder text = new StringBuilder("## " + scenario.title() + "\n\n");
-        text.append("| | turns/s | / raw | / RLock | p50 µs | p99 µs | max µs | Jain | commands | messages | client µs | Redis µs |\n");
+        text.append(
+                "| | turns/s | / raw | / RLock | p50 µs | p99 µs | max µs | Jain | commands | messages | client µs | Redis µs |\n");
         text.append("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n");
         for (Result result : results) {
             text.append(

@@ -63,7 +63,8 @@ final class Team implements AutoCloseable {
             long left = TimeUnit.NANOSECONDS.toMillis(until - System.nanoTime());
             samples.add(worker.sampleWithin(Math.max(0, left)));
         }
-        return Measurement.of(Sample.together(samples), redis.commandCalls(), contender.ownCommands(), redisSeconds() - redisBefore);
+        return Measurement.of(
+                Sample.together(samples), redis.commandCalls(), contender.ownCommands(), redisSeconds() - redisBefore);
     }
 
     private double redisSeconds() {

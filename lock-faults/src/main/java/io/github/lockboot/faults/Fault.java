@@ -78,34 +78,59 @@ record Fault<D extends Deployment>(
     }
 
     Fault<D> from(Start other) {
-        return new Fault<>(name, injection, deployment, other, harm, bound, handoffLimit, processes, contestants, cost, way);
+        return new Fault<>(
+                name, injection, deployment, other, harm, bound, handoffLimit, processes, contestants, cost, way);
     }
 
     Fault<D> mayHarm(Harm other) {
-        return new Fault<>(name, injection, deployment, start, other, bound, handoffLimit, processes, contestants, cost, way);
+        return new Fault<>(
+                name, injection, deployment, start, other, bound, handoffLimit, processes, contestants, cost, way);
     }
 
     Fault<D> within(Duration other) {
-        return new Fault<>(name, injection, deployment, start, harm, other, handoffLimit, processes, contestants, cost, way);
+        return new Fault<>(
+                name, injection, deployment, start, harm, other, handoffLimit, processes, contestants, cost, way);
     }
 
     /** With the lock served in strict order, which this library alone promises. */
     Fault<D> inStrictOrder() {
         return new Fault<>(
-                name, injection, deployment, start, harm, bound, 0, processes, EnumSet.of(Contestant.THIS_LIBRARY), cost, way);
+                name,
+                injection,
+                deployment,
+                start,
+                harm,
+                bound,
+                0,
+                processes,
+                EnumSet.of(Contestant.THIS_LIBRARY),
+                cost,
+                way);
     }
 
     Fault<D> only(Contestant first, Contestant... others) {
         return new Fault<>(
-                name, injection, deployment, start, harm, bound, handoffLimit, processes, EnumSet.of(first, others), cost, way);
+                name,
+                injection,
+                deployment,
+                start,
+                harm,
+                bound,
+                handoffLimit,
+                processes,
+                EnumSet.of(first, others),
+                cost,
+                way);
     }
 
     Fault<D> among(int other) {
-        return new Fault<>(name, injection, deployment, start, harm, bound, handoffLimit, other, contestants, cost, way);
+        return new Fault<>(
+                name, injection, deployment, start, harm, bound, handoffLimit, other, contestants, cost, way);
     }
 
     Fault<D> rarely(int times) {
-        return new Fault<>(name, injection, deployment, start, harm, bound, handoffLimit, processes, contestants, times, way);
+        return new Fault<>(
+                name, injection, deployment, start, harm, bound, handoffLimit, processes, contestants, times, way);
     }
 
     boolean isStrict() {

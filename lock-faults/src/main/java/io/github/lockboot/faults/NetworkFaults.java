@@ -101,7 +101,9 @@ final class NetworkFaults {
     }
 
     private static List<TcpProxy> proxies(Scene<Standalone> scene) {
-        return IntStream.range(0, scene.workers().size()).mapToObj(scene.redis()::proxy).toList();
+        return IntStream.range(0, scene.workers().size())
+                .mapToObj(scene.redis()::proxy)
+                .toList();
     }
 
     private interface Trouble {

@@ -18,7 +18,8 @@ final class Terms {
     static final Duration ONE_LEASE = TTL.plus(POLL);
 
     /** What all waiters but those of one process cost when they are dead, each a claim lease. */
-    static final Duration DEAD_WAITERS = TTL.multipliedBy(Fault.USUAL_PROCESSES - 1).plus(POLL);
+    static final Duration DEAD_WAITERS =
+            TTL.multipliedBy(Fault.USUAL_PROCESSES - 1).plus(POLL);
 
     /** How much later than promised something may be on a machine that does other things, too. */
     static final Duration SLACK = Duration.ofMillis(1_500);
