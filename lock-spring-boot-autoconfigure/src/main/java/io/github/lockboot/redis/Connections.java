@@ -3,6 +3,7 @@ package io.github.lockboot.redis;
 import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.concurrent.Executor;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import io.lettuce.core.RedisChannelHandler;
@@ -16,8 +17,14 @@ import org.springframework.util.ClassUtils;
  * What a registry talks to Redis with.
  *
  * @param factory gives what may only be made when it is asked for
+ * @param subscriptions has a watch told of connections that listen to channels, if nobody else's are among them; a watch that is
+ *     there already is not told twice
  */
-record Connections(Supplier<? extends RedisConnectionFactory> factory, ScriptRunner runner, Runnable whenClosed) {
+record Connections(
+        Supplier<? extends RedisConnectionFactory> factory,
+        ScriptRunner runner,
+        Consumer<SubscriptionWatch> subscriptions,
+        Runnable whenClosed) {
 
     private static final boolean LETTUCE =
             ClassUtils.isPresent("io.lettuce.core.RedisClient", Connections.class.getClassLoader());
@@ -47,20 +54,14 @@ record Connections(Supplier<? extends RedisConnectionFactory> factory, ScriptRun
         void onConnected();
     }
 
-    /** Where the client can tell; a watch that is there already is not told twice. */
-    static void watchSubscriptions(RedisConnectionFactory factory, SubscriptionWatch watch) {
-        if (LETTUCE) {
-            Lettuce.watchSubscriptions(factory, watch);
-        }
-    }
-
     void close() {
         runner.close();
         whenClosed.run();
     }
 
     private static Connections blocking(RedisConnectionFactory factory, Expiry expiry, Executor workers) {
-        return new Connections(() -> factory, new TemplateScriptRunner(factory, expiry, workers), () -> {});
+        return new Connections(
+                () -> factory, new TemplateScriptRunner(factory, expiry, workers), watch -> {}, () -> {});
     }
 
     /** Loaded only where Lettuce is. */
@@ -80,13 +81,17 @@ record Connections(Supplier<? extends RedisConnectionFactory> factory, ScriptRun
                 return new Connections(
                         () -> lettuce,
                         new LettuceScriptRunner(() -> lettuce, expiry, workers, MasterSearch.NONE),
+                        watch -> {},
                         () -> {});
             }
             Sockets sockets = new Sockets();
             OwnConnection own = new OwnConnection(lettuce, commandTimeout, sockets);
             MasterSearch search = MasterSearch.over(sockets, commandTimeout.toNanos(), timer, workers);
             return new Connections(
-                    own::factory, new LettuceScriptRunner(own::factory, expiry, workers, search), own::close);
+                    own::factory,
+                    new LettuceScriptRunner(own::factory, expiry, workers, search),
+                    watch -> watchSubscriptions(own.factory(), watch),
+                    own::close);
         }
 
         static String kindOf(RedisConnectionFactory factory) {
@@ -96,11 +101,9 @@ record Connections(Supplier<? extends RedisConnectionFactory> factory, ScriptRun
             return lettuce.isClusterAware() ? "cluster" : lettuce.isRedisSentinelAware() ? "sentinel" : "standalone";
         }
 
-        static void watchSubscriptions(RedisConnectionFactory factory, SubscriptionWatch watch) {
-            if (factory instanceof LettuceConnectionFactory lettuce) {
-                lettuce.getRequiredNativeClient().removeListener(new Subscriptions(watch));
-                lettuce.getRequiredNativeClient().addListener(new Subscriptions(watch));
-            }
+        private static void watchSubscriptions(LettuceConnectionFactory own, SubscriptionWatch watch) {
+            own.getRequiredNativeClient().removeListener(new Subscriptions(watch));
+            own.getRequiredNativeClient().addListener(new Subscriptions(watch));
         }
 
         private record Subscriptions(SubscriptionWatch watch) implements RedisConnectionStateListener {

@@ -5,6 +5,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import org.apache.commons.logging.Log;
@@ -27,6 +28,7 @@ final class PubSubGrantChannel implements GrantChannel {
     private static final long SUBSCRIBED_WITHIN_MILLIS = 1_000;
 
     private final Supplier<? extends RedisConnectionFactory> connectionFactory;
+    private final Consumer<Connections.SubscriptionWatch> subscriptions;
     private final Supplier<String> channel;
     private final String completionChannel;
     private final Subscriber subscriber;
@@ -45,12 +47,14 @@ final class PubSubGrantChannel implements GrantChannel {
 
     PubSubGrantChannel(
             Supplier<? extends RedisConnectionFactory> connectionFactory,
+            Consumer<Connections.SubscriptionWatch> subscriptions,
             Supplier<String> channel,
             String completionChannel,
             Subscriber subscriber,
             Timer timer,
             Executor workers) {
         this.connectionFactory = connectionFactory;
+        this.subscriptions = subscriptions;
         this.channel = channel;
         this.completionChannel = completionChannel;
         this.subscriber = subscriber;
@@ -129,9 +133,8 @@ final class PubSubGrantChannel implements GrantChannel {
             return; // close() may have looked before
         }
         try {
-            RedisConnectionFactory factory = connectionFactory.get();
-            Connections.watchSubscriptions(factory, cuts);
-            made.setConnectionFactory(factory);
+            subscriptions.accept(cuts);
+            made.setConnectionFactory(connectionFactory.get());
             made.afterPropertiesSet();
             made.start();
             retryMillis = RECOVERY_MILLIS;

@@ -368,6 +368,7 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
                     surroundings,
                     subscriber -> new PubSubGrantChannel(
                             connections.factory(),
+                            connections.subscriptions(),
                             () -> store.channelOf(ids.session()),
                             store.completionChannel(),
                             subscriber,
