@@ -177,7 +177,7 @@ class FakeServerTests {
     void aTryWithoutWaitingIsUnavailableAndTheCopyThatRanIsGivenBack() throws Exception {
         withEach(Stream.concat(REFUSALS.stream(), OTHER_ERRORS.stream()).toList(), (error, name, lock) -> {
             faked.fake.answer(
-                    script(LuaScript.ACQUIRE, name), Answer.error(error).afterRunning(), 2);
+                    script(LuaScript.ACQUIRE, name), Answer.error(error).afterRunning(), FakeRedis.FOR_EVER);
             assertThatThrownBy(lock::tryLock).isInstanceOf(LockUnavailableException.class);
             faked.awaitFree(name);
         });
