@@ -8,12 +8,14 @@ import io.github.lockboot.LockOptions;
 import io.github.lockboot.aop.DistributedLockAdvisor;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
-import org.springframework.boot.context.properties.bind.DefaultValue;
-import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
-import org.springframework.boot.convert.DurationStyle;
+
+import static java.util.Objects.requireNonNullElse;
 
 /**
  * How locks are taken and kept. A value that is out of range ends the start of the application.
+ *
+ * <p>What is not set, Spring Boot hands to the constructors as null, and they fill it in: converting a default from text costs
+ * every start more than all of the rest does. So the defaults stand in the additional metadata, too.
  *
  * @param enabled Whether to set up distributed locks.
  * @param type Where the locks are.
@@ -40,30 +42,29 @@ import org.springframework.boot.convert.DurationStyle;
  */
 @ConfigurationProperties("lock")
 public record LockProperties(
-        @DefaultValue("true") boolean enabled,
-        @DefaultValue("redis") Type type,
-        @DefaultValue("lock:") String keyPrefix,
-        @DefaultValue("30s") Duration ttl,
-        @DefaultValue("10s") Duration waitTime,
-        @DefaultValue("true") boolean renew,
+        Boolean enabled,
+        Type type,
+        String keyPrefix,
+        Duration ttl,
+        Duration waitTime,
+        Boolean renew,
         @Nullable Duration maxHold,
-        @DefaultValue("64") int localHandoffLimit,
-        @DefaultValue("1000") int maxWaiters,
-        @DefaultValue Map<String, Named> locks,
-        @DefaultValue("warn") StartupCheck startupCheck,
-        @DefaultValue("10s") Duration shutdownGracePeriod,
-        @DefaultValue("false") boolean logKeys,
-        @DefaultValue("false") boolean mdc,
-        @DefaultValue Retry retry,
-        @DefaultValue Redis redis,
-        @DefaultValue Aop aop,
-        @DefaultValue Endpoint endpoint) {
+        Integer localHandoffLimit,
+        Integer maxWaiters,
+        Map<String, Named> locks,
+        StartupCheck startupCheck,
+        Duration shutdownGracePeriod,
+        boolean logKeys,
+        boolean mdc,
+        Retry retry,
+        Redis redis,
+        Aop aop,
+        Endpoint endpoint) {
 
     private static final int MOST_LOCAL_HANDOFFS = 65_535;
-    private static final Duration LONGEST_TTL = Duration.ofDays(24);
 
     /**
-     * Refuses what is out of range, with the name of the property and the mend.
+     * Fills in what is not set, and refuses what is out of range, with the name of the property and the mend.
      *
      * @param enabled as the component
      * @param type as the component
@@ -85,55 +86,46 @@ public record LockProperties(
      * @param endpoint as the component
      */
     public LockProperties {
-        check(!keyPrefix.isBlank(), "lock.key-prefix", keyPrefix, "must not be blank: use a prefix such as 'lock:'");
-        check(
-                keyPrefix.chars().noneMatch(c -> Character.isISOControl(c) || Character.isWhitespace(c)),
-                "lock.key-prefix",
-                keyPrefix,
-                "must have neither white space nor control characters: remove them");
-        checkHold("lock", ttl, waitTime, maxHold);
-        locks.forEach((name, named) -> checkHold(propertyOf(name), named.ttl, named.waitTime, named.maxHold));
-        check(
+        enabled = requireNonNullElse(enabled, true);
+        type = requireNonNullElse(type, Type.REDIS);
+        keyPrefix = requireNonNullElse(keyPrefix, "lock:");
+        ttl = requireNonNullElse(ttl, Duration.ofSeconds(30));
+        waitTime = requireNonNullElse(waitTime, Duration.ofSeconds(10));
+        renew = requireNonNullElse(renew, true);
+        localHandoffLimit = requireNonNullElse(localHandoffLimit, 64);
+        maxWaiters = requireNonNullElse(maxWaiters, 1_000);
+        locks = requireNonNullElse(locks, Map.of());
+        startupCheck = requireNonNullElse(startupCheck, StartupCheck.WARN);
+        shutdownGracePeriod = requireNonNullElse(shutdownGracePeriod, Duration.ofSeconds(10));
+        retry = requireNonNullElse(retry, new Retry(Retry.DEFAULT_INTERVAL, null));
+        redis = requireNonNullElse(redis, new Redis(null));
+        aop = requireNonNullElse(aop, new Aop(DistributedLockAdvisor.DEFAULT_ORDER));
+        endpoint = requireNonNullElse(endpoint, new Endpoint(false));
+
+        PropertyCheck.requirePrefix(keyPrefix, "lock.key-prefix");
+        PropertyCheck.requireHold("lock", ttl, waitTime, maxHold);
+        for (Map.Entry<String, Named> each : locks.entrySet()) {
+            Named named = each.getValue();
+            PropertyCheck.requireHold(propertyOf(each.getKey()), named.ttl, named.waitTime, named.maxHold);
+        }
+        PropertyCheck.require(
                 !shutdownGracePeriod.isNegative(),
                 "lock.shutdown-grace-period",
                 shutdownGracePeriod,
                 "must not be negative: use 0 not to wait");
-        check(
+        PropertyCheck.require(
                 localHandoffLimit >= 0 && localHandoffLimit <= MOST_LOCAL_HANDOFFS,
                 "lock.local-handoff-limit",
                 localHandoffLimit,
                 "must be from 0 to " + MOST_LOCAL_HANDOFFS + ": use 0 for strict order");
-        check(maxWaiters >= 1, "lock.max-waiters", maxWaiters, "must be at least 1: raise it");
+        PropertyCheck.require(maxWaiters >= 1, "lock.max-waiters", maxWaiters, "must be at least 1: raise it");
         Duration commandTimeout = redis.commandTimeout;
-        check(
+        PropertyCheck.require(
                 commandTimeout == null || commandTimeout.compareTo(ttl) < 0,
                 "lock.redis.command-timeout",
                 commandTimeout,
-                "must be less than lock.ttl (" + text(ttl) + "), or one slow command outlasts a lease: lower it");
-    }
-
-    private static void checkHold(
-            String prefix, @Nullable Duration ttl, @Nullable Duration waitTime, @Nullable Duration maxHold) {
-        check(
-                ttl == null || ttl.compareTo(LockOptions.MIN_TTL) >= 0,
-                prefix + ".ttl",
-                ttl,
-                "must be at least 1s: raise it");
-        check(
-                ttl == null || ttl.compareTo(LONGEST_TTL) <= 0,
-                prefix + ".ttl",
-                ttl,
-                "must be at most 24d: lower it and keep lock.renew=true");
-        check(
-                waitTime == null || !waitTime.isNegative(),
-                prefix + ".wait-time",
-                waitTime,
-                "must not be negative: use 0 to try once");
-        check(
-                maxHold == null || isPositive(maxHold),
-                prefix + ".max-hold",
-                maxHold,
-                "must be positive: remove the property for no limit");
+                "must be less than lock.ttl (%s), or one slow command outlasts a lease: lower it",
+                ttl);
     }
 
     /** Where locks are. */
@@ -177,30 +169,28 @@ public record LockProperties(
      * @param interval How often a waiter that Redis will notify asks all the same.
      * @param minInterval How soon a waiter that nobody can notify asks again at first. 20ms, or the interval if that is less.
      */
-    public record Retry(
-            @DefaultValue("2s") Duration interval, @Nullable Duration minInterval) {
+    public record Retry(Duration interval, @Nullable Duration minInterval) {
 
+        private static final Duration DEFAULT_INTERVAL = Duration.ofSeconds(2);
         private static final Duration DEFAULT_MIN_INTERVAL = Duration.ofMillis(20);
 
         /**
-         * Refuses what is out of range, and fills in what is not set.
+         * Fills in what is not set, and refuses what is out of range.
          *
          * @param interval as the component
          * @param minInterval as the component
          */
         public Retry {
-            check(isPositive(interval), "lock.retry.interval", interval, "must be positive: raise it");
-            check(
-                    minInterval == null || isPositive(minInterval),
-                    "lock.retry.min-interval",
-                    minInterval,
-                    "must be positive: raise it");
-            check(
+            interval = requireNonNullElse(interval, DEFAULT_INTERVAL);
+            PropertyCheck.requirePositive(interval, "lock.retry.interval");
+            PropertyCheck.requirePositive(minInterval, "lock.retry.min-interval");
+            PropertyCheck.require(
                     minInterval == null || minInterval.compareTo(interval) <= 0,
                     "lock.retry.min-interval",
                     minInterval,
-                    "must be at most lock.retry.interval (" + text(interval) + "): lower it");
-            minInterval = minInterval != null ? minInterval : min(DEFAULT_MIN_INTERVAL, interval);
+                    "must be at most lock.retry.interval (%s): lower it",
+                    interval);
+            minInterval = requireNonNullElse(minInterval, min(DEFAULT_MIN_INTERVAL, interval));
         }
     }
 
@@ -218,25 +208,29 @@ public record LockProperties(
          * @param commandTimeout as the component
          */
         public Redis {
-            check(
-                    commandTimeout == null || isPositive(commandTimeout),
-                    "lock.redis.command-timeout",
-                    commandTimeout,
-                    "must be positive: raise it");
+            PropertyCheck.requirePositive(commandTimeout, "lock.redis.command-timeout");
         }
     }
 
     /**
      * @param order Order of the lock among the advisors of a method; transactions and caches belong after it.
      */
-    public record Aop(
-            @DefaultValue("" + DistributedLockAdvisor.DEFAULT_ORDER)
-            int order) {}
+    public record Aop(Integer order) {
+
+        /**
+         * Fills in what is not set.
+         *
+         * @param order as the component
+         */
+        public Aop {
+            order = requireNonNullElse(order, DistributedLockAdvisor.DEFAULT_ORDER);
+        }
+    }
 
     /**
      * @param forceRelease Whether a DELETE with the id of the owner releases a lock over its holder's head.
      */
-    public record Endpoint(@DefaultValue("false") boolean forceRelease) {}
+    public record Endpoint(boolean forceRelease) {}
 
     Duration commandTimeout() {
         Duration set = redis.commandTimeout;
@@ -251,8 +245,10 @@ public record LockProperties(
     /** What comes before the options of a lock, by group. */
     Map<String, LockOptions> overrides() {
         Map<String, LockOptions> overrides = new LinkedHashMap<>();
-        locks.forEach(
-                (name, named) -> overrides.put(name, options(named.ttl, named.waitTime, named.renew, named.maxHold)));
+        for (Map.Entry<String, Named> each : locks.entrySet()) {
+            Named named = each.getValue();
+            overrides.put(each.getKey(), options(named.ttl, named.waitTime, named.renew, named.maxHold));
+        }
         return overrides;
     }
 
@@ -273,22 +269,7 @@ public record LockProperties(
         return renew ? options.withRenewal() : options.withoutRenewal();
     }
 
-    private static boolean isPositive(Duration duration) {
-        return !duration.isNegative() && !duration.isZero();
-    }
-
     private static Duration min(Duration one, Duration other) {
         return one.compareTo(other) <= 0 ? one : other;
-    }
-
-    private static void check(boolean valid, String property, @Nullable Object value, String reason) {
-        if (!valid) {
-            throw new InvalidConfigurationPropertyValueException(
-                    property, value instanceof Duration duration ? text(duration) : value, reason);
-        }
-    }
-
-    private static String text(Duration duration) {
-        return DurationStyle.SIMPLE.print(duration);
     }
 }

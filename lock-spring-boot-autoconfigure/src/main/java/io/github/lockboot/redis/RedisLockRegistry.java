@@ -8,10 +8,9 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockListener;
@@ -21,6 +20,7 @@ import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.NamedLock;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Locks on one Redis: standalone, Sentinel or Cluster.
@@ -31,32 +31,30 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
  */
 public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
 
-    private final LockEngine engine;
-    private final RedisLockInspector inspector;
-    private final Summary summary;
+    private final RedisConnectionFactory connectionFactory;
+    private final String keyPrefix;
     private final LockOptions defaults;
     private final Map<String, LockOptions> overrides;
-    private final SelfCheck selfCheck;
     private final Duration closeTimeout;
-    private final Runnable closeConnections;
+    private final SingletonSupplier<Assembly> assembly;
     private final AtomicBoolean closed = new AtomicBoolean();
+    private volatile String versions = "";
 
-    private RedisLockRegistry(
-            LockEngine engine,
-            RedisLockInspector inspector,
-            Summary summary,
-            Map<String, LockOptions> overrides,
-            SelfCheck selfCheck,
-            Duration closeTimeout,
-            Runnable closeConnections) {
-        this.engine = engine;
-        this.inspector = inspector;
-        this.summary = summary;
-        this.defaults = summary.defaults();
-        this.overrides = overrides;
-        this.selfCheck = selfCheck;
-        this.closeTimeout = closeTimeout;
-        this.closeConnections = closeConnections;
+    private RedisLockRegistry(Builder builder) {
+        this.connectionFactory = builder.connectionFactory;
+        this.keyPrefix = builder.keyPrefix;
+        this.defaults = builder.defaults.orElse(LockOptions.defaults()
+                .withTtl(Duration.ofSeconds(30))
+                .withWaitTime(Duration.ofSeconds(10))
+                .withRenewal());
+        this.overrides = builder.overrides;
+        this.closeTimeout = builder.commandTimeout;
+        this.assembly = SingletonSupplier.of(builder.assembly());
+    }
+
+    /** Loading all of its classes is a part of the start that an application can do without. */
+    private LockEngine engine() {
+        return assembly.obtain().engine();
     }
 
     /**
@@ -75,7 +73,7 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
     @Override
     public NamedLock get(String name, LockOptions options) {
         LockOptions whole = configured(options).orElse(defaults);
-        return new RedisLock(engine, LockNames.valid(name), termsOf(whole), maxHoldNanosOf(whole), whole.group());
+        return new RedisLock(engine(), LockNames.valid(name), termsOf(whole), maxHoldNanosOf(whole), whole.group());
     }
 
     @Override
@@ -97,17 +95,17 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
         LockOptions whole = configured(options).orElse(defaults);
         long wait = LockEngine.nanosOf(Objects.requireNonNull(whole.waitTime()));
         return LeaseRequest.make(
-                engine, LockNames.valid(name), whole.group(), termsOf(whole), maxHoldNanosOf(whole), wait);
+                engine(), LockNames.valid(name), whole.group(), termsOf(whole), maxHoldNanosOf(whole), wait);
     }
 
     @Override
     public void addListener(LockListener listener) {
-        engine.listeners().add(listener);
+        engine().listeners().add(listener);
     }
 
     /** {@return what operators want to know of these locks, or to do to them} */
     public RedisLockInspector inspector() {
-        return inspector;
+        return assembly.obtain().inspector();
     }
 
     @Override
@@ -115,7 +113,7 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
         LockOptions whole = configured(options).orElse(defaults);
         long wait = LockEngine.nanosOf(Objects.requireNonNull(whole.waitTime()));
         return LeaseRequest.follow(
-                engine, LockNames.valid(name), whole.group(), termsOf(whole), maxHoldNanosOf(whole), wait);
+                engine(), LockNames.valid(name), whole.group(), termsOf(whole), maxHoldNanosOf(whole), wait);
     }
 
     /**
@@ -125,7 +123,10 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
      * @return what was found; empty if all is well
      */
     public List<Finding> check() {
-        return selfCheck.run();
+        SelfCheck check = assembly.obtain().selfCheck();
+        List<Finding> findings = check.run();
+        versions = check.versions();
+        return findings;
     }
 
     /**
@@ -149,7 +150,7 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
      * released, renewed as before. Does not block.
      */
     public void stopGranting() {
-        engine.stopGranting();
+        engine().stopGranting();
     }
 
     /**
@@ -160,8 +161,8 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
      * @return completes when Redis has been told of the last, or when the time has passed
      */
     public CompletableFuture<Void> drain(Duration atMost) {
-        engine.stopGranting();
-        return engine.drain(LockEngine.nanosOf(atMost));
+        engine().stopGranting();
+        return engine().drain(LockEngine.nanosOf(atMost));
     }
 
     /**
@@ -174,25 +175,24 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
             return;
         }
         try {
-            engine.stopGranting()
+            engine().stopGranting()
                     .orTimeout(closeTimeout.toNanos(), TimeUnit.NANOSECONDS)
                     .join();
         } catch (CompletionException late) {
             // those who wait elsewhere pass over ours after a while
         }
-        engine.close();
-        closeConnections.run();
+        assembly.obtain().close();
     }
 
     /** What it is, on one line: the kind of Redis, its version once {@link #check} has asked for it, key prefix and defaults. */
     @Override
     public String toString() {
-        return summary.with(selfCheck.versions());
+        return new Summary(Connections.kindOf(connectionFactory), keyPrefix, defaults).with(versions);
     }
 
     /** Names in use and ids under way; 0 when nothing is left behind. */
     int inUse() {
-        return engine.inUse();
+        return engine().inUse();
     }
 
     private static Terms termsOf(LockOptions options) {
@@ -351,46 +351,26 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
          * @return the registry, to be closed
          */
         public RedisLockRegistry build() {
+            return new RedisLockRegistry(this);
+        }
+
+        /** Of what is set now, whatever becomes of this builder later. */
+        private Supplier<Assembly> assembly() {
             LockEngine.Settings settings =
                     new LockEngine.Settings(retryInterval, retryMinInterval, commandTimeout, localHandoffLimit);
-            AcquisitionIds ids = AcquisitionIds.random();
-            Timer timer = Timer.system("lock-timer");
-            ExecutorService workers = Threads.workers("lock-worker");
-            Connections connections = Connections.to(connectionFactory, asItIs, commandTimeout, timer, workers);
-            LockStore store =
-                    new LockStore(connections.runner(), keyPrefix, retryInterval, settings.patience(), maxWaiters);
-            LockEngine.Surroundings surroundings = new LockEngine.Surroundings(
-                    timer, workers, () -> ThreadLocalRandom.current().nextDouble());
-            LockEngine engine = new LockEngine(
-                    settings,
-                    ids,
-                    store,
-                    surroundings,
-                    subscriber -> new PubSubGrantChannel(
-                            connections.factory(),
-                            connections.subscriptions(),
-                            () -> store.channelOf(ids.session()),
-                            store.completionChannel(),
-                            subscriber,
-                            timer,
-                            workers));
-            LockOptions complete = defaults.orElse(LockOptions.defaults()
-                    .withTtl(Duration.ofSeconds(30))
-                    .withWaitTime(Duration.ofSeconds(10))
-                    .withRenewal());
-            SelfCheck selfCheck = new SelfCheck(connections.factory(), store, workers, commandTimeout);
-            listeners.forEach(engine.listeners()::add);
-            if (logKeys) {
-                engine.log().writeNames();
-            }
-            return new RedisLockRegistry(
-                    engine,
-                    new RedisLockInspector(connections.factory(), store, engine.channel()),
-                    new Summary(Connections.kindOf(connectionFactory), keyPrefix, complete),
-                    overrides,
-                    selfCheck,
-                    commandTimeout,
-                    connections::close);
+            boolean shared = asItIs;
+            String prefix = keyPrefix;
+            int most = maxWaiters;
+            boolean names = logKeys;
+            List<LockListener> first = List.copyOf(listeners);
+            return () -> {
+                Assembly assembly = Assembly.of(connectionFactory, shared, prefix, settings, most);
+                first.forEach(assembly.engine().listeners()::add);
+                if (names) {
+                    assembly.engine().log().writeNames();
+                }
+                return assembly;
+            };
         }
 
         private static Duration requirePositive(Duration duration, String what) {

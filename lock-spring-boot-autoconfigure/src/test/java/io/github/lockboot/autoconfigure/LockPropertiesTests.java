@@ -152,6 +152,20 @@ class LockPropertiesTests {
 
     @Test
     @Tag("this-build")
+    void whatTheMetadataCallsTheDefaultIsWhatIsFilledIn() throws IOException {
+        List<Map<String, Object>> properties =
+                JsonPath.parse(METADATA.toFile()).read("$.properties[?(@.name =~ /lock\\..*/)]");
+        String[] written = properties.stream()
+                .filter(property -> property.containsKey("defaultValue"))
+                .filter(property -> !property.get("name").equals("lock.redis.command-timeout")) // depends on the ttl
+                .map(property -> property.get("name") + "=" + property.get("defaultValue"))
+                .toArray(String[]::new);
+        assertThat(written).hasSizeGreaterThan(10);
+        bound(filledIn -> bound(set -> assertThat(set).isEqualTo(filledIn), written));
+    }
+
+    @Test
+    @Tag("this-build")
     void metadataDescribesEveryChoice() throws IOException {
         assertThat(hints("lock.type")).containsExactlyElementsOf(choices(LockProperties.Type.values()));
         assertThat(hints("lock.startup-check"))
