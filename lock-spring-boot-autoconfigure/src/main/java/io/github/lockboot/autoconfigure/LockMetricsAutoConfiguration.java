@@ -1,10 +1,8 @@
 package io.github.lockboot.autoconfigure;
 
-import io.github.lockboot.LockRegistry;
 import io.github.lockboot.observability.LockMetrics;
 import io.micrometer.core.instrument.MeterRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
@@ -21,7 +19,6 @@ import org.springframework.context.annotation.Bean;
         })
 @ConditionalOnClass(MeterRegistry.class)
 @ConditionalOnProperty(name = "lock.enabled", matchIfMissing = true)
-@ConditionalOnBean(LockRegistry.class)
 @ConditionalOnSingleCandidate(MeterRegistry.class)
 public final class LockMetricsAutoConfiguration {
 

@@ -1,10 +1,8 @@
 package io.github.lockboot.autoconfigure;
 
-import io.github.lockboot.LockRegistry;
 import io.github.lockboot.observability.LockObservations;
 import io.micrometer.observation.ObservationRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
@@ -20,7 +18,6 @@ import org.springframework.context.annotation.Bean;
         })
 @ConditionalOnClass(ObservationRegistry.class)
 @ConditionalOnProperty(name = "lock.enabled", matchIfMissing = true)
-@ConditionalOnBean(LockRegistry.class)
 @ConditionalOnSingleCandidate(ObservationRegistry.class)
 public final class LockObservationAutoConfiguration {
 

@@ -19,8 +19,8 @@ import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.NamedLock;
+import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
-import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Locks on one Redis: standalone, Sentinel or Cluster.
@@ -36,7 +36,9 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
     private final LockOptions defaults;
     private final Map<String, LockOptions> overrides;
     private final Duration closeTimeout;
-    private final SingletonSupplier<Assembly> assembly;
+    private final Supplier<Assembly> assembler;
+    private final List<LockListener> firstListeners;
+    private volatile @Nullable Assembly assembly;
     private final AtomicBoolean closed = new AtomicBoolean();
     private volatile String versions = "";
 
@@ -49,12 +51,30 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
                 .withRenewal());
         this.overrides = builder.overrides;
         this.closeTimeout = builder.commandTimeout;
-        this.assembly = SingletonSupplier.of(builder.assembly());
+        this.assembler = builder.assembler();
+        this.firstListeners = new ArrayList<>(builder.listeners);
     }
 
-    /** Loading all of its classes is a part of the start that an application can do without. */
+    /** Put together at the first use: the start of an application can do without loading all of it. */
+    private Assembly assembly() {
+        Assembly made = assembly;
+        return made != null ? made : assemble();
+    }
+
+    private Assembly assemble() {
+        synchronized (firstListeners) {
+            Assembly made = assembly;
+            if (made == null) {
+                made = assembler.get();
+                firstListeners.forEach(made.engine().listeners()::add);
+                assembly = made;
+            }
+            return made;
+        }
+    }
+
     private LockEngine engine() {
-        return assembly.obtain().engine();
+        return assembly().engine();
     }
 
     /**
@@ -100,12 +120,19 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
 
     @Override
     public void addListener(LockListener listener) {
-        engine().listeners().add(listener);
+        synchronized (firstListeners) {
+            Assembly made = assembly;
+            if (made != null) {
+                made.engine().listeners().add(listener);
+            } else {
+                firstListeners.add(listener);
+            }
+        }
     }
 
     /** {@return what operators want to know of these locks, or to do to them} */
     public RedisLockInspector inspector() {
-        return assembly.obtain().inspector();
+        return assembly().inspector();
     }
 
     @Override
@@ -123,7 +150,7 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
      * @return what was found; empty if all is well
      */
     public List<Finding> check() {
-        SelfCheck check = assembly.obtain().selfCheck();
+        SelfCheck check = assembly().selfCheck();
         List<Finding> findings = check.run();
         versions = check.versions();
         return findings;
@@ -181,7 +208,7 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
         } catch (CompletionException late) {
             // those who wait elsewhere pass over ours after a while
         }
-        assembly.obtain().close();
+        assembly().close();
     }
 
     /** What it is, on one line: the kind of Redis, its version once {@link #check} has asked for it, key prefix and defaults. */
@@ -355,17 +382,15 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
         }
 
         /** Of what is set now, whatever becomes of this builder later. */
-        private Supplier<Assembly> assembly() {
+        private Supplier<Assembly> assembler() {
             LockEngine.Settings settings =
                     new LockEngine.Settings(retryInterval, retryMinInterval, commandTimeout, localHandoffLimit);
             boolean shared = asItIs;
             String prefix = keyPrefix;
             int most = maxWaiters;
             boolean names = logKeys;
-            List<LockListener> first = List.copyOf(listeners);
             return () -> {
                 Assembly assembly = Assembly.of(connectionFactory, shared, prefix, settings, most);
-                first.forEach(assembly.engine().listeners()::add);
                 if (names) {
                     assembly.engine().log().writeNames();
                 }

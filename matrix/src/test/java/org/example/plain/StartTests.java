@@ -1,0 +1,64 @@
+package org.example.plain;
+
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import io.github.lockboot.fixture.RedisServer;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** What the start of an application loads that has the starter and no locked method: the same on every machine, unlike the time it takes. */
+class StartTests {
+
+    private static final Pattern LOADED = Pattern.compile("\\[class,load\\s*] (\\S+) source: .*");
+    private static final int MOST_CLASSES = 100;
+
+    @Test
+    void whatOnlyLocksNeedIsLoadedAtTheFirstLock() throws Exception {
+        List<String> loaded = loadedAtTheStart();
+        assertThat(loaded).contains("io.github.lockboot.LockTemplate");
+        assertThat(loaded)
+                .filteredOn(name -> name.startsWith("io.github.lockboot."))
+                .as("classes of the library, lambdas included")
+                .hasSizeLessThanOrEqualTo(MOST_CLASSES)
+                .doesNotContain("io.github.lockboot.redis.LocalQueue", "io.github.lockboot.redis.LuaScript");
+        assertThat(loaded)
+                .as("what reads expressions")
+                .doesNotContain("org.springframework.expression.spel.standard.InternalSpelExpressionParser");
+    }
+
+    private static List<String> loadedAtTheStart() throws Exception {
+        try (RedisServer redis = RedisServer.start()) {
+            Process process = new ProcessBuilder(
+                            Path.of(System.getProperty("java.home"), "bin", "java")
+                                    .toString(),
+                            "-Xlog:class+load:stdout:tags",
+                            "-cp",
+                            System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
+                            PlainApplication.class.getName(),
+                            "--spring.data.redis.url=" + redis.uri(),
+                            "--server.port=0")
+                    .redirectErrorStream(true)
+                    .start();
+            try {
+                List<String> said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8)
+                        .lines()
+                        .toList();
+                List<String> before =
+                        said.stream().takeWhile(line -> !line.contains("up after ")).toList();
+                assertThat(before).as("it starts").hasSizeLessThan(said.size());
+                return before.stream()
+                        .map(LOADED::matcher)
+                        .filter(Matcher::matches)
+                        .map(line -> line.group(1))
+                        .toList();
+            } finally {
+                process.destroyForcibly();
+            }
+        }
+    }
+}
