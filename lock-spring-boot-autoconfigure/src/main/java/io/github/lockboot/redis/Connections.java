@@ -41,6 +41,17 @@ record Connections(
                 : blocking(factory, expiry, workers);
     }
 
+    /**
+     * Nothing is made yet, but what would make it impossible is found.
+     *
+     * @throws IllegalStateException if the factory does not tell its settings
+     */
+    static void requireSettings(RedisConnectionFactory factory) {
+        if (LETTUCE) {
+            Lettuce.requireSettings(factory);
+        }
+    }
+
     /** What kind of Redis it is, for people. */
     static String kindOf(RedisConnectionFactory factory) {
         return LETTUCE ? Lettuce.kindOf(factory) : factory.getClass().getSimpleName();
@@ -92,6 +103,12 @@ record Connections(
                     new LettuceScriptRunner(own::factory, expiry, workers, search),
                     watch -> watchSubscriptions(own.factory(), watch),
                     own::close);
+        }
+
+        static void requireSettings(RedisConnectionFactory factory) {
+            if (factory instanceof LettuceConnectionFactory lettuce) {
+                OwnConnection.redisOf(lettuce);
+            }
         }
 
         static String kindOf(RedisConnectionFactory factory) {

@@ -76,8 +76,10 @@ final class OwnConnection {
     /**
      * What the factory was made with. It has no getter that tells this for every topology, and those it has fall back to
      * localhost silently, so its field is read.
+     *
+     * @throws IllegalStateException if this version of Spring Data Redis has no such field
      */
-    private static RedisConfiguration redisOf(LettuceConnectionFactory application) {
+    static RedisConfiguration redisOf(LettuceConnectionFactory application) {
         Field field = ReflectionUtils.findField(LettuceConnectionFactory.class, "configuration");
         if (field == null) {
             throw new IllegalStateException(

@@ -376,8 +376,12 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
          * Makes the registry; nothing connects yet.
          *
          * @return the registry, to be closed
+         * @throws IllegalStateException if the connection factory is Lettuce's and does not tell its settings
          */
         public RedisLockRegistry build() {
+            if (!asItIs) {
+                Connections.requireSettings(connectionFactory);
+            }
             return new RedisLockRegistry(this);
         }
 
