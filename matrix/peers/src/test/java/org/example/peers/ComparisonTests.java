@@ -11,6 +11,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 
 import com.baomidou.lock.LockInfo;
 import com.baomidou.lock.annotation.Lock4j;
@@ -201,6 +202,7 @@ class ComparisonTests {
             for (RLock waiter : List.of(redisson("a"), redisson("a"))) {
                 new Thread(() -> {
                             waiter.lock(20, TimeUnit.SECONDS);
+                            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(A_WHILE)); // the other has asked by then
                             waiter.unlock();
                             done.countDown();
                         })
