@@ -694,12 +694,12 @@ public abstract class LockRegistryContract {
             Actor second = holderOf(b());
             Actor waiter = actor();
             long start = System.nanoTime();
-            CompletableFuture<Boolean> waiting = waiter.start(() -> all().tryLock(600, TimeUnit.MILLISECONDS));
-            Actor.pass(Duration.ofMillis(400));
+            CompletableFuture<Boolean> waiting = waiter.start(() -> all().tryLock(1_500, TimeUnit.MILLISECONDS));
+            Actor.pass(Duration.ofMillis(1_000));
             release(first, a());
             assertThat(Actor.get(waiting)).isFalse();
             assertThat(Duration.ofNanos(System.nanoTime() - start))
-                    .isBetween(Duration.ofMillis(600), Duration.ofMillis(950));
+                    .isBetween(Duration.ofMillis(1_500), Duration.ofMillis(2_400));
             assertThat(a().isLocked()).isFalse();
             release(second, b());
         }

@@ -146,7 +146,7 @@ class LostMessageTests {
             Actor.pass(Duration.ofMillis(50));
             proxy.pass();
             Actor.get(released);
-            assertThat(timeUntilServed("x")).isLessThan(Duration.ofSeconds(1));
+            assertThat(timeUntilServed("x")).isLessThan(POLL);
         }
         assertThat(losses).hasValue(0);
         fleet.awaitNothingLeft();

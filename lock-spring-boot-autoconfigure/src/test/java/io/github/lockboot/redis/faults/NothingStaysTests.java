@@ -86,7 +86,7 @@ class NothingStaysTests {
         long released = System.nanoTime();
         holder.run(held::unlock);
         Actor.get(served);
-        assertThat(Figures.millisSince(released)).isLessThan(1_000);
+        assertThat(Figures.millisSince(released)).as("less than a claim lease").isLessThan(5_000);
         assertThat(lease).isCompletedExceptionally();
         next.run(wanted::unlock);
     }
