@@ -11,6 +11,7 @@ local CLAIM_LEASE = 6000 -- ms: what a waiter gets with a pushed grant; its firs
 local MOST_SKIPPED = 16  -- stale waiters dropped by one call
 local LOCAL_TOKENS = 65536 -- tokens that a holder may count on locally from its grant's
 local LAST_TOKEN = 2 ^ 53 - LOCAL_TOKENS -- beyond it numbers are no longer exact: not before the year 2255
+local LEAST_STAY = 1000 -- ms: a shorter PEXPIRE may be over before it is done, and deletes what HSET then writes without an end
 local MOST_MS = 1e15
 
 local time = redis.call('TIME')
@@ -147,12 +148,16 @@ local function save()
   end
   local waiting = #lock.queue > 0
   local last_token = lock.owner and lock.fence + LOCAL_TOKENS - 1 or lock.fence -- that anybody may have used
-  local stay = math.ceil((last_token - micros) / 1000) + 1
   if not lock.owner and not waiting and lock.fence < micros then
     redis.call('DEL', key)
     return
   end
-  stay = math.max(stay, lock.owner and lock.expiry - now or 0, waiting and patience or 0)
+  local stay = math.max(
+    LEAST_STAY,
+    math.ceil((last_token - micros) / 1000) + 1,
+    lock.owner and lock.expiry - now or 0,
+    waiting and patience or 0
+  )
   if lock.stored then
     redis.call('PEXPIRE', key, text(stay))
   end

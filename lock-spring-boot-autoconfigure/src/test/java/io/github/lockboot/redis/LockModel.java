@@ -7,6 +7,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import java.util.stream.LongStream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -22,6 +23,7 @@ final class LockModel {
     private static final long CLAIM = 6_000;
     private static final int MOST_SKIPPED = 16;
     private static final long LOCAL_TOKENS = 65_536;
+    private static final long LEAST_STAY = 1_000;
     private static final long NEVER = Long.MAX_VALUE;
 
     private static final Set<String> REFUSALS = Set.of("NOT_OWNER", "UNKNOWN", "BUSY");
@@ -232,7 +234,10 @@ final class LockModel {
         } else if (touched) {
             long fenceStays = Math.floorDiv(mayHaveBeenUsed() - micros + 999, 1000) + 1;
             long waitersStay = queue.isEmpty() ? 0 : PATIENCE;
-            expiry = now() + Math.max(Math.max(left(), waitersStay), fenceStays);
+            expiry = now()
+                    + LongStream.of(LEAST_STAY, left(), waitersStay, fenceStays)
+                            .max()
+                            .orElseThrow();
         }
         List<String> messages = new ArrayList<>();
         if (granted != null) {

@@ -101,6 +101,18 @@ class ScriptFaultTests {
         assertThat(redis.command("HKEYS", KEY)).isEqualTo(List.of("fence"));
     }
 
+    /** Redis looks at its clock twice in one PEXPIRE: what is to end within that time is deleted at once. */
+    @ParameterizedTest
+    @EnumSource
+    void aKeyThatOnlyKeepsATokenIsGivenTimeToBeWritten(RedisProgram program) {
+        start(program);
+        long now = System.currentTimeMillis();
+        String queue = "[[\"b-1\",30000," + now + "]]";
+        redis.command("HSET", KEY, "fence", "7", "owner", "a-1", "ttl", "30000", "until", "1", "queue", queue);
+        assertThat(complete(KEY, "b-1", 0)).as("granted by this very script").containsExactly("COMPLETED");
+        assertThat((Long) redis.command("PTTL", KEY)).isGreaterThan(100);
+    }
+
     @ParameterizedTest
     @EnumSource
     void aCompletionSentTwiceOrLateChangesNothing(RedisProgram program) {
