@@ -9,6 +9,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.github.lockboot.Actor;
 import io.github.lockboot.NamedLock;
+import io.github.lockboot.fixture.RedisProbe;
 import io.github.lockboot.fixture.RedisServer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -55,6 +56,21 @@ class AclRuleTests {
         assertThat(AclUser.refusals(server)).isEmpty();
     }
 
+    @Test
+    void whereLettuceMayIntroduceItselfNothingIsLoggedEither() throws Exception {
+        server.command("ACL", "LOG", "RESET");
+        try {
+            server.command("ACL", "SETUSER", AclUser.NAME, "+" + AclUser.INTRODUCTION);
+        } catch (RedisProbe.ErrorReply unknown) {
+            assertThat(server.version())
+                    .as("knows neither the command nor a rule for it")
+                    .startsWith("7.0.");
+        }
+        useLocks();
+        assertThat(AclUser.allRefusals(server)).isEmpty();
+        server.command("ACL", "SETUSER", AclUser.NAME, "-client");
+    }
+
     @ParameterizedTest
     @FieldSource("COMMANDS")
     void withoutOneCommandItIsRefused(String allowed) throws Exception {
@@ -82,7 +98,9 @@ class AclRuleTests {
         String rule = documented.substring(documented.indexOf(command) + command.length());
         assertThat(rule.substring(0, rule.indexOf("```")).strip().split("\\s+"))
                 .containsExactlyInAnyOrderElementsOf(TestApplications.both(AclUser.REACH, AclUser.COMMANDS));
-        assertThat(documented).contains("`" + String.join(" ", AclUser.IN_A_CLUSTER) + "`");
+        assertThat(documented)
+                .contains("`" + String.join(" ", AclUser.IN_A_CLUSTER) + "`")
+                .contains("`+" + AclUser.INTRODUCTION + "`");
     }
 
     /** All that a lock can come to: it is free, taken, waited for, handed over, given up, and a stranger's. */
