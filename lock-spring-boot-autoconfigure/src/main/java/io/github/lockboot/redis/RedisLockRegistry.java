@@ -40,7 +40,7 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
     private final List<LockListener> firstListeners;
     private volatile @Nullable Assembly assembly;
     private final AtomicBoolean closed = new AtomicBoolean();
-    private volatile String versions = "";
+    private volatile String servers = "";
 
     private RedisLockRegistry(Builder builder) {
         this.connectionFactory = builder.connectionFactory;
@@ -152,7 +152,7 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
     public List<Finding> check() {
         SelfCheck check = assembly().selfCheck();
         List<Finding> findings = check.run();
-        versions = check.versions();
+        servers = check.servers();
         return findings;
     }
 
@@ -214,7 +214,7 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
     /** What it is, on one line: the kind of Redis, its version once {@link #check} has asked for it, key prefix and defaults. */
     @Override
     public String toString() {
-        return new Summary(Connections.kindOf(connectionFactory), keyPrefix, defaults).with(versions);
+        return new Summary(Connections.kindOf(connectionFactory), keyPrefix, defaults).with(servers);
     }
 
     /** Names in use and ids under way; 0 when nothing is left behind. */

@@ -35,7 +35,7 @@ final class SelfCheck {
     private final Executor workers;
     private final Duration commandTimeout;
     private final InstantSource clock;
-    private volatile String versions = "";
+    private volatile String servers = "";
 
     SelfCheck(
             Supplier<? extends RedisConnectionFactory> factory,
@@ -58,9 +58,9 @@ final class SelfCheck {
         this.clock = clock;
     }
 
-    /** Of the servers that were asked; more than one in a Cluster whose masters differ, empty if none has told. */
-    String versions() {
-        return versions;
+    /** What was asked, by name and version; more than one in a Cluster whose masters differ, empty if none has told. */
+    String servers() {
+        return servers;
     }
 
     List<Finding> run() {
@@ -89,7 +89,7 @@ final class SelfCheck {
                     "check spring.data.redis.* and the network; until then locks are refused with"
                             + " LockUnavailableException"));
         }
-        versions = String.join(" and ", told);
+        servers = String.join(" and ", told);
         return findings;
     }
 
@@ -97,10 +97,10 @@ final class SelfCheck {
             RedisClusterConnection cluster,
             RedisClusterNode node,
             PermissionCheck permissions,
-            Set<String> versions,
+            Set<String> servers,
             List<Finding> findings) {
         String title = "Redis at " + node.asString();
-        check(new Server(title, cluster, node), versions, findings);
+        check(new Server(title, cluster, node), servers, findings);
         for (int i = 0; i < NAMES_TRIED_FOR_A_MASTER; i++) {
             String name = nameOf(permissions.session(), i);
             RedisClusterNode owner = cluster.clusterGetNodeForKey(PermissionCheck.bytes(store.keyOf(name)));
@@ -144,11 +144,12 @@ final class SelfCheck {
         }
     }
 
-    private void check(Server server, Set<String> versions, List<Finding> findings) {
+    private void check(Server server, Set<String> servers, List<Finding> findings) {
         Properties info = ask(server, "INFO", server::info, "its version", findings);
         if (info != null) {
-            String version = info.getProperty("redis_version", "");
-            versions.add(version);
+            String version = info.getProperty("redis_version", ""); // Valkey has one, too: the Redis that it equals
+            String valkey = info.getProperty("valkey_version");
+            servers.add(valkey != null ? "Valkey " + valkey : "Redis " + version);
             checkVersion(server, version, findings);
         }
         String policy = info != null ? info.getProperty("maxmemory_policy") : null;

@@ -9,9 +9,9 @@ import org.jspecify.annotations.Nullable;
 /** What operators want to know of a registry first, on one line. */
 record Summary(String kindOfRedis, String keyPrefix, LockOptions defaults) {
 
-    /** @param version of Redis, or empty if it has not been asked */
-    String with(String version) {
-        return "Redis " + (version.isEmpty() ? "" : LockNames.printable(version) + " ") + "(" + kindOfRedis
+    /** @param servers what it is, with its version, or empty if it has not been asked */
+    String with(String servers) {
+        return (servers.isEmpty() ? "Redis" : LockNames.printable(servers)) + " (" + kindOfRedis
                 + "): key prefix '" + LockNames.printable(keyPrefix) + "', ttl " + text(defaults.ttl())
                 + (Boolean.TRUE.equals(defaults.renew()) ? ", renewed" : ", not renewed") + ", wait time "
                 + text(defaults.waitTime());

@@ -71,8 +71,8 @@ class LockStartupCheckTests {
     @ValueSource(strings = {"warn", "fail", "off"})
     void theStartIsOneLine(String check, CapturedOutput output) {
         server.command("CONFIG", "SET", "maxmemory-policy", "noeviction");
-        String version = check.equals("off") ? "" : server.version() + " ";
-        String line = "Distributed locks on Redis " + version + "(standalone): key prefix 'lock:', ttl 30s, renewed,"
+        String product = check.equals("off") ? "Redis" : server.product();
+        String line = "Distributed locks on " + product + " (standalone): key prefix 'lock:', ttl 30s, renewed,"
                 + " wait time 10s";
         runner.withPropertyValues("lock.startup-check=" + check).run(context -> {
             Actor.await("the line", () -> output.getAll().contains(line));
@@ -89,8 +89,7 @@ class LockStartupCheckTests {
         runner.withInitializer(context ->
                         context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor()))
                 .run(context -> Actor.await(
-                        "the line",
-                        () -> output.getAll().contains("Distributed locks on Redis " + server.version() + " (")));
+                        "the line", () -> output.getAll().contains("Distributed locks on " + server.product() + " (")));
     }
 
     @Test

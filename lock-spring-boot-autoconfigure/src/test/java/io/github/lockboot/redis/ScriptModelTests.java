@@ -52,7 +52,7 @@ class ScriptModelTests {
                 String failure = failure(redis, scripts, steps);
                 if (failure != null) {
                     String shorter = failure(redis, scripts, shrunk(redis, scripts, steps));
-                    fail("seed %d on Redis %s:%n%s", seed, server.version(), shorter == null ? failure : shorter);
+                    fail("seed %d on %s:%n%s", seed, server.product(), shorter == null ? failure : shorter);
                 }
             }
         }

@@ -78,7 +78,7 @@ class SelfCheckTests {
             String rest = "(standalone): key prefix 'app:lock:', ttl 1500ms, not renewed, wait time 10s";
             assertThat(registry).hasToString("Redis " + rest);
             registry.check();
-            assertThat(registry).hasToString("Redis " + server.version() + " " + rest);
+            assertThat(registry).hasToString(server.product() + " " + rest);
         }
     }
 
