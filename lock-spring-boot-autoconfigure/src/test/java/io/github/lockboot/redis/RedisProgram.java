@@ -10,12 +10,12 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 /** The servers that the scripts are tried on: Redis 6.2 always, and what else is installed. */
 enum RedisProgram {
     EMBEDDED,
-    ON_PATH;
+    INSTALLED;
 
-    /** A new server; the test is skipped if there is no such program, which only the one on the PATH may do. */
+    /** A new server; the test is skipped if there is no such program, which only the installed one may do. */
     RedisServer start(String... args) {
-        Optional<RedisBinary> binary = this == EMBEDDED ? RedisBinary.embedded() : RedisBinary.onPath();
-        assumeTrue(this == EMBEDDED || binary.isPresent(), "neither redis-server nor valkey-server is on the PATH");
+        Optional<RedisBinary> binary = this == EMBEDDED ? RedisBinary.embedded() : RedisBinary.installed();
+        assumeTrue(this == EMBEDDED || binary.isPresent(), "no Redis is installed");
         return RedisServer.builder().binary(binary.orElseThrow()).args(args).start();
     }
 }
