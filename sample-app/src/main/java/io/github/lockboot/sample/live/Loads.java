@@ -118,9 +118,15 @@ class Loads implements DisposableBean {
 
     private static void work(Scenario scenario, Load load, int worker) throws InterruptedException {
         boolean more = true;
-        while (more && !load.isOver()) {
+        boolean finished = false;
+        while (!finished) {
             try {
-                more = scenario.step(load, worker);
+                if (more && !load.isOver()) {
+                    more = scenario.step(load, worker);
+                } else {
+                    finished = true;
+                    scenario.finish(load, worker);
+                }
             } catch (LockException refused) {
                 log.debug("A step of {} was refused", scenario.name(), refused);
             } catch (RuntimeException failure) {

@@ -27,6 +27,9 @@ public interface Scenario {
      */
     boolean step(Load load, int worker) throws InterruptedException;
 
+    /** Called once for each worker, after its last step; not if the application stops. */
+    default void finish(Load load, int worker) throws InterruptedException {}
+
     /** What the page shows of it, written as JSON; all of it comes from Redis. */
     Object state();
 

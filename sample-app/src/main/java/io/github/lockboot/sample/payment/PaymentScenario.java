@@ -52,20 +52,43 @@ class PaymentScenario implements Scenario {
 
     @Override
     public boolean step(Load load, int worker) throws InterruptedException {
-        String mode = PaymentService.MODES.get(worker % PaymentService.MODES.size());
-        Mishap mishap = Mishap.NONE;
-        if (load.isLedHere() && worker < PaymentService.MODES.size()) {
-            Trouble trouble = nextDue(mode, load);
-            if (trouble == Trouble.CRASH) {
-                payments.crash(ACCOUNT, mode);
-                events.add("crashed", Map.of("mode", mode));
-                return true;
-            }
-            mishap = trouble == null ? Mishap.NONE : trouble.mishap;
+        String mode = mode(worker);
+        Trouble trouble = hasTroubles(load, worker) ? nextDue(mode, load) : null;
+        if (trouble == Trouble.CRASH) {
+            crash(mode);
+        } else {
+            Mishap mishap = trouble == null ? Mishap.NONE : trouble.mishap;
+            Money money = new Money(100 * (1 + worker / PaymentService.MODES.size()));
+            payments.pay(ACCOUNT, mode, UUID.randomUUID().toString(), money, mishap);
         }
-        Money money = new Money(100 * (1 + worker / PaymentService.MODES.size()));
-        payments.pay(ACCOUNT, mode, UUID.randomUUID().toString(), money, mishap);
         return true;
+    }
+
+    /** A worker that had to wait long for its turns has not crashed yet. */
+    @Override
+    public void finish(Load load, int worker) throws InterruptedException {
+        while (hasTroubles(load, worker)) {
+            Trouble trouble = nextDue(mode(worker), load);
+            if (trouble == null) {
+                return;
+            }
+            if (trouble == Trouble.CRASH) {
+                crash(mode(worker));
+            }
+        }
+    }
+
+    private static String mode(int worker) {
+        return PaymentService.MODES.get(worker % PaymentService.MODES.size());
+    }
+
+    private static boolean hasTroubles(Load load, int worker) {
+        return load.isLedHere() && worker < PaymentService.MODES.size();
+    }
+
+    private void crash(String mode) throws InterruptedException {
+        payments.crash(ACCOUNT, mode);
+        events.add("crashed", Map.of("mode", mode));
     }
 
     private @Nullable Trouble nextDue(String mode, Load load) {
