@@ -25,7 +25,12 @@ import org.springframework.test.context.DynamicPropertySource;
 /** A reader's application, auto-configured, on a real Redis that all of these tests share. */
 @SpringBootTest(
         webEnvironment = SpringBootTest.WebEnvironment.NONE,
-        properties = {"spring.main.banner-mode=off", "lock.startup-check=off", "lock.shutdown-grace-period=0"})
+        properties = {
+            "spring.main.banner-mode=off",
+            "lock.startup-check=off",
+            "lock.shutdown-grace-period=0",
+            "lock.redis.command-timeout=10s" // the first command also loads classes
+        })
 abstract class OnRedis {
 
     static final LockOptions ONCE = LockOptions.defaults().withWaitTime(Duration.ZERO);
@@ -51,7 +56,9 @@ abstract class OnRedis {
 
     /** Another instance of the application. */
     LockRegistry anotherInstance() {
-        RedisLockRegistry other = RedisLockRegistry.builder(redis).build();
+        RedisLockRegistry other = RedisLockRegistry.builder(redis)
+                .commandTimeout(Duration.ofSeconds(10))
+                .build();
         others.add(other);
         return other;
     }

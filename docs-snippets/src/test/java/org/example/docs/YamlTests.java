@@ -23,6 +23,7 @@ import org.springframework.boot.context.properties.bind.BindHandler;
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.bind.handler.NoUnboundElementsBindHandler;
+import org.springframework.boot.env.OriginTrackedMapPropertySource;
 import org.springframework.boot.env.YamlPropertySourceLoader;
 import org.springframework.boot.test.context.ConfigDataApplicationContextInitializer;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -56,7 +57,10 @@ class YamlTests {
                             .bindOrCreate(
                                     "lock",
                                     Bindable.of(LockProperties.class),
-                                    new NoUnboundElementsBindHandler(BindHandler.DEFAULT));
+                                    new NoUnboundElementsBindHandler(
+                                            BindHandler.DEFAULT,
+                                            source -> source.getUnderlyingSource()
+                                                    instanceof OriginTrackedMapPropertySource));
                 });
     }
 
