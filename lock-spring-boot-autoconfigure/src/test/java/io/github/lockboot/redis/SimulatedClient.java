@@ -10,6 +10,7 @@ import java.util.concurrent.AbstractExecutorService;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 
 import io.github.lockboot.redis.ScriptRunner.Call;
 import org.jspecify.annotations.Nullable;
@@ -41,6 +42,8 @@ final class SimulatedClient {
     private boolean channelLive;
     private int subscription;
     private boolean subscribed;
+    private boolean follows;
+    private boolean stopping;
     private boolean crashed;
     private long pausedUntil;
     private long lastPause = Long.MIN_VALUE;
@@ -122,6 +125,17 @@ final class SimulatedClient {
         crashed = true;
     }
 
+    /** It begins to shut down: who waits is told so, and so is who asks; holds go on. */
+    void stop() {
+        time.trace(() -> session + " stops granting");
+        stopping = true;
+        engine.stopGranting();
+    }
+
+    boolean isStopping() {
+        return stopping;
+    }
+
     boolean isCrashed() {
         return crashed;
     }
@@ -174,20 +188,31 @@ final class SimulatedClient {
 
     /** A message for its session was published. */
     void published(String message) {
+        published(message, engine::onPush);
+    }
+
+    /** A message for all who follow was published. */
+    void publishedToFollowers(String message) {
+        if (follows) {
+            published(message, engine::onCompletion);
+        }
+    }
+
+    private void published(String message, Consumer<Push> receiver) {
         if (subscribed && !chance(faults.lost)) {
-            deliver(message, delay());
+            deliver(message, receiver, delay());
             if (chance(faults.late)) {
-                deliver(message, lateDelay());
+                deliver(message, receiver, lateDelay());
             }
         }
     }
 
-    private void deliver(String message, long delay) {
+    private void deliver(String message, Consumer<Push> receiver, long delay) {
         int subscribedAs = subscription;
         after(delay, () -> {
             if (subscription == subscribedAs || chance(0.5)) {
                 time.trace(() -> session + " is told " + message);
-                engine.onPush(Push.parse(message));
+                receiver.accept(Push.parse(message));
             }
         });
     }
@@ -293,7 +318,9 @@ final class SimulatedClient {
         }
 
         @Override
-        public void follow() {}
+        public void follow() {
+            follows = true;
+        }
 
         @Override
         public boolean isLive() {

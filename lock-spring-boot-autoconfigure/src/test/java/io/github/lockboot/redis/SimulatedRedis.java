@@ -1,9 +1,9 @@
 package io.github.lockboot.redis;
 
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.function.BiConsumer;
 import java.util.stream.Collectors;
 
 import io.github.lockboot.redis.ScriptRunner.Call;
@@ -13,20 +13,32 @@ import org.jspecify.annotations.Nullable;
 final class SimulatedRedis {
 
     private static final String CHANNELS = "lock:client:";
+    private static final String COMPLETIONS = "lock:completed";
+    private static final Map<LuaScript, String> NAMES = Map.of(
+            LuaScript.ACQUIRE, "acquire",
+            LuaScript.UNLOCK, "unlock",
+            LuaScript.RENEW, "renew",
+            LuaScript.CANCEL, "cancel",
+            LuaScript.COMPLETE, "complete");
     private static final long START_MICROS = 1_800_000_000_000_000L;
 
     private final SimulatedTime time;
     private final @Nullable Flaw flaw;
-    private final BiConsumer<String, String> publisher;
+    private final Publisher publisher;
     private final Map<String, LockModel> locks = new TreeMap<>();
+    private final Map<String, Long> strangers = new TreeMap<>();
     private long stepMicros;
     private long runs;
 
-    /**
-     * @param flaw what it does wrong, so that the checks can be checked
-     * @param publisher takes a session and a message for it
-     */
-    SimulatedRedis(SimulatedTime time, @Nullable Flaw flaw, BiConsumer<String, String> publisher) {
+    interface Publisher {
+
+        void toSession(String session, String message);
+
+        void toFollowers(String message);
+    }
+
+    /** @param flaw what it does wrong, so that the checks can be checked */
+    SimulatedRedis(SimulatedTime time, @Nullable Flaw flaw, Publisher publisher) {
         this.time = time;
         this.flaw = flaw;
         this.publisher = publisher;
@@ -34,23 +46,57 @@ final class SimulatedRedis {
 
     Reply run(Call call) {
         String key = text(call.key());
-        LockModel lock = locks.computeIfAbsent(key, k -> new LockModel(k, CHANNELS, "lock:completed", micros()));
-        lock.turn(micros() - lock.micros());
+        LockModel lock = lock(key);
         runs++;
         if (flaw == Flaw.REDIS_FORGETS && runs % 20 == 0) {
             lock.delete();
         }
-        LockModel.Outcome outcome = run(lock, call);
+        LockModel.Outcome outcome = isStrangers(key) ? refused(call, strangers.get(key)) : run(lock, call);
         if (flaw == Flaw.KEYS_STAY) {
             lock.persist();
         }
         String line = outcome.reply().stream().map(Object::toString).collect(Collectors.joining(" "));
         time.trace(() -> "redis: " + describe(call) + " -> " + line + " " + outcome.messages());
         for (String message : outcome.messages()) {
-            int end = message.indexOf(' ');
-            publisher.accept(message.substring(CHANNELS.length(), end), message.substring(end + 1));
+            publish(message.substring(0, message.indexOf(' ')), message.substring(message.indexOf(' ') + 1));
         }
         return flaw == Flaw.TOKENS_REPEAT ? withOldToken(Reply.parse(line)) : Reply.parse(line);
+    }
+
+    private LockModel lock(String key) {
+        LockModel lock = locks.computeIfAbsent(key, k -> new LockModel(k, CHANNELS, COMPLETIONS, micros()));
+        lock.turn(micros() - lock.micros());
+        return lock;
+    }
+
+    private void publish(String channel, String message) {
+        if (channel.equals(COMPLETIONS)) {
+            publisher.toFollowers(message);
+        } else {
+            publisher.toSession(channel.substring(CHANNELS.length()), message);
+        }
+    }
+
+    /** Somebody who does not know this library sets the key, if there is none. */
+    boolean setByStranger(String key, long ttlMicros) {
+        if (lock(key).exists() || isStrangers(key)) {
+            return false;
+        }
+        strangers.put(key, micros() + ttlMicros);
+        return true;
+    }
+
+    private boolean isStrangers(String key) {
+        Long until = strangers.get(key);
+        return until != null && micros() < until;
+    }
+
+    private LockModel.Outcome refused(Call call, long until) {
+        LuaScript script = call.script();
+        List<Object> reply = script == LuaScript.ACQUIRE
+                ? List.of("BUSY", (until - micros()) / 1_000)
+                : List.of(script == LuaScript.CANCEL ? "UNKNOWN" : "NOT_OWNER");
+        return new LockModel.Outcome(reply, List.of());
     }
 
     private LockModel.Outcome run(LockModel lock, Call call) {
@@ -67,6 +113,8 @@ final class SimulatedRedis {
             return lock.renew(id, number(call, 4), number(call, 5));
         } else if (script == LuaScript.CANCEL) {
             return lock.cancel(id);
+        } else if (script == LuaScript.COMPLETE) {
+            return lock.complete(id, number(call, 4));
         }
         throw new IllegalArgumentException("no model of " + describe(call));
     }
@@ -97,11 +145,8 @@ final class SimulatedRedis {
     }
 
     static String describe(Call call) {
-        LuaScript script = call.script();
-        String name = script == LuaScript.ACQUIRE
-                ? "acquire"
-                : script == LuaScript.UNLOCK ? "unlock" : script == LuaScript.RENEW ? "renew" : "cancel";
-        StringBuilder text = new StringBuilder(name).append(' ').append(text(call.key()));
+        StringBuilder text =
+                new StringBuilder(NAMES.get(call.script())).append(' ').append(text(call.key()));
         text.append(' ').append(argument(call, 0));
         for (int i = 4; i < call.arguments().length; i++) {
             text.append(' ').append(argument(call, i));

@@ -59,7 +59,7 @@ class SimulationTests {
         if (ONLY_SEED == null) {
             assertThat(seen)
                     .as("what the schedules reach")
-                    .containsKeys("acquired", "lost", "mishap")
+                    .containsKeys("acquired", "lost", "mishap", "stopped", "stranger", "followed", "completed")
                     .containsKeys("LockNotAcquiredException", "LockUnavailableException", "CancellationException");
         }
     }

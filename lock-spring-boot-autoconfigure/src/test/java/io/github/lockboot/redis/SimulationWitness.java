@@ -23,6 +23,7 @@ final class SimulationWitness {
     private final Map<String, List<Held>> held = new HashMap<>();
     private final Map<String, Long> newest = new HashMap<>();
     private final Set<String> tokens = new HashSet<>();
+    private final Set<String> completed = new HashSet<>();
 
     private @Nullable Throwable swallowed;
 
@@ -51,6 +52,26 @@ final class SimulationWitness {
         if (before != null && clockIsTrue && lease.isValid()) {
             assertThat(lease.fencingToken()).as("token of %s", lease.name()).isGreaterThan(before);
         }
+    }
+
+    /** A stranger has the lock now. */
+    void takenByStranger(String name) {
+        if (clockIsTrue) {
+            assertThat(held.getOrDefault(name, List.of()))
+                    .as("who believes in a hold of %s beside a stranger", name)
+                    .noneMatch(each -> each.lease.isValid());
+        }
+    }
+
+    /** A holder ends its hold for all who follow. */
+    void completed(Lease lease) {
+        released(lease);
+        completed.add(lease.name());
+    }
+
+    /** Somebody was told that there is no more to wait for. */
+    void followed(String name) {
+        assertThat(completed).as("what holders have completed").contains(name);
     }
 
     void released(Lease lease) {
