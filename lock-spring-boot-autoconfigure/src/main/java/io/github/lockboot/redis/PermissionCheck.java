@@ -33,6 +33,10 @@ final class PermissionCheck {
 
     private static final Pattern DENIED_COMMAND = Pattern.compile("run the '([^']+)' command");
     private static final Pattern DENIED = Pattern.compile("permission|can't (run|access|publish)");
+
+    /** What Redis 6.2 puts before an error of a command in a script. */
+    private static final Pattern IN_SCRIPT = Pattern.compile("^@user_script: \\d+: -?");
+
     private static final String GRANT = "ACL SETUSER <the user of spring.data.redis.username> ";
     private static final long SCRATCH_TTL_MILLIS = 1_000;
 
@@ -154,7 +158,8 @@ final class PermissionCheck {
                 return; // EVAL was refused before
             }
             if (!DENIED.matcher(failure).find()) {
-                others.computeIfAbsent(failure, none -> new ArrayList<>()).add(command);
+                String reason = IN_SCRIPT.matcher(failure).replaceFirst("").strip();
+                others.computeIfAbsent(reason, none -> new ArrayList<>()).add(command);
             } else if (failure.contains("channel")) {
                 channels = true;
             } else if (failure.contains(" key")) {

@@ -146,7 +146,7 @@ class SelfCheckTests {
     @Test
     void aReadOnlyReplicaIsFound() {
         try (RedisServer replica = RedisServer.start(
-                "--replicaof", server.host() + " " + server.port(), "--repl-diskless-sync-delay", "0")) {
+                "--replicaof", server.host(), String.valueOf(server.port()), "--repl-diskless-sync-delay", "0")) {
             assertThat(check(at(replica)))
                     .singleElement()
                     .satisfies(finding -> assertThat(finding.toString())
