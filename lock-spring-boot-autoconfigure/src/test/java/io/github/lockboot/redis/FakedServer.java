@@ -16,8 +16,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 /** A fake before a real server, an application instance that sees the fake, and one that does not; closed together. */
 final class FakedServer implements AutoCloseable {
 
-    static final Duration COMMAND_TIMEOUT = Duration.ofMillis(500);
-    static final Duration TTL = Duration.ofSeconds(2);
+    static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(1);
+    static final Duration TTL = Duration.ofSeconds(4);
     static final Duration SLACK = Duration.ofSeconds(2);
 
     final FakeRedis fake;
@@ -93,7 +93,7 @@ final class FakedServer implements AutoCloseable {
     }
 
     void awaitFree(String name) {
-        Actor.await(name + " is free", Duration.ofSeconds(5), () -> !exists(name));
+        Actor.await(name + " is free", Duration.ofSeconds(10), () -> !exists(name));
     }
 
     void awaitNothingLeft() {
