@@ -49,7 +49,7 @@ final class BlockingAcquisition {
     private static HeldLock lock(WantedLock wanted, long start) throws InterruptedException {
         LockRegistry registry = wanted.registry();
         NamedLock lock = registry.get(wanted.name(), wanted.spec().options());
-        if (!lock.tryLock(wanted.waitLeft(start).toNanos(), TimeUnit.NANOSECONDS)) {
+        if (!lock.tryLock(TimeUnit.NANOSECONDS.convert(wanted.waitLeft(start)), TimeUnit.NANOSECONDS)) {
             throw new LockNotAcquiredException(wanted.name(), since(start));
         }
         return new HeldLock.ByThread(lock, LockContext.of(registry, wanted.name()));

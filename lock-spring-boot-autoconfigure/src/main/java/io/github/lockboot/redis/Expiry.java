@@ -18,6 +18,7 @@ final class Expiry {
     private final long timeoutNanos;
     private final Queue<Sent> inOrder = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean looking = new AtomicBoolean();
+    private volatile boolean closed;
 
     Expiry(Timer timer, long timeoutNanos) {
         this.timer = timer;
@@ -26,8 +27,13 @@ final class Expiry {
 
     void watch(CompletableFuture<?> reply) {
         dropAnswered();
-        inOrder.add(new Sent(reply, timer.nanoTime()));
-        lookLater();
+        Sent sent = new Sent(reply, timer.nanoTime());
+        inOrder.add(sent);
+        if (closed) {
+            failAtClose(sent);
+        } else {
+            lookLater();
+        }
     }
 
     /** Keeps the garbage young: what is answered is let go faster than new ones come, not at the next look. */
@@ -39,6 +45,16 @@ final class Expiry {
             }
             inOrder.remove(first);
         }
+    }
+
+    /** Nobody looks any more; who waits for an answer is not left waiting. */
+    void close() {
+        closed = true;
+        inOrder.forEach(Expiry::failAtClose);
+    }
+
+    private static void failAtClose(Sent sent) {
+        sent.reply.completeExceptionally(new TimeoutException("the lock registry was closed before Redis answered"));
     }
 
     private void lookLater() {

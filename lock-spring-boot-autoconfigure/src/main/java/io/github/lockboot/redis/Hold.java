@@ -159,6 +159,10 @@ final class Hold implements Lease, Waiter.Outcome {
         return lossReason;
     }
 
+    boolean isReleased() {
+        return state.get() == State.RELEASED;
+    }
+
     boolean isLost() {
         return state.get() == State.LOST;
     }
@@ -228,8 +232,12 @@ final class Hold implements Lease, Waiter.Outcome {
 
     @Override
     public CompletableFuture<Void> closeAfter(Duration delay) {
+        boolean notRenewed = isOverdue();
         keptUntil = engine.nanoTime() + LockEngine.nanosOf(delay);
         kept = true;
+        if (notRenewed) {
+            queue.renewAgain(acquisition);
+        }
         CompletableFuture<Void> closed = new CompletableFuture<>();
         if (delay.isZero() || delay.isNegative()) {
             close(closed);

@@ -68,7 +68,7 @@ final class LeaseRequest<T> {
             Timer.Task timeout = engine.schedule(waitNanos, () -> queue.leaveAtDeadline(waiter));
             future.whenComplete((lease, failure) -> timeout.cancel());
         }
-        future.whenComplete((lease, failure) -> queue.leave(waiter));
+        future.whenComplete((lease, failure) -> queue.abandon(waiter));
         return future;
     }
 

@@ -97,6 +97,7 @@ final class LettuceScriptRunner implements ScriptRunner {
             closed = true;
             connection = null;
         }
+        expiry.close();
     }
 
     private void connect() {

@@ -77,6 +77,15 @@ final class LocalQueue {
         });
     }
 
+    /** Leaves for good: if it has been granted the lock and cannot use it, it does not wait again. */
+    void abandon(Waiter waiter) {
+        locked(() -> {
+            if (!leave(waiter)) {
+                waiter.setOverdue();
+            }
+        });
+    }
+
     /** @return false if it is no longer waiting: it has been granted the lock, refused, or has failed */
     boolean leave(Waiter waiter) {
         return mutex.locked(() -> {
@@ -308,7 +317,7 @@ final class LocalQueue {
 
     private CompletableFuture<Boolean> end(Hold hold, Function<Acquisition, CompletableFuture<Boolean>> how) {
         return mutex.locked(() -> {
-            if (hold.isOver()) {
+            if (hold.isOver() && !hold.isReleased()) {
                 lost(hold.acquisition(), "its lease ran out");
                 return LockEngine.NOT_INTACT;
             }
@@ -316,7 +325,21 @@ final class LocalQueue {
                 return hold.isLost() ? LockEngine.NOT_INTACT : LockEngine.INTACT;
             }
             holder = null;
-            return how.apply(hold.acquisition());
+            boolean notRenewed = hold.isOverdue();
+            CompletableFuture<Boolean> intact = how.apply(hold.acquisition());
+            if (notRenewed) {
+                renewAgain(hold.acquisition());
+            }
+            return intact;
+        });
+    }
+
+    /** Who goes beyond the longest hold is renewed no more; this lock is now somebody else's, or kept on purpose. */
+    void renewAgain(Acquisition owner) {
+        locked(() -> {
+            if (owner == acquisition && owner.isOwned()) {
+                engine.renewer().add(owner, owner.grant());
+            }
         });
     }
 
@@ -336,8 +359,12 @@ final class LocalQueue {
         return intact;
     }
 
+    /** A lease that nobody renews is not shared: the next one is promised a whole one. */
     private boolean isSameTurn(Acquisition owner, Waiter next) {
-        return next.terms().equals(owner.terms) && owner.grant().canServeAnother(engine.nanoTime()) && turn.takeOne();
+        return owner.terms.renew()
+                && next.terms().equals(owner.terms)
+                && owner.grant().canServeAnother(engine.nanoTime())
+                && turn.takeOne();
     }
 
     private CompletableFuture<Boolean> unlockAndQueueAgain(Acquisition owner, Waiter next) {

@@ -29,6 +29,7 @@ final class LockEngine implements GrantChannel.Subscriber, AutoCloseable {
     /** The longest lease that comes with a pushed grant; a waiter polls three times in it. */
     private static final long CLAIM_LEASE_MILLIS = 6_000;
 
+    private static final long NO_THREAD_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
     private static final long DRAIN_LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     /** How a registry waits and passes on. */
@@ -78,13 +79,13 @@ final class LockEngine implements GrantChannel.Subscriber, AutoCloseable {
         this.store = store;
         this.timer = surroundings.timer();
         this.workers = surroundings.workers();
-        this.inTurn = Threads.inTurn(workers);
+        this.inTurn = Threads.inTurn(this::runLater);
         this.random = surroundings.random();
         this.channel = channelFactory.create(this);
         this.renewer = new Renewer(this);
         this.settler = new Settler(this);
-        this.losses = new LossReporter(workers, log);
-        this.listeners = new Listeners(timer, workers);
+        this.losses = new LossReporter(this::runLater, log);
+        this.listeners = new Listeners(timer, this::runLater);
     }
 
     // --- names ------------------------------------------------------------------------------------------------
@@ -183,8 +184,13 @@ final class LockEngine implements GrantChannel.Subscriber, AutoCloseable {
         return timer.schedule(delayNanos, task);
     }
 
+    /** When the process has no thread left to give, it is tried again: what is told here must not be forgotten. */
     void runLater(Runnable mayBlock) {
-        workers.execute(mayBlock);
+        try {
+            workers.execute(mayBlock);
+        } catch (OutOfMemoryError noThread) {
+            schedule(NO_THREAD_NANOS, () -> runLater(mayBlock));
+        }
     }
 
     /** On a worker too, but one after the other: for many at once that do not block. */

@@ -37,13 +37,15 @@ final class PubSubGrantChannel implements GrantChannel {
     private final Cuts cuts = new Cuts();
     private final AtomicBoolean opened = new AtomicBoolean();
     private final AtomicBoolean followed = new AtomicBoolean();
-    private final AtomicBoolean completionsAdded = new AtomicBoolean();
     private volatile boolean live;
     private volatile long retryMillis = RECOVERY_MILLIS;
     private volatile long completionsRetryMillis = RECOVERY_MILLIS;
     private volatile boolean closed;
     private volatile @Nullable RedisMessageListenerContainer container;
     private final AtomicReference<@Nullable RedisMessageListenerContainer> started = new AtomicReference<>();
+
+    /** The one that listens to completions, too. */
+    private final AtomicReference<@Nullable RedisMessageListenerContainer> following = new AtomicReference<>();
 
     PubSubGrantChannel(
             Supplier<? extends RedisConnectionFactory> connectionFactory,
@@ -84,7 +86,7 @@ final class PubSubGrantChannel implements GrantChannel {
     /** Beside the session's channel, which must not depend on whether this one is allowed. */
     private void addCompletions() {
         RedisMessageListenerContainer running = started.get();
-        if (running == null || closed || !completionsAdded.compareAndSet(false, true)) {
+        if (running == null || closed || following.getAndSet(running) == running) {
             return;
         }
         CompletionListener listener = new CompletionListener();
@@ -93,7 +95,7 @@ final class PubSubGrantChannel implements GrantChannel {
             completionsRetryMillis = RECOVERY_MILLIS;
         } catch (RuntimeException failure) {
             running.removeMessageListener(listener);
-            completionsAdded.set(false);
+            following.compareAndSet(running, null);
             if (completionsRetryMillis == RECOVERY_MILLIS) {
                 log.warn("The channel " + completionChannel
                         + " cannot be subscribed to, so those who wait for a flight only poll: " + failure);
@@ -178,7 +180,6 @@ final class PubSubGrantChannel implements GrantChannel {
     private void subscribeAnewIfDeaf() {
         RedisMessageListenerContainer deaf = live || closed ? null : started.getAndSet(null);
         if (deaf != null) {
-            completionsAdded.set(false);
             destroy(deaf);
             subscribe();
         }

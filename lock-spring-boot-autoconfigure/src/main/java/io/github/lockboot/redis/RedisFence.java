@@ -47,7 +47,7 @@ public final class RedisFence {
      * @param key as it is in Redis, nothing is put before it
      * @param value to be set
      * @param token {@link io.github.lockboot.NamedLock#fencingToken()} or {@link io.github.lockboot.Lease#fencingToken()}
-     * @param timeToLive how long from now the key lasts, value and token, at least 1 ms
+     * @param timeToLive how long from now the key lasts, value and token, at least 1 ms, at most 100 years
      * @throws StaleTokenException if a larger token has been seen; the key is unchanged
      * @throws IllegalArgumentException if the token is not positive, or the time to live is below 1 ms
      * @throws IllegalStateException inside a transaction or pipeline of the connection, where Redis does not answer yet
@@ -58,8 +58,11 @@ public final class RedisFence {
         if (token <= 0) {
             throw new IllegalArgumentException("token is " + token + "; those of locks are positive");
         }
-        if (timeToLive.toMillis() < 1) {
+        if (timeToLive.compareTo(Duration.ofMillis(1)) < 0) {
             throw new IllegalArgumentException("timeToLive is " + timeToLive + "; it must be at least 1 ms");
+        }
+        if (timeToLive.compareTo(Duration.ofDays(36_500)) > 0) {
+            throw new IllegalArgumentException("timeToLive is " + timeToLive + "; it must be at most 100 years");
         }
         String reply = redis.execute(
                 LuaScript.FENCE, List.of(key), Long.toString(token), value, Long.toString(timeToLive.toMillis()));

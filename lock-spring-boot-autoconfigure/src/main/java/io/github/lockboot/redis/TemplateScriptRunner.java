@@ -74,5 +74,7 @@ final class TemplateScriptRunner implements ScriptRunner {
     }
 
     @Override
-    public void close() {}
+    public void close() {
+        expiry.close();
+    }
 }

@@ -119,6 +119,13 @@ class LockPerElementTests {
         assertThat(registry.events()).isEmpty();
     }
 
+    @Test
+    void aWaitOfCenturiesIsOne() {
+        runner.withPropertyValues("lock.wait-time=110000d")
+                .run(context -> context.getBean(Stock.class).reserve(List.of("a")));
+        assertThat(registry.events()).containsExactly("lock stock:a", "body", "unlock stock:a");
+    }
+
     private void run(Consumer<Stock> test) {
         runner.run(context -> test.accept(context.getBean(Stock.class)));
     }

@@ -37,6 +37,11 @@ final class ManualTimer implements Timer {
         now = end;
     }
 
+    /** Time passes while nothing runs, as in a process that is stopped. */
+    void stopFor(Duration time) {
+        now += time.toNanos();
+    }
+
     @Override
     public void close() {
         tasks.clear();

@@ -23,6 +23,7 @@ final class ScriptedEngine {
     static final String SESSION = "session";
 
     private final Deque<Sent> sent = new ArrayDeque<>();
+    private final CallerRuns workers = new CallerRuns();
     final ManualTimer timer = new ManualTimer();
     final LockEngine engine;
     boolean channelLive = true;
@@ -32,7 +33,7 @@ final class ScriptedEngine {
         LockEngine.Settings settings = new LockEngine.Settings(
                 Duration.ofSeconds(2), Duration.ofMillis(20), Duration.ofSeconds(2), localHandoffLimit);
         LockStore store = new LockStore(new Redis(), "lock:", settings.retryInterval(), settings.patience(), 1_000);
-        LockEngine.Surroundings surroundings = new LockEngine.Surroundings(timer, new CallerRuns(), () -> 0);
+        LockEngine.Surroundings surroundings = new LockEngine.Surroundings(timer, workers, () -> 0);
         engine =
                 new LockEngine(settings, new AcquisitionIds(SESSION), store, surroundings, subscriber -> new Channel());
         List.of(listeners).forEach(engine.listeners()::add);
@@ -156,11 +157,40 @@ final class ScriptedEngine {
         public void close() {}
     }
 
+    /** The next thread that is asked for cannot be made. */
+    void lackThread() {
+        workers.lacking = true;
+    }
+
+    /** What is given to threads from now on is not run before {@link #resumeThreads}. */
+    void holdThreads() {
+        workers.holding = true;
+    }
+
+    void resumeThreads() {
+        workers.holding = false;
+        while (!workers.held.isEmpty()) {
+            workers.held.remove().run();
+        }
+    }
+
     private static final class CallerRuns extends AbstractExecutorService {
+
+        private final Deque<Runnable> held = new ArrayDeque<>();
+        private boolean lacking;
+        private boolean holding;
 
         @Override
         public void execute(Runnable task) {
-            task.run();
+            if (lacking) {
+                lacking = false;
+                throw new OutOfMemoryError("unable to create native thread");
+            }
+            if (holding) {
+                held.add(task);
+            } else {
+                task.run();
+            }
         }
 
         @Override

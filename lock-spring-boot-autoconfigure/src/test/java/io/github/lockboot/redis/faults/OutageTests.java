@@ -14,6 +14,8 @@ import io.github.lockboot.NamedLock;
 import io.github.lockboot.redis.RedisLockRegistry;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -139,6 +141,22 @@ class OutageTests {
         }
         assertThat(worst).isLessThan(COMMAND_TIMEOUT.plusMillis(60).plus(SLACK));
         Actor.await("nothing in use", Duration.ofSeconds(60), () -> fleet.inUse() == 0);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void anUnlockUnderWayEndsWhenTheRegistryIsClosed(boolean sharing) throws Exception {
+        RedisLockRegistry closing = fleet.registry(builder -> (sharing ? builder.sharingConnections() : builder)
+                .commandTimeout(Duration.ofSeconds(20))
+                .defaults(LockOptions.defaults().withTtl(Duration.ofMinutes(1))));
+        NamedLock lock = closing.get("x");
+        Actor holder = fleet.holder(lock);
+        fleet.server().pause();
+        CompletableFuture<Void> released = holder.begin(lock::unlock);
+        Actor.await("it waits for Redis", holder::isWaiting);
+        closing.close();
+        assertThat(timeOf(() -> Actor.get(released))).isLessThan(Duration.ofSeconds(10));
+        fleet.server().resume();
     }
 
     @Test
