@@ -49,7 +49,7 @@ public final class RedisFence {
      * @param token {@link io.github.lockboot.NamedLock#fencingToken()} or {@link io.github.lockboot.Lease#fencingToken()}
      * @param timeToLive how long from now the key lasts, value and token, at least 1 ms, at most 100 years
      * @throws StaleTokenException if a larger token has been seen; the key is unchanged
-     * @throws IllegalArgumentException if the token is not positive, or the time to live is below 1 ms
+     * @throws IllegalArgumentException if the token is not positive, or the time to live is out of its bounds
      * @throws IllegalStateException inside a transaction or pipeline of the connection, where Redis does not answer yet
      * @throws org.springframework.dao.DataAccessException if Redis fails or the key has another type; after a timeout the
      *     value may have been set

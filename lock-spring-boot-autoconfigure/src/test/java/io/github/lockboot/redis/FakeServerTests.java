@@ -265,7 +265,8 @@ class FakeServerTests {
 
     @Test
     void whoIsQueuedEnduresRefusalsAndIsServed() throws Exception {
-        withEach(Stream.concat(REFUSALS.stream(), OTHER_ERRORS.stream()).toList(), (error, name, lock) -> {
+        withEach(Stream.concat(REFUSALS.stream(), OTHER_ERRORS.stream()).toList(), (error, name, unused) -> {
+            NamedLock lock = faked.patient.get(name);
             Lease held = faked.other.acquire(name, LockOptions.defaults());
             try (Actor waiter = new Actor()) {
                 CompletableFuture<Boolean> served = waiter.start(() -> lock.tryLock(20, TimeUnit.SECONDS));
