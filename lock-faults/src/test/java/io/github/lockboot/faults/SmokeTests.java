@@ -2,12 +2,14 @@ package io.github.lockboot.faults;
 
 import java.util.List;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** A few faults, once each, on this library alone: what the normal build has of the suite. {@code -Dseed=} repeats a run. */
+@Tag("full")
 class SmokeTests {
 
     @ParameterizedTest

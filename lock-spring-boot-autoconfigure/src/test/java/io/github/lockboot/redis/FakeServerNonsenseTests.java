@@ -24,6 +24,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.FieldSource;
@@ -38,6 +39,7 @@ import static io.github.lockboot.redis.FakedServer.timeUntilUnavailable;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** A server that answers our commands with nonsense or half a reply, and one that refuses every tenth of them. */
+@Tag("full")
 class FakeServerNonsenseTests {
 
     /** No script of ours answers so; some are no RESP at all, and end the connection. */

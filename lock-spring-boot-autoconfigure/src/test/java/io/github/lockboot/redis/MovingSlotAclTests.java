@@ -7,12 +7,14 @@ import io.github.lockboot.Actor;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.fixture.RedisCluster;
 import io.github.lockboot.fixture.RedisServer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** A slot moves while its lock is used, by a user that may do no more than locks and a Cluster need. */
+@Tag("full")
 class MovingSlotAclTests {
 
     private static final int MOVES = 6;

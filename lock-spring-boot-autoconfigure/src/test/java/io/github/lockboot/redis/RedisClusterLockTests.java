@@ -5,9 +5,11 @@ import io.github.lockboot.LockRegistryContract;
 import io.github.lockboot.fixture.RedisCluster;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 
 /** The contract on a Redis Cluster of three masters. */
+@Tag("full")
 class RedisClusterLockTests extends LockRegistryContract {
 
     private static RedisCluster cluster;

@@ -9,10 +9,12 @@ import io.github.lockboot.fixture.RedisCluster;
 import io.github.lockboot.fixture.RedisTls;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** The contract on a Redis Cluster over TLS, as a user that may do no more than locks and a Cluster need. */
+@Tag("full")
 class RedisClusterTlsLockTests extends LockRegistryContract {
 
     private static RedisTls tls;

@@ -7,10 +7,12 @@ import io.github.lockboot.LockRegistryContract;
 import io.github.lockboot.fixture.RedisSentinel;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** The contract on a master that Sentinels watch, as a user that may do no more than locks need. */
+@Tag("full")
 class RedisSentinelAclLockTests extends LockRegistryContract {
 
     private static RedisSentinel sentinel;

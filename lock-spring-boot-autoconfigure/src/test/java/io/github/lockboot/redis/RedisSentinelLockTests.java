@@ -7,9 +7,11 @@ import io.github.lockboot.LockRegistryContract;
 import io.github.lockboot.fixture.RedisSentinel;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 
 /** The contract on a master that Sentinels watch. */
+@Tag("full")
 class RedisSentinelLockTests extends LockRegistryContract {
 
     private static RedisSentinel sentinel;

@@ -8,11 +8,13 @@ import io.github.lockboot.fixture.RedisSentinel;
 import io.github.lockboot.fixture.RedisTls;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** The contract on a master that Sentinels watch, both asked over TLS, as a user that may do no more than locks need. */
+@Tag("full")
 class RedisSentinelTlsLockTests extends LockRegistryContract {
 
     private static RedisTls tls;

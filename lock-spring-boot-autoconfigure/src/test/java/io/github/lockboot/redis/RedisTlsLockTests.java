@@ -11,6 +11,7 @@ import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.fixture.RedisTls;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.ConfigurableApplicationContext;
 
@@ -18,6 +19,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /** The contract over TLS, as a user that may do no more than locks need. */
+@Tag("full")
 class RedisTlsLockTests extends LockRegistryContract {
 
     private static RedisTls tls;

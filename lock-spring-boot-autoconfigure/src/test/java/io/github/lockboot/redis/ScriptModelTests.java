@@ -11,6 +11,7 @@ import io.github.lockboot.fixture.RedisProbe;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.redis.ClockedScripts.Seen;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -20,11 +21,13 @@ import static org.assertj.core.api.Assertions.fail;
 /**
  * Random sequences of calls and mishaps, on Redis and on {@link LockModel} side by side: after every step both must agree on
  * the reply, on all that is stored and on the messages. A failure prints its seed and the shortest sequence found that still
- * fails. {@code -Dlock.model.seed} and {@code -Dlock.model.sequences} choose others than the usual ones.
+ * fails. {@code -Dlock.model.seed} and {@code -Dlock.model.sequences} choose others than the usual ones;
+ * more than a few run with {@code -Pfull}.
  */
 class ScriptModelTests {
 
     private static final long FIRST_SEED = Long.getLong("lock.model.seed", 0);
+    private static final int FEW = 200;
     private static final int SEQUENCES = Integer.getInteger("lock.model.sequences", 2_000);
 
     private static final String KEY = "lock:model";
@@ -44,10 +47,21 @@ class ScriptModelTests {
     @ParameterizedTest
     @EnumSource
     void theScriptsDoWhatTheModelDoes(RedisProgram program) {
+        compare(program, FIRST_SEED, Math.min(FEW, SEQUENCES));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @Tag("full")
+    void theScriptsDoWhatTheModelDoesInThousandsOfSequences(RedisProgram program) {
+        compare(program, FIRST_SEED + FEW, SEQUENCES - FEW);
+    }
+
+    private void compare(RedisProgram program, long firstSeed, int sequences) {
         try (RedisServer server = program.start();
                 RedisProbe redis = server.probe()) {
             ClockedScripts scripts = new ClockedScripts(redis);
-            for (long seed = FIRST_SEED; seed < FIRST_SEED + SEQUENCES; seed++) {
+            for (long seed = firstSeed; seed < firstSeed + sequences; seed++) {
                 List<LockStep> steps = LockStep.sequence(new Random(seed));
                 String failure = failure(redis, scripts, steps);
                 if (failure != null) {

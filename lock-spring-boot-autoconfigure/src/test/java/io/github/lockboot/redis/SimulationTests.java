@@ -10,6 +10,7 @@ import ch.qos.logback.core.read.ListAppender;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -21,11 +22,12 @@ import static org.assertj.core.api.Assertions.fail;
 /**
  * The real engine through thousands of schedules of delays, repeats, losses, cuts, pauses and crashes, in one thread on simulated
  * time. A failure names its seed, and {@code -Dlock.simulation.seed} replays that one. {@code -Dlock.simulation.schedules} runs
- * more than the usual ones.
+ * more than the usual ones, with {@code -Pfull}.
  */
 class SimulationTests {
 
     private static final @Nullable Long ONLY_SEED = Long.getLong("lock.simulation.seed");
+    private static final int FEW = 300;
     private static final int SCHEDULES = Integer.getInteger("lock.simulation.schedules", 3_000);
     private static final int SCHEDULES_WITH_A_FLAW = 300;
     private static final int LINES = 300;
@@ -47,8 +49,24 @@ class SimulationTests {
 
     @Test
     void whateverHappensAtMostOneHoldsAndNobodyIsForgotten() {
-        long first = ONLY_SEED == null ? 0 : ONLY_SEED;
-        long last = ONLY_SEED == null ? SCHEDULES : ONLY_SEED + 1;
+        if (ONLY_SEED == null) {
+            run(0, FEW);
+        } else {
+            run(ONLY_SEED, ONLY_SEED + 1);
+        }
+    }
+
+    @Test
+    @Tag("full")
+    void whateverHappensInThousandsOfSchedulesAtMostOneHoldsAndNobodyIsForgotten() {
+        run(FEW, SCHEDULES);
+        assertThat(seen)
+                .as("what the schedules reach")
+                .containsKeys("acquired", "lost", "mishap", "stopped", "stranger", "followed", "completed")
+                .containsKeys("LockNotAcquiredException", "LockUnavailableException", "CancellationException");
+    }
+
+    private void run(long first, long last) {
         for (long seed = first; seed < last; seed++) {
             AssertionError failure = failureOf(new Simulation(seed, false, null, seen));
             if (failure != null) {
@@ -56,12 +74,6 @@ class SimulationTests {
             }
         }
         assertThat(disorder.list).as("errors logged").isEmpty();
-        if (ONLY_SEED == null) {
-            assertThat(seen)
-                    .as("what the schedules reach")
-                    .containsKeys("acquired", "lost", "mishap", "stopped", "stranger", "followed", "completed")
-                    .containsKeys("LockNotAcquiredException", "LockUnavailableException", "CancellationException");
-        }
     }
 
     @ParameterizedTest

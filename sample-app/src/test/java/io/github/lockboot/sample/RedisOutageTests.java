@@ -1,5 +1,8 @@
 package io.github.lockboot.sample;
 
+import java.time.Duration;
+
+import io.github.lockboot.fixture.Await;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.sample.SampleInstance.Answer;
 import org.junit.jupiter.api.Test;
@@ -11,8 +14,12 @@ class RedisOutageTests {
     @Test
     void everyRequestIsAnsweredWith503WhileRedisIsDown() {
         try (RedisServer redis = RedisServer.start();
-                SampleInstance sample = SampleInstance.on(redis)) {
-            sample.put("/accounts/a?balance=1");
+                SampleInstance sample = SampleInstance.on(
+                        redis, "--lock.redis.command-timeout=500ms", "--spring.data.redis.timeout=500ms")) {
+            Await.until(
+                    Duration.ofSeconds(30),
+                    () -> sample.put("/accounts/a?balance=1").status() < 500,
+                    () -> "it never connected");
             String id = sample.post("/red-packets?amount=1&count=1").read("$.id");
             redis.kill();
             assertUnavailable(sample.post("/red-packets/" + id + "/grab?openid=o1"));

@@ -12,6 +12,7 @@ import io.github.lockboot.fixture.RedisSentinel;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.redis.RedisLockRegistry;
 import io.github.lockboot.redis.TestRegistries;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
@@ -19,6 +20,7 @@ import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Another server becomes the master: locks find it, whatever the old one does. */
+@Tag("full")
 class MasterChangeTests {
 
     private static final Duration FAILOVER = Duration.ofSeconds(30);

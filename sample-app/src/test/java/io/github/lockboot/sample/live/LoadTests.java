@@ -8,6 +8,7 @@ import io.github.lockboot.sample.SampleInstance;
 import io.github.lockboot.sample.SampleInstance.Answer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -16,6 +17,7 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Two instances that share one Redis, under the loads that the page starts. */
+@Tag("full")
 class LoadTests {
 
     private static RedisServer redis;

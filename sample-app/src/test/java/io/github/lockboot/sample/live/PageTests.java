@@ -8,12 +8,14 @@ import io.github.lockboot.sample.SampleInstance;
 import io.github.lockboot.sample.SampleInstance.Answer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** The page in a real browser, on two instances that share one Redis. */
+@Tag("full")
 class PageTests {
 
     private static RedisServer redis;
