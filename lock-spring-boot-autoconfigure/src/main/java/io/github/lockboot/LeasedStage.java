@@ -89,7 +89,6 @@ final class LeasedStage<T extends @Nullable Object> {
         complete(result, value, outcome);
     }
 
-    @SuppressWarnings("NullAway") // a stage without a failure has a value, null only where T may be
     private static <T extends @Nullable Object> void complete(
             CompletableFuture<T> future, @Nullable T value, @Nullable Throwable failure) {
         if (failure == null) {

@@ -361,8 +361,7 @@ public class LockTemplate {
             return result();
         }
 
-        /** Null only where T may be. */
-        @SuppressWarnings("NullAway")
+        @SuppressWarnings("NullAway") // there is a result without a refusal, null only where T may be
         private T result() {
             return result;
         }

@@ -47,7 +47,6 @@ final class Steps<T> {
         }
     }
 
-    @SuppressWarnings("NullAway") // a stage without a failure has a value, null only where V may be
     private <V extends @Nullable Object> void goOn(
             @Nullable V value, @Nullable Throwable failure, Consumer<? super V> next) {
         if (failure != null) {

@@ -13,6 +13,8 @@ import io.github.lockboot.benchmarks.WorkerProcess.FailedException;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.fixture.TcpProxy;
 
+import static java.util.Objects.requireNonNull;
+
 /** Measures all contenders in interleaved rounds, first one round of each, then the next of each. See README.md. */
 public final class Benchmark {
 
@@ -70,13 +72,13 @@ public final class Benchmark {
                     Measurement one =
                             teams.team(scenario, contender).measure(scenario.load(), plan.roundMillis(), turns);
                     if (warm) {
-                        measured.get(contender).add(one);
+                        requireNonNull(measured.get(contender)).add(one);
                     }
                 });
             }
         }
         return contenders.stream()
-                .map(one -> new Result(scenario, one, measured.get(one), failures.get(one)))
+                .map(one -> new Result(scenario, one, requireNonNull(measured.get(one)), failures.get(one)))
                 .toList();
     }
 

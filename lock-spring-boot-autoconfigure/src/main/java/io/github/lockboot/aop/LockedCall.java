@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
+import io.github.lockboot.LockTemplate.Action;
 import org.aopalliance.intercept.MethodInvocation;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -79,7 +80,9 @@ final class LockedCall {
         if (token != null) {
             token.set(invocation, held.innermost());
         }
-        return held.<@Nullable Object, Throwable>call(invocation::proceed);
+        @SuppressWarnings("NullAway") // it may return null, as its type argument says
+        Action<@Nullable Object, Throwable> body = invocation::proceed;
+        return held.call(body);
     }
 
     /** Says once that a transaction was active before the lock was taken. */

@@ -25,6 +25,7 @@ final class PlainCall implements CallStrategy {
         String name = spec.lockName(call.context(invocation));
         LockTemplate template = spec.template().get();
         LockContext context = LockContext.of(template.registry(), name);
+        @SuppressWarnings("NullAway") // it may return null, as its type argument says
         Action<@Nullable Object, Throwable> body = invocation::proceed;
         return template.execute(name, spec.options(), () -> context.call(body));
     }

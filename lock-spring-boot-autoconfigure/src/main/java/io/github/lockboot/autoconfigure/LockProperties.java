@@ -97,7 +97,7 @@ public record LockProperties(
         locks = requireNonNullElse(locks, Map.of());
         startupCheck = requireNonNullElse(startupCheck, StartupCheck.WARN);
         shutdownGracePeriod = requireNonNullElse(shutdownGracePeriod, Duration.ofSeconds(10));
-        retry = requireNonNullElse(retry, new Retry(Retry.DEFAULT_INTERVAL, null));
+        retry = requireNonNullElse(retry, new Retry(Retry.DEFAULT_INTERVAL, Retry.DEFAULT_MIN_INTERVAL));
         redis = requireNonNullElse(redis, new Redis(null));
         aop = requireNonNullElse(aop, new Aop(DistributedLockAdvisor.DEFAULT_ORDER));
         endpoint = requireNonNullElse(endpoint, new Endpoint(false));
@@ -169,7 +169,7 @@ public record LockProperties(
      * @param interval How often a waiter that Redis will notify asks all the same.
      * @param minInterval How soon a waiter that nobody can notify asks again at first. 20ms, or the interval if that is less.
      */
-    public record Retry(Duration interval, @Nullable Duration minInterval) {
+    public record Retry(Duration interval, Duration minInterval) {
 
         private static final Duration DEFAULT_INTERVAL = Duration.ofSeconds(2);
         private static final Duration DEFAULT_MIN_INTERVAL = Duration.ofMillis(20);

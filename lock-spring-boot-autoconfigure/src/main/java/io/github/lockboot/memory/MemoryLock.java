@@ -167,7 +167,7 @@ final class MemoryLock implements NamedLock {
 
     @Override
     public <T extends @Nullable Object, E extends Throwable> T call(LockTemplate.Action<T, E> action) throws E {
-        MemoryHold mine = this.<@Nullable MemoryHold>withMine(null, hold -> hold);
+        MemoryHold mine = locks.<@Nullable MemoryHold>inOrder(name, this::mine);
         return mine == null ? action.run() : mine.call(action);
     }
 
@@ -177,12 +177,17 @@ final class MemoryLock implements NamedLock {
     }
 
     /** What the current thread's hold says, if it has one that is not lost. */
-    private <T extends @Nullable Object> T withMine(T otherwise, Function<MemoryHold, T> question) {
+    private <T> T withMine(T otherwise, Function<MemoryHold, T> question) {
         return locks.inOrder(name, slot -> {
-            MemoryHold holder = slot.holder();
-            boolean mine = holder != null && holder.request().isFrom(registry, Thread.currentThread());
-            return mine ? question.apply(holder) : otherwise;
+            MemoryHold mine = mine(slot);
+            return mine != null ? question.apply(mine) : otherwise;
         });
+    }
+
+    /** The current thread's hold, unless it has none or that is lost. */
+    private @Nullable MemoryHold mine(Slot slot) {
+        MemoryHold holder = slot.holder();
+        return holder != null && holder.request().isFrom(registry, Thread.currentThread()) ? holder : null;
     }
 
     private MemoryHold intact() {
@@ -198,8 +203,8 @@ final class MemoryLock implements NamedLock {
     /** The current thread's hold, lost or not. */
     private MemoryHold held(Slot slot) {
         Thread current = Thread.currentThread();
-        MemoryHold hold = slot.holder();
-        if (hold == null || !hold.request().isFrom(registry, current)) {
+        MemoryHold hold = mine(slot);
+        if (hold == null) {
             hold = locks.lostBy(registry, name, current);
         }
         if (hold == null) {

@@ -14,6 +14,8 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 
+import static java.util.Objects.requireNonNull;
+
 /**
  * Counts and times locks. Every meter is tagged with the group of the lock as {@code name}, never with its name or key, and all
  * meters of a group are there, at zero, from its first use on.
@@ -43,7 +45,7 @@ public final class LockMetrics implements LockListener {
     public void acquired(LockUse use, Origin origin, Duration waited) {
         Meters meters = of(use);
         meters.endWait(Outcome.ACQUIRED, waited);
-        meters.origins.get(origin).increment();
+        requireNonNull(meters.origins.get(origin)).increment();
         meters.held.incrementAndGet();
     }
 
@@ -152,7 +154,7 @@ public final class LockMetrics implements LockListener {
 
         void endWait(Outcome outcome, Duration waited) {
             waiting.decrementAndGet();
-            waits.get(outcome).record(waited);
+            requireNonNull(waits.get(outcome)).record(waited);
         }
 
         void endHold(Duration time) {

@@ -106,11 +106,11 @@ final class LocalQueue {
     void leaveAtDeadline(Waiter waiter) {
         locked(() -> {
             Acquisition asked = acquisition;
-            boolean unanswered = asked != null && !asked.isOwned() && !asked.isAnswered();
-            if (!waiter.isWaiting() || unanswered && asked.isAsking()) {
+            Acquisition unanswered = asked == null || asked.isOwned() || asked.isAnswered() ? null : asked;
+            if (!waiter.isWaiting() || unanswered != null && unanswered.isAsking()) {
                 waiter.setOverdue();
-            } else if (unanswered) {
-                waiters.giveUp(waiter, LockEngine.NO_ANSWER, asked.lastFailure());
+            } else if (unanswered != null) {
+                waiters.giveUp(waiter, LockEngine.NO_ANSWER, unanswered.lastFailure());
                 leaveRedisIfNobodyWaits();
             } else {
                 leave(waiter);

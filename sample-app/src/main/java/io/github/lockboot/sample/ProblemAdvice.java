@@ -27,6 +27,8 @@ import org.springframework.web.context.request.WebRequest;
 import org.springframework.web.method.annotation.HandlerMethodValidationException;
 import org.springframework.web.servlet.mvc.method.annotation.ResponseEntityExceptionHandler;
 
+import static java.util.Objects.requireNonNullElse;
+
 /** Answers what goes wrong with a problem detail (RFC 9457); one about bad parameters says for each how to mend it. */
 @RestControllerAdvice
 class ProblemAdvice extends ResponseEntityExceptionHandler {
@@ -81,7 +83,9 @@ class ProblemAdvice extends ResponseEntityExceptionHandler {
                     + Stream.of(type.getEnumConstants()).map(String::valueOf).collect(Collectors.joining(", "));
         }
         Throwable cause = mismatch.getMostSpecificCause();
-        return cause instanceof NumberFormatException ? "must be a whole number" : cause.getMessage();
+        return cause instanceof NumberFormatException
+                ? "must be a whole number"
+                : requireNonNullElse(cause.getMessage(), "must have another form");
     }
 
     @Override

@@ -16,6 +16,8 @@ import org.springframework.data.redis.core.StreamOperations;
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.stereotype.Component;
 
+import static java.util.Objects.requireNonNull;
+
 /** What happened lately in all instances: a short stream in Redis. */
 @Component
 public class EventLog {
@@ -46,8 +48,8 @@ public class EventLog {
     /** Newest first; each with the time it happened as {@code at}, in ms since 1970. */
     List<Map<String, String>> newest() {
         List<Map<String, String>> newest = new ArrayList<>();
-        List<MapRecord<String, String, String>> records =
-                streams.reverseRange(KEY, Range.unbounded(), Limit.limit().count(SHOWN));
+        List<MapRecord<String, String, String>> records = requireNonNull(
+                streams.reverseRange(KEY, Range.unbounded(), Limit.limit().count(SHOWN)));
         for (MapRecord<String, String, String> entry : records) {
             Map<String, String> event = new HashMap<>(entry.getValue());
             event.put("at", String.valueOf(entry.getId().getTimestamp()));

@@ -15,6 +15,8 @@ import org.springframework.data.redis.core.StreamOperations;
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.stereotype.Component;
 
+import static java.util.Objects.requireNonNull;
+
 /** The waiting times of all instances: a stream in Redis with a summary for every tick, instance and scenario. */
 @Component
 class WaitLog {
@@ -51,7 +53,7 @@ class WaitLog {
         String from = String.valueOf(System.currentTimeMillis() - ago.toMillis());
         List<Map<String, String>> waits = new ArrayList<>();
         List<MapRecord<String, String, String>> records =
-                streams.range(KEY, Range.rightUnbounded(Range.Bound.inclusive(from)));
+                requireNonNull(streams.range(KEY, Range.rightUnbounded(Range.Bound.inclusive(from))));
         for (MapRecord<String, String, String> entry : records) {
             Map<String, String> wait = new HashMap<>(entry.getValue());
             wait.put("id", entry.getId().getValue());

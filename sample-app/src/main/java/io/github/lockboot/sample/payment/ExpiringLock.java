@@ -21,7 +21,7 @@ class ExpiringLock extends HandMadeLock {
 
     @Override
     boolean tryOnce(String key, String me) {
-        return redis.opsForValue().setIfAbsent(key, me, EXPIRY);
+        return Boolean.TRUE.equals(redis.opsForValue().setIfAbsent(key, me, EXPIRY));
     }
 
     @Override

@@ -10,6 +10,8 @@ import org.springframework.data.redis.core.HashOperations;
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.stereotype.Component;
 
+import static java.util.Objects.requireNonNull;
+
 /**
  * Accounts in Redis, a hash for each mode, so that what one mode does wrong does not hurt the others. The hash has the balance and
  * how many payments are in it, written together; nothing here checks that nobody wrote in between.
@@ -45,7 +47,9 @@ class Ledger {
             throw new UnknownAccountException(accountId);
         }
         return new Entry(
-                money(account.get("opening")), money(account.get("balance")), Long.parseLong(account.get("payments")));
+                money(requireNonNull(account.get("opening"))),
+                money(requireNonNull(account.get("balance"))),
+                Long.parseLong(account.get("payments")));
     }
 
     /** Writes the balance after a payment, whatever is there. */

@@ -15,6 +15,8 @@ import io.github.lockboot.sample.live.Scenario;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
+import static java.util.Objects.requireNonNull;
+
 /** The same payments in all four modes at a time, with the same mishaps in each. */
 @Component
 @NeedsLocks
@@ -92,7 +94,7 @@ class PaymentScenario implements Scenario {
     }
 
     private @Nullable Trouble nextDue(String mode, Load load) {
-        Queue<Trouble> ahead = troubles.get(mode);
+        Queue<Trouble> ahead = requireNonNull(troubles.get(mode));
         Trouble next = ahead.peek();
         return next != null && load.progress() >= next.at ? ahead.poll() : null;
     }

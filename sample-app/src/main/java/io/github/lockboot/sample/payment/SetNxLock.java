@@ -18,7 +18,7 @@ class SetNxLock extends HandMadeLock {
 
     @Override
     boolean tryOnce(String key, String me) {
-        return redis.opsForValue().setIfAbsent(key, me);
+        return Boolean.TRUE.equals(redis.opsForValue().setIfAbsent(key, me));
     }
 
     @Override

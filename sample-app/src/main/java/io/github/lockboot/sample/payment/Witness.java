@@ -10,6 +10,8 @@ import org.springframework.data.redis.core.HashOperations;
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.stereotype.Component;
 
+import static java.util.Objects.requireNonNull;
+
 /**
  * Watches payments without taking part: who is inside is a set in Redis, and every payment made is counted there in one atomic step.
  * It relies on no lock.
@@ -41,7 +43,7 @@ class Witness {
         try {
             redis.opsForZSet().removeRangeByScore(inside, 0, now - LONGEST_STAY.toMillis());
             redis.expire(inside, LONGEST_STAY);
-            if (redis.opsForZSet().zCard(inside) > 1) {
+            if (requireNonNull(redis.opsForZSet().zCard(inside)) > 1) {
                 count(accountId, mode, "overlaps", 1);
             }
             return action.run();

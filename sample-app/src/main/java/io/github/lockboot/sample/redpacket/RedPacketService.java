@@ -15,6 +15,8 @@ import org.springframework.data.redis.core.ListOperations;
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.stereotype.Service;
 
+import static java.util.Objects.requireNonNull;
+
 /** Red packets in Redis: a hash about the packet, a list of the parts nobody has, a hash of the winners. */
 @Service
 class RedPacketService {
@@ -78,8 +80,9 @@ class RedPacketService {
         }
         Map<String, Money> winners = new TreeMap<>();
         hashes.entries(winnersKey(redPacketId)).forEach((openid, cents) -> winners.put(openid, money(cents)));
-        Long remaining = lists.size(partsKey(redPacketId));
-        return new RedPacket(money(packet.get("cents")), Integer.parseInt(packet.get("count")), remaining, winners);
+        long remaining = requireNonNull(lists.size(partsKey(redPacketId)));
+        return new RedPacket(
+                money(requireNonNull(packet.get("cents"))), Integer.parseInt(packet.get("count")), remaining, winners);
     }
 
     private void requireExists(String redPacketId) {

@@ -14,6 +14,8 @@ import io.github.lockboot.sample.NeedsLocks;
 import io.github.lockboot.sample.live.Waits;
 import org.springframework.stereotype.Component;
 
+import static java.util.Objects.requireNonNull;
+
 /**
  * Windows that take turns exactly. The lock serves first come, first served; so all windows queue before the first ticket is
  * sold, and each queues for its next turn before it ends this one. A thread that unlocks and then locks might be late for that;
@@ -51,7 +53,7 @@ class FairWindows implements Windows {
             WindowThreads.runAll(windows, window -> {
                 boolean open = true;
                 while (open) {
-                    Lease turn = waits.during(TicketService.NAME, () -> await(turns.get(window)));
+                    Lease turn = waits.during(TicketService.NAME, () -> await(requireNonNull(turns.get(window))));
                     try {
                         open = counter.sellOne(window);
                         if (open) {

@@ -23,6 +23,7 @@ class SingleFlightTokens implements TokenSource {
     }
 
     @Override
+    @SuppressWarnings("NullAway") // the cache may answer null: then somebody fetches
     public String get(TokenCache cache, Upstream upstream) throws InterruptedException {
         return template.singleFlight(FLIGHT, cache::get, upstream::fetch);
     }
