@@ -1,17 +1,13 @@
 package org.example.docs;
 
 import java.io.IOException;
-import java.io.InputStream;
-import java.net.URL;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
-import com.jayway.jsonpath.JsonPath;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.autoconfigure.LockAutoConfiguration;
 import io.github.lockboot.autoconfigure.LockProperties;
@@ -85,12 +81,10 @@ class YamlTests {
     /** Types by name, from the metadata of all libraries here. */
     private static Map<String, String> known() throws IOException {
         Map<String, String> known = new HashMap<>();
-        for (URL metadata : Collections.list(
-                YamlTests.class.getClassLoader().getResources("META-INF/spring-configuration-metadata.json"))) {
-            try (InputStream json = metadata.openStream()) {
-                List<Map<String, String>> properties = JsonPath.parse(json).read("$.properties[*]['name','type']");
-                properties.forEach(property -> known.put(property.get("name"), property.getOrDefault("type", "")));
-            }
+        for (Map<String, Object> property : Metadata.properties()) {
+            known.put(
+                    property.get("name").toString(),
+                    property.getOrDefault("type", "").toString());
         }
         return known;
     }

@@ -1,19 +1,16 @@
 package io.github.lockboot.redis;
 
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 import io.github.lockboot.Actor;
 import io.github.lockboot.NamedLock;
+import io.github.lockboot.fixture.AclUser;
 import io.github.lockboot.fixture.RedisProbe;
 import io.github.lockboot.fixture.RedisServer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.FieldSource;
@@ -88,19 +85,6 @@ class AclRuleTests {
         server.command("ACL", "SETUSER", AclUser.NAME, "+" + command);
         server.command("ACL", "LOG", "RESET");
         assertThat(refusals).isNotEmpty().allMatch(refusal -> refusal.endsWith(" " + command));
-    }
-
-    @Test
-    @Tag("this-build")
-    void theDocumentationGivesThisRule() throws IOException {
-        String documented = Files.readString(Path.of("../docs/operations.md"));
-        String command = "ACL SETUSER locks on >secret -@all ";
-        String rule = documented.substring(documented.indexOf(command) + command.length());
-        assertThat(rule.substring(0, rule.indexOf("```")).strip().split("\\s+"))
-                .containsExactlyInAnyOrderElementsOf(TestApplications.both(AclUser.REACH, AclUser.COMMANDS));
-        assertThat(documented)
-                .contains("`" + String.join(" ", AclUser.IN_A_CLUSTER) + "`")
-                .contains("`+" + AclUser.INTRODUCTION + "`");
     }
 
     /** All that a lock can come to: it is free, taken, waited for, handed over, given up, and a stranger's. */

@@ -17,6 +17,7 @@ import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.LogReader;
 import io.github.lockboot.NamedLock;
+import io.github.lockboot.fixture.AclUser;
 import io.github.lockboot.fixture.RedisProbe;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.redis.faults.Figures;

@@ -5,6 +5,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.lockboot.Actor;
 import io.github.lockboot.NamedLock;
+import io.github.lockboot.fixture.AclUser;
 import io.github.lockboot.fixture.RedisCluster;
 import io.github.lockboot.fixture.RedisServer;
 import org.junit.jupiter.api.Tag;

@@ -5,6 +5,7 @@ import java.util.stream.Collectors;
 
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockRegistryContract;
+import io.github.lockboot.fixture.AclUser;
 import io.github.lockboot.fixture.RedisCluster;
 import io.github.lockboot.fixture.RedisTls;
 import org.junit.jupiter.api.AfterAll;

@@ -4,6 +4,7 @@ import java.util.List;
 
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockRegistryContract;
+import io.github.lockboot.fixture.AclUser;
 import io.github.lockboot.fixture.RedisSentinel;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;

@@ -7,6 +7,7 @@ import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockRegistryContract;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.NamedLock;
+import io.github.lockboot.fixture.AclUser;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.fixture.RedisTls;
 import org.junit.jupiter.api.AfterAll;

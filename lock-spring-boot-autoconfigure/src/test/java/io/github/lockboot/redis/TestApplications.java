@@ -8,6 +8,7 @@ import java.util.stream.Stream;
 import io.github.lockboot.Actor;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockUnavailableException;
+import io.github.lockboot.fixture.AclUser;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;

@@ -1,4 +1,4 @@
-package io.github.lockboot;
+package org.example.docs;
 
 import java.io.IOException;
 import java.lang.reflect.Method;
@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 
+import io.github.lockboot.DistributedLock;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -15,7 +16,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** The documented attributes are those of the annotation, with its defaults and constants. */
 class AnnotationTableTests {
 
-    private static final Path TABLE = Path.of("../docs/annotation.md");
+    private static final Path TABLE = Page.ROOT.resolve("docs/annotation.md");
 
     private record Row(String attribute, String defaultValue, String legal, String example) {
 

@@ -1,4 +1,4 @@
-package io.github.lockboot;
+package org.example.docs;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -21,14 +21,14 @@ class SecurityPolicyTests {
 
     @Test
     void everyTestAndPageThatItNamesIsThere() throws IOException {
-        String policy = Files.readString(Path.of("../SECURITY.md"));
-        try (Stream<Path> sources = Files.walk(Path.of("src/test/java"))) {
+        String policy = Files.readString(Page.ROOT.resolve("SECURITY.md"));
+        try (Stream<Path> sources = Files.walk(Page.ROOT.resolve("lock-spring-boot-autoconfigure/src/test/java"))) {
             List<String> tests = sources.map(
                             source -> source.getFileName().toString().replace(".java", ""))
                     .toList();
             assertThat(tests).containsAll(names(TEST, policy));
         }
-        assertThat(names(FILE, policy)).isNotEmpty().allMatch(file -> Files.exists(Path.of("..", file)));
+        assertThat(names(FILE, policy)).isNotEmpty().allMatch(file -> Files.exists(Page.ROOT.resolve(file)));
     }
 
     private static List<String> names(Pattern pattern, String text) {

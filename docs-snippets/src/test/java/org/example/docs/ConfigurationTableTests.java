@@ -1,4 +1,4 @@
-package io.github.lockboot.autoconfigure;
+package org.example.docs;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -8,7 +8,6 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-import com.jayway.jsonpath.JsonPath;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -19,10 +18,9 @@ import static org.assertj.core.api.Assertions.tuple;
 @Tag("this-build")
 class ConfigurationTableTests {
 
-    private static final Path WHOLE = Path.of("../docs/properties.md");
-    private static final Path MAIN = Path.of("../README.md");
-    private static final Path MAIN_IN_CHINESE = Path.of("../README.zh-CN.md");
-    private static final Path METADATA = Path.of("target/classes/META-INF/spring-configuration-metadata.json");
+    private static final Path WHOLE = Page.ROOT.resolve("docs/properties.md");
+    private static final Path MAIN = Page.ROOT.resolve("README.md");
+    private static final Path MAIN_IN_CHINESE = Page.ROOT.resolve("README.zh-CN.md");
     private static final String NO_DEFAULT = "–";
 
     private record Row(String property, String defaultValue, String description) {
@@ -47,9 +45,8 @@ class ConfigurationTableTests {
     }
 
     private static List<Row> metadata() throws IOException {
-        List<Map<String, Object>> properties =
-                JsonPath.parse(METADATA.toFile()).read("$.properties[?(@.name =~ /lock[.].*/)]");
-        return properties.stream()
+        return Metadata.properties().stream()
+                .filter(property -> property.get("name").toString().startsWith("lock."))
                 .map(property -> new Row(
                         property.get("name").toString(),
                         property.getOrDefault("defaultValue", NO_DEFAULT).toString(),

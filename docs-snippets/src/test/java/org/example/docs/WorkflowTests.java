@@ -1,4 +1,4 @@
-package io.github.lockboot;
+package org.example.docs;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -22,11 +22,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Tag("this-build")
 class WorkflowTests {
 
-    private static final Path ROOT = Path.of("..");
     private static final Pattern SCRIPT = Pattern.compile("(?m)(?:^|\\s)((?:\\./)?(?:matrix|release)/run|\\./mvnw)\\b");
 
     static Stream<Path> files() throws IOException {
-        try (Stream<Path> found = Files.walk(ROOT.resolve(".github"))) {
+        try (Stream<Path> found = Files.walk(Page.ROOT.resolve(".github"))) {
             return found.filter(file -> file.toString().endsWith(".yml")).toList().stream();
         }
     }
@@ -47,7 +46,7 @@ class WorkflowTests {
                             .isTrue();
                     Matcher script = SCRIPT.matcher(String.valueOf(map(step).get("run")));
                     while (script.find()) {
-                        assertThat(ROOT.resolve(script.group(1))).isExecutable();
+                        assertThat(Page.ROOT.resolve(script.group(1))).isExecutable();
                     }
                 }
             }
@@ -66,13 +65,14 @@ class WorkflowTests {
     }
 
     private static List<String> linesOfTheScript() throws IOException {
-        Matcher lines = Pattern.compile("(?m)^lines=\\((.*)\\)$").matcher(Files.readString(ROOT.resolve("matrix/run")));
+        Matcher lines =
+                Pattern.compile("(?m)^lines=\\((.*)\\)$").matcher(Files.readString(Page.ROOT.resolve("matrix/run")));
         assertThat(lines.find()).isTrue();
         return Arrays.asList(lines.group(1).split(" "));
     }
 
     private static Path workflow(String name) {
-        return ROOT.resolve(".github/workflows/" + name + ".yml");
+        return Page.ROOT.resolve(".github/workflows/" + name + ".yml");
     }
 
     private static Map<String, Object> read(Path file) throws IOException {
