@@ -2,6 +2,7 @@ package org.example.docs;
 
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.LockLostException;
+import io.github.lockboot.fixture.Await;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
@@ -85,11 +86,7 @@ class TransactionsTests extends OnRedis {
 
     /** The renewal that is due after a third of the lease finds it gone. */
     private void awaitLoss() {
-        long deadline = System.nanoTime() + 60_000_000_000L;
-        while (registry.get("account:a").isHeldByCurrentThread()) {
-            assertThat(System.nanoTime()).isLessThan(deadline);
-            Thread.onSpinWait();
-        }
+        Await.until("the loss", () -> !registry.get("account:a").isHeldByCurrentThread());
     }
 
     private int balance() {

@@ -11,6 +11,7 @@ import io.github.lockboot.Lease;
 import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.NamedLock;
+import io.github.lockboot.fixture.Await;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Configuration;
@@ -65,12 +66,8 @@ class WaitingTests extends OnRedis {
     }
 
     /** That many instances are in the queue that lies in Redis. */
-    private static void awaitQueued(int instances) throws InterruptedException {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
-        while (queued() < instances) {
-            assertThat(System.nanoTime()).isLessThan(deadline);
-            Thread.sleep(5);
-        }
+    private static void awaitQueued(int instances) {
+        Await.until(instances + " in the queue", () -> queued() >= instances);
     }
 
     private static int queued() {

@@ -12,6 +12,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
+import io.github.lockboot.fixture.Await;
+
 /**
  * A thread that does what a test tells it, step by step. It is a virtual one where the system property {@code actors} says
  * {@code virtual}.
@@ -113,18 +115,12 @@ public final class Actor implements AutoCloseable {
 
     /** Waits until it is so, and fails if that takes too long for any test. */
     public static void await(String what, BooleanSupplier condition) {
-        await(what, LONG, condition);
+        Await.until(what, condition);
     }
 
     /** Waits until it is so, and fails if that takes too long. */
     public static void await(String what, Duration atMost, BooleanSupplier condition) {
-        long deadline = System.nanoTime() + atMost.toNanos();
-        while (!condition.getAsBoolean()) {
-            if (System.nanoTime() - deadline > 0) {
-                throw new AssertionError("not within " + atMost + ": " + what);
-            }
-            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(2));
-        }
+        Await.until(atMost, condition, () -> "not within " + atMost + ": " + what);
     }
 
     /** Lets a time pass that is itself what the test is about. */

@@ -21,6 +21,7 @@ import java.util.stream.IntStream;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockOptions;
+import io.github.lockboot.fixture.Await;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.redis.RedisLockRegistry;
 import org.junit.jupiter.api.AfterEach;
@@ -177,13 +178,7 @@ class ShutdownTests {
         return Long.valueOf(1).equals(redis.command("HEXISTS", key, "queue"));
     }
 
-    private void await(String what, BooleanSupplier condition) throws InterruptedException {
-        long deadline = System.nanoTime() + LONG.toNanos();
-        while (!condition.getAsBoolean()) {
-            assertThat(System.nanoTime())
-                    .as(() -> "not within " + LONG + ": " + what + "\n" + String.join("\n", log))
-                    .isLessThan(deadline);
-            Thread.sleep(5);
-        }
+    private void await(String what, BooleanSupplier condition) {
+        Await.until(LONG, condition, () -> "not within " + LONG + ": " + what + "\n" + String.join("\n", log));
     }
 }

@@ -3,6 +3,7 @@ package io.github.lockboot.sample.live;
 import java.time.Duration;
 import java.util.List;
 
+import io.github.lockboot.fixture.Await;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.sample.SampleInstance;
 import io.github.lockboot.sample.SampleInstance.Answer;

@@ -3,6 +3,7 @@ package io.github.lockboot.sample.live;
 import java.util.List;
 import java.util.Map;
 
+import io.github.lockboot.fixture.Await;
 import io.github.lockboot.sample.SampleInstance;
 import io.github.lockboot.sample.SampleInstance.Answer;
 import org.springframework.data.redis.core.StringRedisTemplate;

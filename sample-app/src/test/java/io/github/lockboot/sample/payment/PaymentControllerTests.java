@@ -2,10 +2,12 @@ package io.github.lockboot.sample.payment;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
+import io.github.lockboot.fixture.Await;
 import io.github.lockboot.sample.SampleInstance;
 import io.github.lockboot.sample.SampleInstance.Answer;
 import org.junit.jupiter.api.AfterAll;
@@ -14,6 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.data.redis.core.StringRedisTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -113,8 +116,13 @@ class PaymentControllerTests {
     void betweenGetAndDeleteTheLockOfAnotherIsDeleted() throws Exception {
         open("gap");
         Future<Answer> late = callers.submit(() -> pay("gap", "owned", "late", Mishap.LATE));
-        Thread.sleep(1_000);
+        Await.until(
+                "the late one has paid and gives the lock back",
+                () -> report("gap", "owned").payments() == 1);
+        String holder = holder("gap");
         Future<Answer> next = callers.submit(() -> pay("gap", "owned", "next", Mishap.SLOW));
+        Await.until(
+                "the next one has the lock", () -> !List.of(holder, "nobody").contains(holder("gap")));
         late.get();
         assertThat(pay("gap", "owned", "third", Mishap.NONE).status()).isEqualTo(200);
         assertThat(next).isNotDone();
@@ -190,6 +198,12 @@ class PaymentControllerTests {
     private static Answer pay(String id, String mode, String order, Mishap mishap) {
         return sample.post(
                 "/accounts/" + id + "/payments?money=10&orderId=" + order + "&mode=" + mode + "&mishap=" + mishap);
+    }
+
+    /** Who has the hand-made lock that has an owner. */
+    private static String holder(String id) {
+        String holder = sample.bean(StringRedisTemplate.class).opsForValue().get("hand-made-lock:owned:" + id);
+        return Objects.requireNonNullElse(holder, "nobody");
     }
 
     private static Report report(String id, String mode) {
