@@ -1,5 +1,7 @@
 package io.github.lockboot.benchmarks;
 
+import io.github.lockboot.fixture.Jdks;
+
 /** Where and how results came about. */
 record Setting(String rounds, String machine, String software) {
 
