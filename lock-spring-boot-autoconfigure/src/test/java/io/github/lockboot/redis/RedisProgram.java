@@ -15,7 +15,10 @@ enum RedisProgram {
     /** A new server; the test is skipped if there is no such program, which only the installed one may do. */
     RedisServer start(String... args) {
         Optional<RedisBinary> binary = this == EMBEDDED ? RedisBinary.embedded() : RedisBinary.installed();
-        assumeTrue(this == EMBEDDED || binary.isPresent(), "no Redis is installed");
+        assumeTrue(
+                this == EMBEDDED || binary.isPresent(),
+                "The scripts on another Redis than 6.2: none is installed; install redis-server, or set "
+                        + RedisBinary.SETTING + " to its path");
         return RedisServer.builder().binary(binary.orElseThrow()).args(args).start();
     }
 }

@@ -75,8 +75,8 @@ final class Chromium implements AutoCloseable {
         Optional<Path> chromedriver = onPath("chromedriver");
         Assumptions.assumeTrue(
                 browser.isPresent() && chromedriver.isPresent(),
-                "No Chromium with chromedriver on the PATH, so the page is not tested;"
-                        + " on Debian: apt-get install chromium chromium-driver");
+                "The sample's page in a browser: no Chromium with chromedriver found;"
+                        + " install chromium and chromium-driver");
         return new Chromium(browser.orElseThrow(), chromedriver.orElseThrow(), language, dark);
     }
 

@@ -14,7 +14,7 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.assertj.core.api.Assertions.assertThat;
 
-class PackageRulesTest {
+class PackageRulesTests {
 
     private static final String BASE = "io.github.lockboot";
     private static final String AOP = BASE + ".aop";
