@@ -6,18 +6,113 @@ import java.util.stream.Stream;
 
 import io.github.lockboot.faults.Event.Kind;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** The judge is judged: good histories pass, and each kind of bad one is told apart. */
+/**
+ * The judge is judged: good histories pass, and each kind of bad one is told apart. A history is written as its events: the time, the
+ * hold or {@code redis}, what it told, the token if there is one, and until when that is valid. {@code LATE} is a time at which a loss
+ * must have been told.
+ */
 class HistoryCheckerTests {
 
-    private static Event event(long time, String hold, Kind kind, long token, long validUntil) {
-        return new Event(time, "actor-" + hold, kind, "x", hold, token, validUntil);
+    private static final long LATE = 2 * HistoryChecker.LOSS_TOLD_WITHIN.toNanos();
+
+    @ParameterizedTest(name = "{0}")
+    @CsvSource(delimiter = '|', textBlock = """
+            one after the other                               | 1 a REQUEST, 2 a GRANTED 10 100, 3 b REQUEST, 5 a RELEASING 10 100, \
+                                                                6 b GRANTED 11 100, 7 a RELEASED 10, 9 b RELEASING 11 100, 10 b RELEASED 11
+            an unreleased hold ends with its lease            | 2 a GRANTED 10 100, 101 b GRANTED 11 200
+            who has no lease believes until it last said so   | 2 a GRANTED, 10 a HELD, 11 b GRANTED, 12 a NOT_HELD, 13 a RELEASING
+            Redis before the grant and after the answer       | 1 redis SERVER 0 5, 2 a GRANTED 10 100, 22 a HELD 10 100, 21 redis SERVER 0 23
+            """)
+    void aGoodHistoryPasses(String what, String history) {
+        assertThat(violations(history)).isEmpty();
     }
 
-    private static List<String> violations(Event... events) {
-        HistoryChecker checker = HistoryChecker.of(List.of(events));
+    @ParameterizedTest(name = "{0}")
+    @CsvSource(delimiter = '|', textBlock = """
+            two believe at the same time         | overlaps                     | 2 a GRANTED 10 100, 6 b GRANTED 11 100, 7 a RELEASING 10 100
+            a renewed lease seen in an answer    | overlaps                     | 2 a GRANTED 10 100, 90 a HELD 10 190, 150 b GRANTED 11 300
+            believed without a lease             | overlaps                     | 2 a GRANTED, 11 b GRANTED, 12 a HELD
+            a token given twice                  | token                        | 2 a GRANTED 10 100, 5 a RELEASING 10 100, 6 b GRANTED 10 100
+            held after the end of the lease      | after its own lease was over | 2 a GRANTED 10 100, 101 a HELD 10 100
+            a loss told twice                    | 2 times                      | 2 a GRANTED 10 100, 101 a LOST 10, 102 a LOST 10
+            a grant executed twice               | twice                        | 2 a GRANTED 10 100, 3 a RELEASING 10 100, 4 a GRANTED 11 100
+            a loss the release did not report    | without complaint            | 2 a GRANTED 10 100, 101 a LOST 10, 102 a RELEASING 10, 103 a RELEASED 10
+            held after Redis gave it to another  | after Redis said token 11    | 2 a GRANTED 10 100, 20 redis SERVER 11 21, 22 a HELD 10 100
+            held while Redis says nobody owns it | after Redis said nobody      | 2 a GRANTED 10 100, 20 redis SERVER 0 21, 22 a HELD 10 100
+            a loss never told                    | was not told                 | 2 a GRANTED 10 100, 101 a NOT_HELD 10, 102 a RELEASE_FAILED 10, LATE a DONE
+            a loss told too late                 | was not told                 | 2 a GRANTED 10 100, 101 a NOT_HELD 10, LATE a LOST 10
+            """)
+    void aBadHistoryIsFound(String what, String complaint, String history) {
+        assertThat(violations(history)).singleElement().asString().contains(complaint);
+    }
+
+    @Test
+    void anOverlapWithAnEarlierHoldThanTheLastIsFound() {
+        assertThat(violations("2 a GRANTED 10 1000, 3 b GRANTED 11 4, 5 c GRANTED 12 6"))
+                .hasSize(2)
+                .allMatch(violation -> violation.contains("overlaps hold a"));
+    }
+
+    @Test
+    void anOverlapLastsUntilTheEarlierHolderStopsBelieving() {
+        assertThat(checker("2 a GRANTED 10 100, 6 b GRANTED 11 200, 40 b RELEASING 11 200")
+                        .overlaps())
+                .singleElement()
+                .extracting(HistoryChecker.Overlap::nanos)
+                .isEqualTo(94L);
+    }
+
+    @Test
+    void aTokenBelowTheLastOneIsFoundAndIsNoBreach() {
+        HistoryChecker checker = checker("2 a GRANTED 10 100, 5 a RELEASING 10 100, 6 b GRANTED 9 100");
+        assertThat(checker.oldTokens()).hasSize(1);
+        assertThat(checker.breaches()).isEmpty();
+    }
+
+    @Test
+    void locksDoNotDisturbEachOther() {
+        assertThat(violations(HistoryChecker.of(List.of(
+                        new Event(2, "a", Kind.GRANTED, "x", "a", 10, 100),
+                        new Event(3, "b", Kind.GRANTED, "y", "b", 5, 100)))))
+                .isEmpty();
+    }
+
+    @Test
+    void aGrantOutOfOrderIsFoundUnlessBothAskedAtTheSameTime() {
+        HistoryChecker checker = checker("0 a REQUEST, 10 b REQUEST, 20 b GRANTED 10 100, 30 a GRANTED 11 100");
+        assertThat(checker.outOfOrder(Duration.ofNanos(5))).hasSize(1);
+        assertThat(checker.outOfOrder(Duration.ofNanos(11))).isEmpty();
+    }
+
+    @Test
+    void aWaitBeyondItsBoundIsFound() {
+        HistoryChecker checker = checker("0 a REQUEST, 1000 a GRANTED 10 2000");
+        assertThat(checker.waitsOver(Duration.ofNanos(999))).hasSize(1);
+        assertThat(checker.waitsOver(Duration.ofNanos(1_000))).isEmpty();
+    }
+
+    @Test
+    void aLostHoldIsNamed() {
+        assertThat(checker("5 a RELEASE_FAILED 10").lostHolds()).hasSize(1);
+    }
+
+    @Test
+    void aLineReadsBackAsTheEventItWas() {
+        Event event = event("2 a GRANTED 10 100");
+        assertThat(Event.isLine(event.toLine())).isTrue();
+        assertThat(Event.parse(event.toLine())).isEqualTo(event);
+    }
+
+    private static List<String> violations(String history) {
+        return violations(checker(history));
+    }
+
+    private static List<String> violations(HistoryChecker checker) {
         return Stream.of(
                         checker.overlaps().stream().map(HistoryChecker.Overlap::description),
                         checker.breaches().stream(),
@@ -27,246 +122,22 @@ class HistoryCheckerTests {
                 .toList();
     }
 
-    @Test
-    void holdsOneAfterTheOtherAreFine() {
-        assertThat(violations(
-                        event(1, "a", Kind.REQUEST, 0, 0),
-                        event(2, "a", Kind.GRANTED, 10, 100),
-                        event(3, "b", Kind.REQUEST, 0, 0),
-                        event(5, "a", Kind.RELEASING, 10, 100),
-                        event(6, "b", Kind.GRANTED, 11, 100),
-                        event(7, "a", Kind.RELEASED, 10, 0),
-                        event(9, "b", Kind.RELEASING, 11, 100),
-                        event(10, "b", Kind.RELEASED, 11, 0)))
-                .isEmpty();
+    private static HistoryChecker checker(String history) {
+        return HistoryChecker.of(
+                Stream.of(history.split(", *")).map(HistoryCheckerTests::event).toList());
     }
 
-    @Test
-    void anUnreleasedHoldEndsWithItsLease() {
-        assertThat(violations(event(2, "a", Kind.GRANTED, 10, 100), event(101, "b", Kind.GRANTED, 11, 200)))
-                .isEmpty();
-    }
-
-    @Test
-    void twoWhoBelieveAtTheSameTimeAreFound() {
-        assertThat(violations(
-                        event(2, "a", Kind.GRANTED, 10, 100),
-                        event(6, "b", Kind.GRANTED, 11, 100),
-                        event(7, "a", Kind.RELEASING, 10, 100)))
-                .singleElement()
-                .asString()
-                .contains("overlaps");
-    }
-
-    @Test
-    void anOverlapWithAnEarlierHoldThanTheLastIsFound() {
-        assertThat(violations(
-                        event(2, "a", Kind.GRANTED, 10, 1_000),
-                        event(3, "b", Kind.GRANTED, 11, 4),
-                        event(5, "c", Kind.GRANTED, 12, 6)))
-                .hasSize(2)
-                .allMatch(violation -> violation.contains("overlaps hold a"));
-    }
-
-    @Test
-    void aRenewedLeaseSeenInAnAnswerCounts() {
-        assertThat(violations(
-                        event(2, "a", Kind.GRANTED, 10, 100),
-                        event(90, "a", Kind.HELD, 10, 190),
-                        event(150, "b", Kind.GRANTED, 11, 300)))
-                .singleElement()
-                .asString()
-                .contains("overlaps");
-    }
-
-    @Test
-    void aTokenGivenTwiceIsFound() {
-        assertThat(violations(
-                        event(2, "a", Kind.GRANTED, 10, 100),
-                        event(5, "a", Kind.RELEASING, 10, 100),
-                        event(6, "b", Kind.GRANTED, 10, 100)))
-                .singleElement()
-                .asString()
-                .contains("token");
-    }
-
-    @Test
-    void aTokenBelowTheLastOneIsFoundAndIsNoBreach() {
-        HistoryChecker checker = HistoryChecker.of(List.of(
-                event(2, "a", Kind.GRANTED, 10, 100),
-                event(5, "a", Kind.RELEASING, 10, 100),
-                event(6, "b", Kind.GRANTED, 9, 100)));
-        assertThat(checker.oldTokens()).hasSize(1);
-        assertThat(checker.breaches()).isEmpty();
-    }
-
-    @Test
-    void heldAfterTheEndOfTheLeaseIsFound() {
-        assertThat(violations(event(2, "a", Kind.GRANTED, 10, 100), event(101, "a", Kind.HELD, 10, 100)))
-                .singleElement()
-                .asString()
-                .contains("after its own lease was over");
-    }
-
-    @Test
-    void aLossToldTwiceIsFound() {
-        assertThat(violations(
-                        event(2, "a", Kind.GRANTED, 10, 100),
-                        event(101, "a", Kind.LOST, 10, 0),
-                        event(102, "a", Kind.LOST, 10, 0)))
-                .singleElement()
-                .asString()
-                .contains("2 times");
-    }
-
-    @Test
-    void aGrantThatIsExecutedTwiceIsFound() {
-        assertThat(violations(
-                        event(2, "a", Kind.GRANTED, 10, 100),
-                        event(3, "a", Kind.RELEASING, 10, 100),
-                        event(4, "a", Kind.GRANTED, 11, 100)))
-                .singleElement()
-                .asString()
-                .contains("twice");
-    }
-
-    @Test
-    void aLossThatTheReleaseDidNotReportIsFound() {
-        assertThat(violations(
-                        event(2, "a", Kind.GRANTED, 10, 100),
-                        event(101, "a", Kind.LOST, 10, 0),
-                        event(102, "a", Kind.RELEASING, 10, 0),
-                        event(103, "a", Kind.RELEASED, 10, 0)))
-                .singleElement()
-                .asString()
-                .contains("without complaint");
-    }
-
-    @Test
-    void locksDoNotDisturbEachOther() {
-        assertThat(violations(
-                        new Event(2, "a", Kind.GRANTED, "x", "a", 10, 100),
-                        new Event(3, "b", Kind.GRANTED, "y", "b", 5, 100)))
-                .isEmpty();
-    }
-
-    @Test
-    void whoHasNoLeaseToTellBelievesUntilItLastSaidSo() {
-        assertThat(violations(
-                        event(2, "a", Kind.GRANTED, 0, 0),
-                        event(10, "a", Kind.HELD, 0, 0),
-                        event(11, "b", Kind.GRANTED, 0, 0),
-                        event(12, "a", Kind.NOT_HELD, 0, 0),
-                        event(13, "a", Kind.RELEASING, 0, 0)))
-                .isEmpty();
-        assertThat(violations(
-                        event(2, "a", Kind.GRANTED, 0, 0),
-                        event(11, "b", Kind.GRANTED, 0, 0),
-                        event(12, "a", Kind.HELD, 0, 0)))
-                .singleElement()
-                .asString()
-                .contains("overlaps");
-    }
-
-    @Test
-    void anOverlapLastsUntilTheEarlierHolderStopsBelieving() {
-        List<Event> history = List.of(
-                event(2, "a", Kind.GRANTED, 10, 100),
-                event(6, "b", Kind.GRANTED, 11, 200),
-                event(40, "b", Kind.RELEASING, 11, 200));
-        assertThat(HistoryChecker.of(history).overlaps())
-                .singleElement()
-                .extracting(HistoryChecker.Overlap::nanos)
-                .isEqualTo(94L);
-    }
-
-    @Test
-    void heldAfterRedisGaveItToAnotherIsFound() {
-        assertThat(violations(
-                        event(2, "a", Kind.GRANTED, 10, 100),
-                        new Event(20, "redis", Kind.SERVER, "x", "-", 11, 21),
-                        event(22, "a", Kind.HELD, 10, 100)))
-                .singleElement()
-                .asString()
-                .contains("after Redis said token 11");
-    }
-
-    @Test
-    void heldWhileRedisSaysThatNobodyOwnsItIsFound() {
-        assertThat(violations(
-                        event(2, "a", Kind.GRANTED, 10, 100),
-                        new Event(20, "redis", Kind.SERVER, "x", "-", 0, 21),
-                        event(22, "a", Kind.HELD, 10, 100)))
-                .singleElement()
-                .asString()
-                .contains("after Redis said nobody");
-    }
-
-    @Test
-    void whatRedisSaidBeforeTheGrantOrAfterTheAnswerProvesNothing() {
-        assertThat(violations(
-                        new Event(1, "redis", Kind.SERVER, "x", "-", 0, 5),
-                        event(2, "a", Kind.GRANTED, 10, 100),
-                        event(22, "a", Kind.HELD, 10, 100),
-                        new Event(21, "redis", Kind.SERVER, "x", "-", 0, 23)))
-                .isEmpty();
-    }
-
-    @Test
-    void aLossThatIsNeverToldIsFound() {
-        long later = 2 * HistoryChecker.LOSS_TOLD_WITHIN.toNanos();
-        assertThat(violations(
-                        event(2, "a", Kind.GRANTED, 10, 100),
-                        event(101, "a", Kind.NOT_HELD, 10, 0),
-                        event(102, "a", Kind.RELEASE_FAILED, 10, 0),
-                        event(later, "a", Kind.DONE, 0, 0)))
-                .singleElement()
-                .asString()
-                .contains("was not told");
-    }
-
-    @Test
-    void aLossThatIsToldTooLateIsFound() {
-        long later = 2 * HistoryChecker.LOSS_TOLD_WITHIN.toNanos();
-        assertThat(violations(
-                        event(2, "a", Kind.GRANTED, 10, 100),
-                        event(101, "a", Kind.NOT_HELD, 10, 0),
-                        event(later, "a", Kind.LOST, 10, 0)))
-                .singleElement()
-                .asString()
-                .contains("was not told");
-    }
-
-    @Test
-    void aGrantOutOfOrderIsFoundUnlessBothAskedAtTheSameTime() {
-        List<Event> history = List.of(
-                event(0, "a", Kind.REQUEST, 0, 0),
-                event(10, "b", Kind.REQUEST, 0, 0),
-                event(20, "b", Kind.GRANTED, 10, 100),
-                event(30, "a", Kind.GRANTED, 11, 100));
-        assertThat(HistoryChecker.of(history).outOfOrder(Duration.ofNanos(5))).hasSize(1);
-        assertThat(HistoryChecker.of(history).outOfOrder(Duration.ofNanos(11))).isEmpty();
-    }
-
-    @Test
-    void aWaitBeyondItsBoundIsFound() {
-        List<Event> history = List.of(event(0, "a", Kind.REQUEST, 0, 0), event(1_000, "a", Kind.GRANTED, 10, 2_000));
-        assertThat(HistoryChecker.of(history).waitsOver(Duration.ofNanos(999))).hasSize(1);
-        assertThat(HistoryChecker.of(history).waitsOver(Duration.ofNanos(1_000)))
-                .isEmpty();
-    }
-
-    @Test
-    void aLostHoldIsNamed() {
-        assertThat(HistoryChecker.of(List.of(event(5, "a", Kind.RELEASE_FAILED, 10, 0)))
-                        .lostHolds())
-                .hasSize(1);
-    }
-
-    @Test
-    void aLineReadsBackAsTheEventItWas() {
-        Event event = event(2, "a", Kind.GRANTED, 10, 100);
-        assertThat(Event.isLine(event.toLine())).isTrue();
-        assertThat(Event.parse(event.toLine())).isEqualTo(event);
+    private static Event event(String text) {
+        String[] words = text.split(" ");
+        long time = words[0].equals("LATE") ? LATE : Long.parseLong(words[0]);
+        boolean server = words[1].equals("redis");
+        return new Event(
+                time,
+                server ? "redis" : "actor-" + words[1],
+                Kind.valueOf(words[2]),
+                "x",
+                server ? "-" : words[1],
+                words.length > 3 ? Long.parseLong(words[3]) : 0,
+                words.length > 4 ? Long.parseLong(words[4]) : 0);
     }
 }
