@@ -69,15 +69,25 @@ final class Chromium implements AutoCloseable {
                 Map.of("features", List.of(Map.of("name", "prefers-color-scheme", "value", dark ? "dark" : "light"))));
     }
 
+    static boolean isInstalled() {
+        return browser().isPresent() && driver().isPresent();
+    }
+
     /** Skips the test where no Chromium is installed. */
     static Chromium start(String language, boolean dark) {
-        Optional<Path> browser = onPath("chromium", "chromium-browser", "google-chrome");
-        Optional<Path> chromedriver = onPath("chromedriver");
         Assumptions.assumeTrue(
-                browser.isPresent() && chromedriver.isPresent(),
+                isInstalled(),
                 "The sample's page in a browser: no Chromium with chromedriver found;"
                         + " install chromium and chromium-driver");
-        return new Chromium(browser.orElseThrow(), chromedriver.orElseThrow(), language, dark);
+        return new Chromium(browser().orElseThrow(), driver().orElseThrow(), language, dark);
+    }
+
+    private static Optional<Path> browser() {
+        return onPath("chromium", "chromium-browser", "google-chrome");
+    }
+
+    private static Optional<Path> driver() {
+        return onPath("chromedriver");
     }
 
     private static Optional<Path> onPath(String... names) {

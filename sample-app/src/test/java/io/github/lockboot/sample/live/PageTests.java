@@ -25,11 +25,12 @@ class PageTests {
 
     @BeforeAll
     static void start() {
-        Chromium.start("en", false).close(); // skips all before anything else is started
-        redis = RedisServer.start();
-        one = SampleInstance.on(redis);
-        two = SampleInstance.on(redis);
-        SampleLoads.awaitBoth(one);
+        if (Chromium.isInstalled()) { // else each test is skipped when it opens the page
+            redis = RedisServer.start();
+            one = SampleInstance.on(redis);
+            two = SampleInstance.on(redis);
+            SampleLoads.awaitBoth(one);
+        }
     }
 
     @AfterAll
