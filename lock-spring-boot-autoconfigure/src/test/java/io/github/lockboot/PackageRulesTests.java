@@ -1,10 +1,17 @@
 package io.github.lockboot;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Set;
+import java.util.stream.Stream;
+
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
@@ -144,6 +151,25 @@ class PackageRulesTests {
                 .dependOnClassesThat(JavaClass.Predicates.resideInAPackage("org.springframework.data..")
                         .and(DescribedPredicate.not(JavaClass.Predicates.equivalentTo(RedisConnectionFactory.class))))
                 .check(MAIN);
+    }
+
+    @Test
+    @Tag("this-build")
+    void noOtherModuleHasClassesInThesePackages() throws IOException {
+        Path here = Path.of("").toAbsolutePath();
+        Set<String> packages = Set.of(BASE, AOP, REDIS, MEMORY, FENCING, OBSERVABILITY, AUTOCONFIGURE);
+        try (Stream<Path> modules = Files.walk(here.getParent(), 2)) {
+            assertThat(modules.filter(module -> !module.startsWith(here))
+                            .map(module -> module.resolve("src/main/java"))
+                            .flatMap(sources -> packages.stream().map(name -> sources.resolve(name.replace('.', '/'))))
+                            .filter(PackageRulesTest::hasClasses))
+                    .isEmpty();
+        }
+    }
+
+    private static boolean hasClasses(Path folder) {
+        String[] found = folder.toFile().list((parent, name) -> name.endsWith(".java"));
+        return found != null && found.length > 0;
     }
 
     @Test

@@ -6,7 +6,6 @@ import java.util.concurrent.locks.Lock;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.redis.RedisLockRegistry;
-import io.github.lockboot.redis.Remains;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /** This library, as one application instance. */
@@ -57,7 +56,7 @@ final class ThisLibrary implements Contestant.Client {
 
     @Override
     public int remains() {
-        return Remains.of(registry);
+        return registry.inspector().inUse();
     }
 
     @Override

@@ -37,7 +37,7 @@ record Assembly(LockEngine engine, RedisLockInspector inspector, SelfCheck selfC
                         workers));
         return new Assembly(
                 engine,
-                new RedisLockInspector(connections.factory(), store, engine.channel()),
+                new RedisLockInspector(connections.factory(), engine),
                 new SelfCheck(connections.factory(), store, workers, settings.commandTimeout()),
                 connections);
     }

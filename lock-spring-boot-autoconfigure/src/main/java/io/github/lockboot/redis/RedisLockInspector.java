@@ -16,10 +16,7 @@ import org.springframework.data.redis.connection.DataType;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
-/**
- * What operators want to know of the locks of a registry, or to do to them. Each question is about one key, by its name.
- * Thread-safe.
- */
+/** What operators want to know of the locks of a registry, or to do to them. Thread-safe. */
 public final class RedisLockInspector {
 
     /** Beyond the token of a grant, as many may have been used by its holder. */
@@ -30,12 +27,12 @@ public final class RedisLockInspector {
 
     private final Supplier<? extends RedisConnectionFactory> factory;
     private final LockStore store;
-    private final GrantChannel channel;
+    private final LockEngine engine;
 
-    RedisLockInspector(Supplier<? extends RedisConnectionFactory> factory, LockStore store, GrantChannel channel) {
+    RedisLockInspector(Supplier<? extends RedisConnectionFactory> factory, LockEngine engine) {
         this.factory = factory;
-        this.store = store;
-        this.channel = channel;
+        this.store = engine.store();
+        this.engine = engine;
     }
 
     /** Whether Redis notifies waiters. */
@@ -59,10 +56,20 @@ public final class RedisLockInspector {
      */
     public Notification check() {
         answer("health", store.inspect("health"));
-        if (channel.isLive()) {
+        if (engine.channel().isLive()) {
             return Notification.LIVE;
         }
-        return channel.isOpened() ? Notification.CUT : Notification.UNUSED;
+        return engine.channel().isOpened() ? Notification.CUT : Notification.UNUSED;
+    }
+
+    /**
+     * How much of the registry is in use, without asking Redis: each name that is held or waited for, each acquisition id under way
+     * and each lease that is renewed counts as one.
+     *
+     * @return 0 once all locks are released and Redis has answered
+     */
+    public int inUse() {
+        return engine.inUse();
     }
 
     /**

@@ -217,11 +217,6 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
         return new Summary(Connections.kindOf(connectionFactory), keyPrefix, defaults).with(servers);
     }
 
-    /** Names in use and ids under way; 0 when nothing is left behind. */
-    int inUse() {
-        return engine().inUse();
-    }
-
     private static Terms termsOf(LockOptions options) {
         Duration ttl = Objects.requireNonNull(options.ttl());
         return new Terms(ttl.toMillis(), Objects.requireNonNull(options.renew()));

@@ -83,7 +83,9 @@ class BlockedShardTests {
     @AfterEach
     void stop() {
         blocked.resume();
-        Actor.await("nothing in use", () -> one.inUse() + other.inUse() == 0);
+        Actor.await(
+                "nothing in use",
+                () -> one.inspector().inUse() + other.inspector().inUse() == 0);
         registries.close();
         cluster.servers()
                 .forEach(server -> Actor.await(

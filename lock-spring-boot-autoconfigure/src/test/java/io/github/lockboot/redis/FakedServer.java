@@ -103,7 +103,9 @@ final class FakedServer implements AutoCloseable {
     }
 
     void awaitNothingLeft() {
-        Actor.await("nothing in use", () -> registry.inUse() + patient.inUse() == 0);
+        Actor.await(
+                "nothing in use",
+                () -> registry.inspector().inUse() + patient.inspector().inUse() == 0);
         Actor.await("no key is left", () -> server.command("DBSIZE").equals(0L));
     }
 

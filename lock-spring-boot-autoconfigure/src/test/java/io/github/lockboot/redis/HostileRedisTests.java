@@ -136,7 +136,7 @@ class HostileRedisTests {
             }
         });
         Figures.report("fuzz: names refused: %d", refused.get());
-        assertThat(registry.inUse()).isZero();
+        assertThat(registry.inspector().inUse()).isZero();
     }
 
     @Test
@@ -175,7 +175,7 @@ class HostileRedisTests {
             }
             redis.command("DEL", key);
         });
-        Actor.await("nothing in use", () -> registry.inUse() == 0);
+        Actor.await("nothing in use", () -> registry.inspector().inUse() == 0);
     }
 
     private static final String DIGEST = "return redis.sha1hex(redis.call('DUMP', KEYS[1]) or '')";
@@ -273,7 +273,7 @@ class HostileRedisTests {
         assertThat(served.isValid()).isTrue();
         served.close();
         kept.close();
-        Actor.await("nothing in use", () -> victim.inUse() == 0);
+        Actor.await("nothing in use", () -> victim.inspector().inUse() == 0);
         assertThat(exists("lock:x") || exists("lock:y") || exists("lock:z")).isFalse();
     }
 
@@ -334,7 +334,9 @@ class HostileRedisTests {
             assertThat(lead.isValid()).isTrue();
         }
         lead.close();
-        Actor.await("nothing in use", () -> leading.inUse() + following.inUse() == 0);
+        Actor.await(
+                "nothing in use",
+                () -> leading.inspector().inUse() + following.inspector().inUse() == 0);
         Actor.await("no key is left", () -> !exists("lock:flight:x"));
     }
 }

@@ -1,8 +1,10 @@
 package io.github.lockboot.redis;
 
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
 import io.github.lockboot.Actor;
+import io.github.lockboot.Lease;
 import io.github.lockboot.redis.RedisLockInspector.Notification;
 import org.junit.jupiter.api.Test;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -12,8 +14,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class RedisLockInspectorTests {
 
     private final ScriptedEngine scripted = new ScriptedEngine(64);
-    private final RedisLockInspector inspector =
-            new RedisLockInspector(LettuceConnectionFactory::new, scripted.engine.store(), scripted.engine.channel());
+    private final RedisLockInspector inspector = new RedisLockInspector(LettuceConnectionFactory::new, scripted.engine);
 
     private Notification check() {
         CompletableFuture<Notification> asked = CompletableFuture.supplyAsync(inspector::check);
@@ -31,5 +32,26 @@ class RedisLockInspectorTests {
     void whoWaitsPollsWhileTheChannelIsCut() {
         scripted.channelLive = false;
         assertThat(check()).isEqualTo(Notification.CUT);
+    }
+
+    @Test
+    void whatIsHeldOrReleasedWithoutAnAnswerIsInUse() {
+        assertThat(inspector.inUse()).isZero();
+        Lease lease = scripted.granted(100, ScriptedEngine.TTL);
+        assertThat(inspector.inUse()).isPositive();
+        lease.closeAfter(Duration.ZERO);
+        assertThat(inspector.inUse()).isPositive();
+        scripted.next("unlock").answer(new Reply.Released());
+        assertThat(inspector.inUse()).isZero();
+    }
+
+    @Test
+    void whoWaitsIsInUseUntilTheWaitEnds() {
+        CompletableFuture<Lease> waiting = scripted.acquire(Duration.ofMinutes(1));
+        scripted.next("acquire").answer(new Reply.Queued(1, 99, ScriptedEngine.TTL.toMillis()));
+        assertThat(inspector.inUse()).isPositive();
+        waiting.cancel(false);
+        scripted.next("cancel").answer(new Reply.Left());
+        assertThat(inspector.inUse()).isZero();
     }
 }

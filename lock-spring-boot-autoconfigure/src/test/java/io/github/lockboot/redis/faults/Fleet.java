@@ -11,7 +11,6 @@ import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.fixture.TcpProxy;
-import io.github.lockboot.redis.InUse;
 import io.github.lockboot.redis.RedisLockRegistry;
 import io.github.lockboot.redis.TestRegistries;
 
@@ -98,7 +97,9 @@ final class Fleet implements AutoCloseable {
     }
 
     int inUse() {
-        return InUse.of(registries);
+        return registries.stream()
+                .mapToInt(registry -> registry.inspector().inUse())
+                .sum();
     }
 
     /** Waiters in the queue of that lock in Redis. */
