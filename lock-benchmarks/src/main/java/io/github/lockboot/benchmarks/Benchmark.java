@@ -1,6 +1,5 @@
 package io.github.lockboot.benchmarks;
 
-import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -9,9 +8,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-import io.github.lockboot.benchmarks.WorkerProcess.FailedException;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.fixture.TcpProxy;
+import io.github.lockboot.harness.Contender;
+import io.github.lockboot.harness.WorkerProcess.FailedException;
 
 import static java.util.Objects.requireNonNull;
 
@@ -46,7 +46,7 @@ public final class Benchmark {
         }
     }
 
-    private Map<Scenario, List<Result>> run() throws InterruptedException, IOException {
+    private Map<Scenario, List<Result>> run() {
         Map<Scenario, List<Result>> results = new EnumMap<>(Scenario.class);
         for (Scenario scenario : plan.scenarios()) {
             List<Result> measured = run(scenario);
@@ -56,7 +56,7 @@ public final class Benchmark {
         return results;
     }
 
-    private List<Result> run(Scenario scenario) throws InterruptedException, IOException {
+    private List<Result> run(Scenario scenario) {
         Map<Contender, List<Measurement>> measured = new LinkedHashMap<>();
         Map<Contender, String> failures = new LinkedHashMap<>();
         List<Contender> contenders = plan.contenders(scenario);
@@ -82,13 +82,8 @@ public final class Benchmark {
                 .toList();
     }
 
-    private interface Step {
-        void run() throws IOException, InterruptedException, FailedException;
-    }
-
     /** Does nothing for a contender that has failed in this scenario. */
-    private void attempt(Contender contender, Map<Contender, String> failures, Step step)
-            throws IOException, InterruptedException {
+    private void attempt(Contender contender, Map<Contender, String> failures, Runnable step) {
         if (failures.containsKey(contender)) {
             return;
         }

@@ -4,6 +4,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
+import io.github.lockboot.harness.ThisLibrary;
+
 /**
  * Draws speeds as horizontal bars, a group for each scenario, each group to its own scale. The chart brings its background, for
  * it takes its colours from the reader's system, and a page may be of another mind.

@@ -1,26 +1,41 @@
 package io.github.lockboot.benchmarks;
 
+import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 
+import io.github.lockboot.harness.Contender;
+import io.github.lockboot.harness.Redisson;
+import io.github.lockboot.harness.SpringIntegration;
+import io.github.lockboot.harness.ThisLibrary;
+import io.github.lockboot.harness.Timing;
 import org.springframework.integration.redis.util.RedisLockRegistry.RedisLockType;
 
 /** Who takes part. */
 final class Contenders {
 
+    /** Its default lease, and long enough for the first connection of many processes that start at once on few cores. */
+    private static final Timing OUR_TIMING = new Timing(Duration.ofSeconds(30), Duration.ofSeconds(10));
+
     static final Contender RAW = new RawLettuce();
-    static final Contender OURS = new ThisLibrary("this library", 64);
-    static final Contender OURS_STRICT = new ThisLibrary("this library, limit 0", 0);
-    static final Contender RLOCK = new Redisson("Redisson RLock", false);
-    static final Contender RFAIR = new Redisson("Redisson RFairLock", true);
-    static final Contender SI_SPIN = new SpringIntegration("Spring Integration, spin", RedisLockType.SPIN_LOCK);
+    static final Contender OURS = new ThisLibrary("this library", 64, OUR_TIMING);
+    static final Contender OURS_STRICT = new ThisLibrary("this library, limit 0", 0, OUR_TIMING);
+    static final Contender RLOCK = new Redisson("Redisson RLock", false, null);
+    static final Contender RFAIR = new Redisson("Redisson RFairLock", true, null);
+    static final Contender SI_SPIN = new SpringIntegration("Spring Integration, spin", RedisLockType.SPIN_LOCK, null);
     static final Contender SI_PUB_SUB =
-            new SpringIntegration("Spring Integration, pub/sub", RedisLockType.PUB_SUB_LOCK);
+            new SpringIntegration("Spring Integration, pub/sub", RedisLockType.PUB_SUB_LOCK, null);
     static final Contender LOCK4J = new Lock4j();
     static final Contender JDK = new JdkFairLock();
 
     static final List<Contender> ALL = List.of(RAW, OURS, OURS_STRICT, RLOCK, RFAIR, SI_SPIN, SI_PUB_SUB, LOCK4J, JDK);
 
     private Contenders() {}
+
+    /** The commands its client sends besides scripts and subscriptions, as INFO commandstats names them. */
+    static Set<String> ownCommands(Contender contender) {
+        return contender == RAW ? Set.of("set") : Set.of();
+    }
 
     static Contender named(String name) {
         return ALL.stream()

@@ -9,6 +9,7 @@ import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 
 import com.sun.management.OperatingSystemMXBean;
+import io.github.lockboot.harness.Contender;
 import org.jspecify.annotations.Nullable;
 
 /** The threads of one process in one round. */

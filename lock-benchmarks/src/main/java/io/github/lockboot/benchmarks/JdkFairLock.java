@@ -5,6 +5,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 
+import io.github.lockboot.harness.Contender;
+import io.github.lockboot.harness.RedisAddress;
+
 /** The JDK's fair lock: what is possible inside one JVM, without Redis. */
 final class JdkFairLock implements Contender {
 
@@ -14,17 +17,8 @@ final class JdkFairLock implements Contender {
     }
 
     @Override
-    public Client connect(String host, int port) {
+    public Client connect(RedisAddress redis) {
         Map<String, Lock> locks = new ConcurrentHashMap<>();
-        return new Client() {
-
-            @Override
-            public Lock lock(String name) {
-                return locks.computeIfAbsent(name, n -> new ReentrantLock(true));
-            }
-
-            @Override
-            public void close() {}
-        };
+        return name -> locks.computeIfAbsent(name, n -> new ReentrantLock(true));
     }
 }

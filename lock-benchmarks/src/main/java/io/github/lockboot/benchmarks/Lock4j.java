@@ -7,6 +7,8 @@ import com.baomidou.lock.LockInfo;
 import com.baomidou.lock.LockTemplate;
 import com.baomidou.lock.executor.RedisTemplateLockExecutor;
 import com.baomidou.lock.spring.boot.autoconfigure.Lock4jProperties;
+import io.github.lockboot.harness.Contender;
+import io.github.lockboot.harness.RedisAddress;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.data.redis.core.StringRedisTemplate;
@@ -22,8 +24,13 @@ final class Lock4j implements Contender {
     }
 
     @Override
-    public Client connect(String host, int port) {
-        LettuceConnectionFactory factory = SpringRedis.connect(host, port);
+    public String key(String lock) {
+        return "lock4j:" + lock;
+    }
+
+    @Override
+    public Client connect(RedisAddress redis) {
+        LettuceConnectionFactory factory = redis.forSpring();
         Lock4jProperties properties = new Lock4jProperties();
         LockTemplate template =
                 templateOf(properties, new RedisTemplateLockExecutor(new StringRedisTemplate(factory), properties));
@@ -31,7 +38,7 @@ final class Lock4j implements Contender {
 
             @Override
             public Lock lock(String name) {
-                return new TemplateLock(template, "lock4j:" + name, properties.getExpire());
+                return new TemplateLock(template, key(name), properties.getExpire());
             }
 
             @Override

@@ -4,6 +4,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
+import io.github.lockboot.harness.Contender;
+
 /**
  * How much is measured.
  *

@@ -1,14 +1,14 @@
 package io.github.lockboot.benchmarks;
 
 import java.time.Duration;
-import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.LockSupport;
 
+import io.github.lockboot.harness.Contender;
+import io.github.lockboot.harness.RedisAddress;
 import io.lettuce.core.RedisClient;
-import io.lettuce.core.RedisURI;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.SetArgs;
 import io.lettuce.core.api.StatefulRedisConnection;
@@ -31,14 +31,14 @@ final class RawLettuce implements Contender {
     }
 
     @Override
-    public Set<String> ownCommands() {
-        return Set.of("set");
+    public String key(String lock) {
+        return "raw:" + lock;
     }
 
     @Override
-    public Client connect(String host, int port) {
-        RedisClient redis = RedisClient.create(RedisURI.create(host, port));
-        StatefulRedisConnection<String, String> connection = redis.connect();
+    public Client connect(RedisAddress redis) {
+        RedisClient client = RedisClient.create("redis://" + redis.nodes().get(0));
+        StatefulRedisConnection<String, String> connection = client.connect();
         String sha = connection.sync().scriptLoad(COMPARE_AND_DELETE);
         String session = UUID.randomUUID().toString();
         AtomicLong sequence = new AtomicLong();
@@ -46,12 +46,12 @@ final class RawLettuce implements Contender {
 
             @Override
             public Lock lock(String name) {
-                return new RawLock(connection.async(), sha, "raw:" + name, session, sequence);
+                return new RawLock(connection.async(), sha, key(name), session, sequence);
             }
 
             @Override
             public void close() {
-                redis.shutdown();
+                client.shutdown();
             }
         };
     }

@@ -7,11 +7,11 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
+import io.github.lockboot.harness.Contender;
+import io.github.lockboot.harness.Markdown;
+
 /** Writes results as Markdown tables. */
 final class Report {
-
-    private static final String BEGIN = "<!-- results -->";
-    private static final String END = "<!-- /results -->";
 
     private final Map<Scenario, List<Result>> results;
     private final Setting setting;
@@ -28,10 +28,7 @@ final class Report {
         Files.writeString(folder.resolve("chart.svg"), Chart.of(results));
         Files.writeString(folder.resolve("headline.svg"), Chart.headlineOf(results));
         Path readme = module.resolve("README.md");
-        String text = Files.readString(readme);
-        int from = text.indexOf(BEGIN) + BEGIN.length();
-        int to = text.indexOf(END);
-        Files.writeString(readme, text.substring(0, from) + "\n" + origin() + "\n" + targets() + text.substring(to));
+        Files.writeString(readme, Markdown.replaced(Files.readString(readme), "results", origin() + "\n" + targets()));
     }
 
     private String all() {
@@ -50,7 +47,7 @@ final class Report {
                 new StringBuilder("| scenario | figure | target | measured | |\n|---|---|---:|---:|---|\n");
         for (Target target : Target.ALL) {
             if (results.containsKey(target.scenario())) {
-                text.append(row(
+                text.append(Markdown.row(
                         target.scenario().title(),
                         target.title(),
                         (target.bound() == Target.Bound.AT_LEAST ? "≥ " : "≤ ") + number(target.value()),
@@ -82,7 +79,7 @@ final class Report {
         double speed = result.median(Measurement::turnsPerSecond);
         boolean fairnessMeans =
                 result.scenario().isContended() && !result.scenario().load().isVirtual();
-        return row(
+        return Markdown.row(
                 result.contender().name(),
                 number(speed),
                 ratio(speed, all, Contenders.RAW),
@@ -103,10 +100,6 @@ final class Report {
                 .map(result -> number(speed / result.median(Measurement::turnsPerSecond)))
                 .findFirst()
                 .orElse("");
-    }
-
-    private static String row(String... cells) {
-        return "| " + String.join(" | ", cells) + " |\n";
     }
 
     /** Three digits that count, or a whole number. */

@@ -3,6 +3,7 @@ package io.github.lockboot.benchmarks;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
 
+import io.github.lockboot.harness.Contender;
 import org.jspecify.annotations.Nullable;
 
 /** What all rounds of a scenario showed of one contender, or why it failed. */

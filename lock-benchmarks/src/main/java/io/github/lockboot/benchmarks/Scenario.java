@@ -4,6 +4,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 
+import io.github.lockboot.harness.Contender;
+
 import static io.github.lockboot.benchmarks.Contenders.JDK;
 import static io.github.lockboot.benchmarks.Contenders.LOCK4J;
 import static io.github.lockboot.benchmarks.Contenders.OURS;

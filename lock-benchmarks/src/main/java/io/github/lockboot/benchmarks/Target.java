@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.ToDoubleFunction;
 
+import io.github.lockboot.harness.Contender;
 import org.jspecify.annotations.Nullable;
 
 import static io.github.lockboot.benchmarks.Contenders.JDK;

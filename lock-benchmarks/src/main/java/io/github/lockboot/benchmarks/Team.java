@@ -1,18 +1,23 @@
 package io.github.lockboot.benchmarks;
 
-import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-import io.github.lockboot.benchmarks.WorkerProcess.FailedException;
 import io.github.lockboot.fixture.RedisProbe;
+import io.github.lockboot.harness.Contender;
+import io.github.lockboot.harness.RedisAddress;
+import io.github.lockboot.harness.WorkerProcess;
+import io.github.lockboot.harness.WorkerProcess.FailedException;
 
 /** The processes of one contender, which do their rounds at the same time. */
 final class Team implements AutoCloseable {
 
+    private static final List<String> OPTIONS = List.of("-XX:+UseSerialGC", "-Xmx1g");
     private static final long LEAD_MILLIS = 60;
 
     private final List<WorkerProcess> workers = new ArrayList<>();
@@ -32,39 +37,38 @@ final class Team implements AutoCloseable {
      * @param redis for the counting of commands, past any proxy
      * @param patienceMillis how long a round may take beyond its time
      */
-    static Team start(Path jdk, Contender contender, int processes, Address at, RedisProbe redis, long patienceMillis)
-            throws IOException, InterruptedException, FailedException {
+    static Team start(
+            Path jdk, Contender contender, int processes, RedisAddress at, RedisProbe redis, long patienceMillis) {
         Team team = new Team(contender, redis, patienceMillis);
+        List<String> args = List.of(contender.name(), at.toWord());
         try {
             for (int i = 0; i < processes; i++) {
-                team.workers.add(WorkerProcess.start(jdk, contender, at.host(), at.port()));
+                team.workers.add(new WorkerProcess(jdk, OPTIONS, BenchmarkWorker.class, args, line -> false));
             }
-            for (WorkerProcess worker : team.workers) {
-                worker.awaitReady();
-            }
+            team.workers.forEach(WorkerProcess::awaitReady);
             return team;
-        } catch (IOException | InterruptedException | FailedException e) {
+        } catch (UncheckedIOException | FailedException e) {
             team.close();
             throw e;
         }
     }
 
-    /** Where clients find Redis. */
-    record Address(String host, int port) {}
-
-    Measurement measure(Load load, long millis, int turns) throws InterruptedException, FailedException {
+    Measurement measure(Load load, long millis, int turns) {
         redis.command("CONFIG", "RESETSTAT");
         double redisBefore = redisSeconds();
         Round round = new Round(load, System.currentTimeMillis() + LEAD_MILLIS, millis, turns);
-        workers.forEach(worker -> worker.order(round));
+        workers.forEach(worker -> worker.tell(round.encode()));
         long until = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(LEAD_MILLIS + millis + patienceMillis);
         List<Sample> samples = new ArrayList<>();
         for (WorkerProcess worker : workers) {
-            long left = TimeUnit.NANOSECONDS.toMillis(until - System.nanoTime());
-            samples.add(worker.sampleWithin(Math.max(0, left)));
+            Duration left = Duration.ofNanos(Math.max(0, until - System.nanoTime()));
+            samples.add(Sample.parse(worker.awaitSaid(BenchmarkWorker.DONE, left)));
         }
         return Measurement.of(
-                Sample.together(samples), redis.commandCalls(), contender.ownCommands(), redisSeconds() - redisBefore);
+                Sample.together(samples),
+                redis.commandCalls(),
+                Contenders.ownCommands(contender),
+                redisSeconds() - redisBefore);
     }
 
     private double redisSeconds() {

@@ -1,15 +1,16 @@
 package io.github.lockboot.benchmarks;
 
-import java.io.IOException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-import io.github.lockboot.benchmarks.WorkerProcess.FailedException;
 import io.github.lockboot.fixture.Jdks;
 import io.github.lockboot.fixture.RedisProbe;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.fixture.TcpProxy;
+import io.github.lockboot.harness.Contender;
+import io.github.lockboot.harness.RedisAddress;
+import io.github.lockboot.harness.WorkerProcess.FailedException;
 
 /**
  * Starts teams and keeps them while the scenarios that follow can use them: a team costs some seconds of processor time, which
@@ -34,7 +35,7 @@ final class Teams implements AutoCloseable {
         this.plan = plan;
     }
 
-    Team team(Scenario scenario, Contender contender) throws IOException, InterruptedException, FailedException {
+    Team team(Scenario scenario, Contender contender) {
         Path jdk = scenario.load().isVirtual()
                 ? Jdks.withVirtualThreads().orElseThrow(() -> new FailedException("no JDK with virtual threads here"))
                 : Jdks.current();
@@ -45,9 +46,9 @@ final class Teams implements AutoCloseable {
         }
         Team team = teams.get(contender);
         if (team == null) {
-            Team.Address address = scenario.isRemote()
-                    ? new Team.Address(proxy.host(), proxy.port())
-                    : new Team.Address(server.host(), server.port());
+            RedisAddress address = scenario.isRemote()
+                    ? RedisAddress.standalone(proxy.host(), proxy.port())
+                    : RedisAddress.standalone(server.host(), server.port());
             team = Team.start(jdk, contender, scenario.processes(), address, probe, plan.patienceMillis());
             teams.put(contender, team);
             team.measure(scenario.load(), plan.warmUpMillis(), scenario.load().isVirtual() ? plan.turns() : 0);

@@ -6,6 +6,7 @@ import java.util.List;
 import io.github.lockboot.fixture.RedisBinary;
 import io.github.lockboot.fixture.RedisClock;
 import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.harness.RedisAddress;
 
 /** One server with a wall clock of its own. */
 final class ClockedServer implements Deployment {

@@ -5,6 +5,7 @@ import java.util.List;
 
 import io.github.lockboot.fixture.RedisCluster;
 import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.harness.RedisAddress;
 
 /** Three masters with a replica each. */
 final class ClusterOfThree implements Replicated {

@@ -3,6 +3,7 @@ package io.github.lockboot.faults;
 import java.util.List;
 
 import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.harness.RedisAddress;
 
 /** The Redis of a scene, as its processes find it and as the harness looks into it. */
 interface Deployment extends AutoCloseable {

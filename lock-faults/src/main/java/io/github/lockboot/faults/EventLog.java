@@ -3,19 +3,18 @@ package io.github.lockboot.faults;
 import java.util.Collection;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 import org.jspecify.annotations.Nullable;
 
 /** Events of one process, written and read by any thread. */
-final class EventLog implements Consumer<Event> {
+final class EventLog {
 
     private final Queue<Event> events = new ConcurrentLinkedQueue<>();
 
-    @Override
-    public void accept(Event event) {
-        events.add(event);
+    /** Adds the event that a line of output is, if it is one. */
+    boolean takes(String line) {
+        return Event.isLine(line) && events.add(Event.parse(line));
     }
 
     /** The events so far; those to come appear in it. */

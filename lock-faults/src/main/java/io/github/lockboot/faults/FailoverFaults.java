@@ -101,7 +101,7 @@ final class FailoverFaults {
     private static <D extends Replicated> void loseGrant(Scene<D> scene) {
         RedisServer old = masterOf(scene);
         scene.afterwards(old::restart);
-        WorkerProcess holder = scene.waiter();
+        ObservedWorker holder = scene.waiter();
         Replication.Pause pause = Replication.pause(old, scene.redis().replicasOf(old));
         try {
             scene.tell(holder, "holder", "hold " + scene.lock());

@@ -15,12 +15,14 @@ final class Fleet<D extends Deployment> implements AutoCloseable {
 
     private static final Duration CLEAN_WITHIN = Duration.ofSeconds(30);
 
+    private static final String LEFT = " left after everything was released and closed";
+
     private final D deployment;
     private final Contestant contestant;
     private final int handoffLimit;
     private final int processes;
     private final Witness witness = new Witness();
-    private final List<WorkerProcess> workers = new ArrayList<>();
+    private final List<ObservedWorker> workers = new ArrayList<>();
 
     Fleet(Fault<D> fault, Contestant contestant) {
         this.deployment = fault.deployment().get();
@@ -42,29 +44,30 @@ final class Fleet<D extends Deployment> implements AutoCloseable {
     }
 
     /** The processes in order, those among them that were killed meanwhile. */
-    List<WorkerProcess> workers() {
+    List<ObservedWorker> workers() {
         return workers;
     }
 
     /** Starts the processes, or those anew that are of no more use, and forgets what the others did. */
     void refresh() {
+        List<ObservedWorker> started = new ArrayList<>();
         for (int i = 0; i < processes; i++) {
             if (i == workers.size()) {
                 workers.add(start(i));
+                started.add(workers.get(i));
             } else if (!workers.get(i).isUsable()) {
                 workers.get(i).close();
                 workers.set(i, start(i));
+                started.add(workers.get(i));
             }
         }
-        for (WorkerProcess worker : workers) {
-            worker.awaitReady();
-            worker.forget();
-        }
+        started.forEach(ObservedWorker::awaitReady);
+        workers.forEach(ObservedWorker::forget);
     }
 
-    private WorkerProcess start(int index) {
-        return WorkerProcess.start(
-                new Worker.Setup("w" + index, contestant, deployment.address(index), witness.port(), handoffLimit));
+    private ObservedWorker start(int index) {
+        return ObservedWorker.start(new FaultWorker.Setup(
+                "w" + index, contestant, deployment.address(index), witness.port(), handoffLimit));
     }
 
     /**
@@ -74,39 +77,32 @@ final class Fleet<D extends Deployment> implements AutoCloseable {
      */
     List<String> leftovers() {
         List<String> left = new ArrayList<>();
-        List<WorkerProcess> usable =
-                workers.stream().filter(WorkerProcess::isUsable).toList();
+        List<ObservedWorker> usable =
+                workers.stream().filter(ObservedWorker::isUsable).toList();
         awaitNone(
                 left,
                 "names and ids in use",
-                () -> usable.stream().mapToLong(Fleet::remains).sum());
-        for (WorkerProcess worker : usable) {
-            worker.beginClosing();
+                () -> usable.stream().mapToLong(Fleet::inUse).sum());
+        usable.forEach(ObservedWorker::beginClosing);
+        for (ObservedWorker worker : usable) {
+            String threads = worker.awaitSaid(FaultWorker.CLOSED, CLEAN_WITHIN);
+            if (!threads.equals("0")) {
+                left.add(threads + " threads of " + worker.name() + LEFT);
+            }
         }
-        for (WorkerProcess worker : usable) {
-            worker.awaitSaid(Worker.CLOSED, CLEAN_WITHIN);
-        }
-        awaitNone(
-                left,
-                "threads",
-                () -> usable.stream()
-                        .mapToLong(worker -> Long.parseLong(
-                                worker.awaitSaid(Worker.CLOSED, CLEAN_WITHIN).split(" ")[1]))
-                        .sum());
         for (RedisServer server : deployment.masters()) {
             try (RedisProbe probe = server.probe()) {
-                awaitNone(left, "keys", () -> sizeOf(probe.command("KEYS", contestant.keys())));
-                awaitNone(left, "channels", () -> sizeOf(probe.command("PUBSUB", "CHANNELS", contestant.keys())));
+                awaitNone(left, "keys", () -> sizeOf(probe.command("KEYS", contestant.key("*"))));
+                awaitNone(left, "channels", () -> sizeOf(probe.command("PUBSUB", "CHANNELS", contestant.key("*"))));
                 awaitNone(left, "connections", () -> connections(probe));
             }
         }
         return left;
     }
 
-    private static long remains(WorkerProcess worker) {
-        worker.forget();
-        worker.tell(Worker.AT_ONCE + " remains");
-        return Long.parseLong(worker.awaitSaid(Worker.REMAINS, CLEAN_WITHIN).substring(Worker.REMAINS.length()));
+    private static long inUse(ObservedWorker worker) {
+        worker.tell(FaultWorker.AT_ONCE + " in-use");
+        return Long.parseLong(worker.awaitSaid(FaultWorker.IN_USE, CLEAN_WITHIN));
     }
 
     /** Of clients without a name, which Sentinels have, that are neither replicas nor this one. */
@@ -127,13 +123,13 @@ final class Fleet<D extends Deployment> implements AutoCloseable {
         try {
             Await.until(CLEAN_WITHIN, () -> count.getAsLong() == 0, () -> what);
         } catch (IllegalStateException late) {
-            left.add(count.getAsLong() + " " + what + " left after everything was released and closed");
+            left.add(count.getAsLong() + " " + what + LEFT);
         }
     }
 
     @Override
     public void close() {
-        workers.forEach(WorkerProcess::close);
+        workers.forEach(ObservedWorker::close);
         witness.close();
         deployment.close();
     }

@@ -7,6 +7,7 @@ import java.util.function.Consumer;
 
 import io.github.lockboot.LockLostException;
 import io.github.lockboot.faults.Event.Kind;
+import io.github.lockboot.harness.Contender;
 
 /**
  * One thread that takes locks, writes at the witness while it holds them, releases them, and writes down what it sees. Used by that
@@ -17,7 +18,7 @@ final class Participant {
     private static final AtomicLong HOLDS = new AtomicLong();
     private static final long PROCESS = ProcessHandle.current().pid();
 
-    private final Contestant.Client client;
+    private final Contender.Client client;
     private final WitnessClient witness;
     private final String name;
     private final Consumer<Event> log;
@@ -27,7 +28,7 @@ final class Participant {
     private long token;
     private long read;
 
-    Participant(Contestant.Client client, WitnessClient witness, String name, String lockName, Consumer<Event> log) {
+    Participant(Contender.Client client, WitnessClient witness, String name, String lockName, Consumer<Event> log) {
         this.client = client;
         this.witness = witness;
         this.name = name;

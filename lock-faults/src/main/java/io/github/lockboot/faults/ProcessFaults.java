@@ -61,7 +61,7 @@ final class ProcessFaults {
                             "full garbage collections one after the other in the holder for 4 s",
                             Standalone::inMemory,
                             scene -> {
-                                scene.holder().tell(Worker.AT_ONCE + " collect 4000");
+                                scene.holder().tell(FaultWorker.AT_ONCE + " collect 4000");
                                 scene.pass(Duration.ofSeconds(4));
                             })
                     .from(Start.HELD)
@@ -71,7 +71,7 @@ final class ProcessFaults {
                             "SIGKILL to all other processes, which are in the queue, then a release",
                             Standalone::inMemory,
                             scene -> {
-                                scene.others().forEach(WorkerProcess::kill);
+                                scene.others().forEach(ObservedWorker::kill);
                                 scene.release();
                             })
                     .from(Start.HELD)
@@ -82,12 +82,12 @@ final class ProcessFaults {
                             "a release, and from within 2 ms on SIGKILL to all other processes, which are in the queue",
                             Standalone::inMemory,
                             scene -> {
-                                List<WorkerProcess> others = scene.others();
+                                List<ObservedWorker> others = scene.others();
                                 Duration aim = scene.between(Duration.ZERO, Duration.ofMillis(2));
                                 scene.release();
                                 scene.pass(aim);
                                 scene.recoveryFromNow();
-                                others.forEach(WorkerProcess::kill);
+                                others.forEach(ObservedWorker::kill);
                             })
                     .from(Start.HELD)
                     .mayHarm(Harm.HOLDS)
@@ -105,7 +105,7 @@ final class ProcessFaults {
                     Standalone::inMemory,
                     scene -> {
                         scene.recoveryFromNow();
-                        scene.workers().forEach(worker -> worker.tell(Worker.AT_ONCE + " saturate 3000"));
+                        scene.workers().forEach(worker -> worker.tell(FaultWorker.AT_ONCE + " saturate 3000"));
                         scene.pass(Duration.ofSeconds(3));
                     }),
             Fault.of(
@@ -115,9 +115,8 @@ final class ProcessFaults {
                             scene -> {
                                 scene.holder().beginClosing();
                                 scene.release();
-                                String closed = scene.holder().awaitSaid(Worker.CLOSED, Scene.PATIENCE);
-                                scene.require(
-                                        closed.equals(Worker.CLOSED + " 0"), "threads left after shutdown: " + closed);
+                                String threads = scene.holder().awaitSaid(FaultWorker.CLOSED, Scene.PATIENCE);
+                                scene.require(threads.equals("0"), threads + " threads left after shutdown");
                             })
                     .from(Start.HELD)
                     .mayHarm(Harm.HOLDS));
@@ -131,7 +130,7 @@ final class ProcessFaults {
     }
 
     private static void queueInOrder(Scene<Standalone> scene) {
-        WorkerProcess first = scene.workers().get(0);
+        ObservedWorker first = scene.workers().get(0);
         scene.tell(first, "first", "hold " + scene.lock());
         first.await(Scene.PATIENCE, Event.Kind.HELD, event -> true);
         for (int i = 1; i < scene.workers().size(); i++) {
@@ -140,7 +139,7 @@ final class ProcessFaults {
         }
         scene.pass(Faults.APART.multipliedBy(2));
         scene.recoveryFromNow();
-        first.tell(Worker.AT_ONCE + " release " + scene.lock());
+        first.tell(FaultWorker.AT_ONCE + " release " + scene.lock());
     }
 
     /** Those who are not through in time are stopped; then somebody who waits patiently has to be served. */

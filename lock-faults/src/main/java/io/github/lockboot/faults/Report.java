@@ -10,6 +10,7 @@ import java.util.Optional;
 
 import io.github.lockboot.faults.Fault.Harm;
 import io.github.lockboot.fixture.RedisBinary;
+import io.github.lockboot.harness.Markdown;
 
 /** Keeps the results file and the tables made of it. Figures of a fault and contestant replace their former ones. */
 final class Report {
@@ -63,17 +64,10 @@ final class Report {
         }
         Files.write(RESULTS, lines);
         String text = Files.readString(DOCUMENT);
-        text = between(text, "setting", setting());
-        text = between(text, "faults", table());
-        text = between(text, "data-loss", dataTable());
+        text = Markdown.replaced(text, "setting", setting());
+        text = Markdown.replaced(text, "faults", table());
+        text = Markdown.replaced(text, "data-loss", dataTable());
         Files.writeString(DOCUMENT, text);
-    }
-
-    private static String between(String text, String marker, String table) {
-        String begin = "<!-- " + marker + " -->";
-        int from = text.indexOf(begin) + begin.length();
-        int to = text.indexOf("<!-- /" + marker + " -->");
-        return text.substring(0, from) + "\n" + table + text.substring(to);
     }
 
     private Optional<Figures> find(Fault<?> fault, Contestant contestant) {
@@ -88,7 +82,7 @@ final class Report {
     }
 
     private String table() {
-        StringBuilder text = new StringBuilder(row(
+        StringBuilder text = new StringBuilder(Markdown.row(
                 "fault",
                 "injection",
                 "promised",
@@ -101,7 +95,7 @@ final class Report {
         for (Fault<?> fault : Faults.ALL) {
             if (fault.harm() != Harm.DATA) {
                 Optional<Figures> ours = find(fault, Contestant.THIS_LIBRARY);
-                text.append(row(
+                text.append(Markdown.row(
                         "`" + fault.name() + "`",
                         fault.injection(),
                         seconds(fault.bound().toMillis()),
@@ -116,7 +110,7 @@ final class Report {
     }
 
     private String dataTable() {
-        StringBuilder text = new StringBuilder(row(
+        StringBuilder text = new StringBuilder(Markdown.row(
                 "fault",
                 "injection",
                 "this library: runs",
@@ -131,7 +125,7 @@ final class Report {
         for (Fault<?> fault : Faults.ALL) {
             if (fault.harm() == Harm.DATA) {
                 Optional<Figures> ours = find(fault, Contestant.THIS_LIBRARY);
-                text.append(row(
+                text.append(Markdown.row(
                         "`" + fault.name() + "`",
                         fault.injection(),
                         ours.map(one -> "" + one.runs()).orElse("not run"),
@@ -172,9 +166,5 @@ final class Report {
 
     private static String seconds(long millis) {
         return millis < 1_000 ? millis + " ms" : String.format(Locale.ROOT, "%.1f s", millis / 1_000.0);
-    }
-
-    private static String row(String... cells) {
-        return "| " + String.join(" | ", cells) + " |\n";
     }
 }

@@ -34,7 +34,7 @@ final class Scene<D extends Deployment> {
     private final List<String> complaints = new ArrayList<>();
     private final List<Step> afterwards = new ArrayList<>();
     private final List<String> begun = new ArrayList<>();
-    private @Nullable WorkerProcess holder;
+    private @Nullable ObservedWorker holder;
     private boolean released;
     private boolean unboundedKeysPermitted;
     private int hanging;
@@ -71,12 +71,12 @@ final class Scene<D extends Deployment> {
     }
 
     /** All processes; the index of one is the number of its proxy. */
-    List<WorkerProcess> workers() {
+    List<ObservedWorker> workers() {
         return fleet.workers();
     }
 
     /** Who holds the lock in a scene that starts with a held one. */
-    WorkerProcess holder() {
+    ObservedWorker holder() {
         if (holder == null) {
             throw new IllegalStateException("nobody was told to hold the lock");
         }
@@ -88,15 +88,15 @@ final class Scene<D extends Deployment> {
     }
 
     /** The processes that do not hold it, in any order. */
-    List<WorkerProcess> others() {
-        List<WorkerProcess> others = new ArrayList<>(
+    List<ObservedWorker> others() {
+        List<ObservedWorker> others = new ArrayList<>(
                 workers().stream().filter(worker -> worker != holder).toList());
         Collections.shuffle(others, random);
         return others;
     }
 
     /** One of those. */
-    WorkerProcess waiter() {
+    ObservedWorker waiter() {
         return others().get(0);
     }
 
@@ -106,7 +106,7 @@ final class Scene<D extends Deployment> {
         if (recoveryFrom == 0) {
             recoveryFromNow();
         }
-        holder().tell(Worker.AT_ONCE + " release " + lock);
+        holder().tell(FaultWorker.AT_ONCE + " release " + lock);
     }
 
     /** Waits until the holder has released or failed to, which its log tells. */
@@ -150,14 +150,14 @@ final class Scene<D extends Deployment> {
     }
 
     /** Tells a thread of a worker something that it says DONE after. */
-    void tell(WorkerProcess worker, String thread, String what) {
+    void tell(ObservedWorker worker, String thread, String what) {
         begun.add(worker.name() + "/" + thread);
         worker.tell(thread + " " + what);
     }
 
     /** Has two more threads of each process load the lock, each with so many tries at most. */
     void load(Load.Style style, long tries) {
-        for (WorkerProcess worker : workers()) {
+        for (ObservedWorker worker : workers()) {
             for (String thread : THREADS) {
                 String name = style.name().toLowerCase(Locale.ROOT) + "-" + thread;
                 tell(worker, name, "load " + lock + " " + style + " " + tries + " " + random.nextLong());
@@ -171,10 +171,10 @@ final class Scene<D extends Deployment> {
         while (System.nanoTime() - end < 0 && doneBy(workers()) < begun.size()) {
             Pause.of(Duration.ofMillis(20));
         }
-        workers().forEach(worker -> worker.tell(Worker.AT_ONCE + " stop " + lock));
+        workers().forEach(worker -> worker.tell(FaultWorker.AT_ONCE + " stop " + lock));
     }
 
-    private static long doneBy(List<WorkerProcess> workers) {
+    private static long doneBy(List<ObservedWorker> workers) {
         return workers.stream()
                 .flatMap(worker -> worker.log().events().stream())
                 .filter(event -> event.is(Kind.DONE))
@@ -185,7 +185,7 @@ final class Scene<D extends Deployment> {
 
     void begin(Fault.Start start) {
         if (start == Fault.Start.HELD) {
-            WorkerProcess chosen = workers().get(random.nextInt(workers().size()));
+            ObservedWorker chosen = workers().get(random.nextInt(workers().size()));
             holder = chosen;
             tell(chosen, HOLDER, "hold " + lock);
             chosen.await(PATIENCE, Kind.HELD, event -> event.lock().equals(lock));
@@ -202,7 +202,7 @@ final class Scene<D extends Deployment> {
         Pause.of(between(QUEUEING, QUEUEING.multipliedBy(2)));
     }
 
-    private boolean hasBeenGranted(WorkerProcess worker) {
+    private boolean hasBeenGranted(ObservedWorker worker) {
         return worker.log().find(Kind.GRANTED, event -> true) != null;
     }
 
@@ -231,7 +231,7 @@ final class Scene<D extends Deployment> {
 
     private @Nullable Long nextGrant() {
         Long first = null;
-        for (WorkerProcess worker : workers()) {
+        for (ObservedWorker worker : workers()) {
             Event grant = worker.log()
                     .find(
                             Kind.GRANTED,
@@ -246,11 +246,11 @@ final class Scene<D extends Deployment> {
     /** Ends the load and waits for its threads; those who do not come to an end are complained of. */
     void end() throws Exception {
         Pause.of(QUEUEING);
-        List<WorkerProcess> living =
-                workers().stream().filter(WorkerProcess::isUsable).toList();
-        living.forEach(worker -> worker.tell(Worker.AT_ONCE + " stop " + lock));
-        living.forEach(worker -> worker.tell(Worker.AT_ONCE + " release " + lock));
-        for (WorkerProcess worker : living) {
+        List<ObservedWorker> living =
+                workers().stream().filter(ObservedWorker::isUsable).toList();
+        living.forEach(worker -> worker.tell(FaultWorker.AT_ONCE + " stop " + lock));
+        living.forEach(worker -> worker.tell(FaultWorker.AT_ONCE + " release " + lock));
+        for (ObservedWorker worker : living) {
             long threads = begun.stream()
                     .filter(actor -> actor.startsWith(worker.name() + "/"))
                     .count();

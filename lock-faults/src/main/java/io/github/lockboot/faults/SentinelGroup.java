@@ -5,6 +5,7 @@ import java.util.List;
 
 import io.github.lockboot.fixture.RedisSentinel;
 import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.harness.RedisAddress;
 
 /** One master, two replicas and three Sentinels. */
 final class SentinelGroup implements Replicated {

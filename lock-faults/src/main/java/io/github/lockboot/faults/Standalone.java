@@ -7,6 +7,7 @@ import io.github.lockboot.fixture.RedisBinary;
 import io.github.lockboot.fixture.RedisProbe;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.fixture.TcpProxy;
+import io.github.lockboot.harness.RedisAddress;
 import org.jspecify.annotations.Nullable;
 
 /** One server; each worker reaches it through a proxy of its own. */

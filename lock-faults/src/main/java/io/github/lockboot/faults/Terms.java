@@ -2,6 +2,8 @@ package io.github.lockboot.faults;
 
 import java.time.Duration;
 
+import io.github.lockboot.harness.Timing;
+
 /** What all contestants are set to, so that their figures can be compared. */
 final class Terms {
 
@@ -10,6 +12,9 @@ final class Terms {
 
     /** How long a command may take. */
     static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(1);
+
+    /** Both of them. */
+    static final Timing TIMING = new Timing(TTL, COMMAND_TIMEOUT);
 
     /** How often a waiter of this library asks by itself: a third of the claim lease, which is the ttl here. */
     static final Duration POLL = Duration.ofSeconds(1);

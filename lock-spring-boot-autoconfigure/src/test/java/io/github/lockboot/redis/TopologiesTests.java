@@ -1,6 +1,5 @@
 package io.github.lockboot.redis;
 
-import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -43,7 +42,7 @@ class TopologiesTests {
             long token = here.fencingToken();
             assertThat(waiter.call(() -> there.tryLock())).isFalse();
             CompletableFuture<Boolean> waiting = waiter.start(() -> there.tryLock(20, TimeUnit.SECONDS));
-            Actor.await("it waits", () -> InUse.of(List.of(elsewhere)) > 0);
+            Actor.await("it waits", () -> elsewhere.inspector().inUse() > 0);
             here.unlock();
             assertThat(waiting.get(20, TimeUnit.SECONDS)).isTrue();
             assertThat(waiter.call(there::fencingToken)).isGreaterThan(token);

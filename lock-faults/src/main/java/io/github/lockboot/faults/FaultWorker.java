@@ -1,9 +1,5 @@
 package io.github.lockboot.faults;
 
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -15,6 +11,9 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.function.Consumer;
 
 import io.github.lockboot.faults.Event.Kind;
+import io.github.lockboot.harness.Contender;
+import io.github.lockboot.harness.RedisAddress;
+import io.github.lockboot.harness.Worker;
 
 /**
  * A JVM with one application instance's locks, told by lines on its standard input what to do, that writes its event log to its
@@ -25,10 +24,10 @@ import io.github.lockboot.faults.Event.Kind;
  * load LOCK STYLE TRIES SEED   until so many tries are done or the lock is stopped
  * hold LOCK                    takes the lock and works under it until it is released
  * once LOCK                    takes the lock, works one step, releases it
- * * release LOCK | * stop LOCK | * remains | * close | * collect MILLIS | * saturate MILLIS
+ * * release LOCK | * stop LOCK | * in-use | * close | * collect MILLIS | * saturate MILLIS
  * </pre>
  */
-public final class Worker {
+public final class FaultWorker {
 
     /** How a worker is set up; handed over as the arguments of its main method. */
     record Setup(String name, Contestant contestant, RedisAddress redis, int witness, int handoffLimit) {
@@ -47,55 +46,37 @@ public final class Worker {
         }
     }
 
-    static final String READY = "ready";
-    static final String CLOSED = "closed";
-    static final String REMAINS = "remains ";
+    static final String CLOSED = "closed ";
+    static final String IN_USE = "in use ";
     static final String AT_ONCE = "*";
 
     private static final long STEP_NANOS = Duration.ofMillis(3).toNanos();
     private static final long END_NANOS = Duration.ofSeconds(5).toNanos();
-    private static final long CONNECT_NANOS = Duration.ofSeconds(50).toNanos();
 
     private final Setup setup;
-    private final Contestant.Client client;
-    private final ScheduledExecutorService interrupter = Executors.newScheduledThreadPool(1, Worker::daemon);
+    private final Contender.Client client;
+    private final ScheduledExecutorService interrupter = Executors.newScheduledThreadPool(1, FaultWorker::daemon);
     private final Map<String, ExecutorService> threads = new ConcurrentHashMap<>();
     private final Map<String, WitnessClient> witnesses = new ConcurrentHashMap<>();
     private final Map<String, Boolean> stopped = new ConcurrentHashMap<>();
     private final Map<String, Boolean> released = new ConcurrentHashMap<>();
     private final Consumer<Event> log = event -> System.out.println(event.toLine());
 
-    private Worker(Setup setup) {
+    private FaultWorker(Setup setup, Contender.Client client) {
         this.setup = setup;
-        this.client = setup.contestant().connect(setup.redis(), setup.handoffLimit());
+        this.client = client;
     }
 
-    public static void main(String[] args) throws IOException {
-        Worker worker = new Worker(Setup.parse(args));
-        worker.connect();
-        System.out.println(READY);
-        BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-            worker.perform(line.split(" "));
-        }
-        Runtime.getRuntime().halt(0);
+    public static void main(String[] args) {
+        Setup setup = Setup.parse(args);
+        Worker.run(
+                setup.contestant().contender(setup.handoffLimit()),
+                setup.redis(),
+                client -> new FaultWorker(setup, client)::perform);
     }
 
-    /** Connecting for the first time loads classes, which on a busy machine takes longer than a command may. */
-    private void connect() {
-        long end = System.nanoTime() + CONNECT_NANOS;
-        while (true) {
-            try {
-                var lock = client.lock("connecting-" + setup.name());
-                lock.lock();
-                lock.unlock();
-                return;
-            } catch (RuntimeException notYet) {
-                if (System.nanoTime() - end > 0) {
-                    throw notYet;
-                }
-            }
-        }
+    private void perform(String line) {
+        perform(line.split(" "));
     }
 
     private void perform(String... words) {
@@ -103,7 +84,7 @@ public final class Worker {
             performAtOnce(words);
             return;
         }
-        threads.computeIfAbsent(words[0], t -> Executors.newSingleThreadExecutor(Worker::daemon))
+        threads.computeIfAbsent(words[0], t -> Executors.newSingleThreadExecutor(FaultWorker::daemon))
                 .execute(() -> {
                     long result = perform(words[0], words);
                     log.accept(new Event(
@@ -147,11 +128,11 @@ public final class Worker {
         switch (words[1]) {
             case "release" -> released.put(words[2], true);
             case "stop" -> stopped.put(words[2], true);
-            case "remains" -> System.out.println(REMAINS + client.remains());
+            case "in-use" -> System.out.println(IN_USE + client.inUse());
             case "close" ->
                 beside(() -> {
                     client.close();
-                    System.out.println(CLOSED + " " + threadsLeft());
+                    System.out.println(CLOSED + threadsLeft());
                 });
             case "collect" -> beside(() -> Burden.collectFor(Duration.ofMillis(Long.parseLong(words[2]))));
             case "saturate" -> Burden.saturate(ForkJoinPool.commonPool(), Duration.ofMillis(Long.parseLong(words[2])));

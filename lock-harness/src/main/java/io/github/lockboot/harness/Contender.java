@@ -1,0 +1,52 @@
+package io.github.lockboot.harness;
+
+import java.util.concurrent.locks.Lock;
+
+/** A lock library that takes part, in one configuration. */
+public interface Contender {
+
+    /** Its name in results. */
+    String name();
+
+    /** The key in Redis of a lock of that name; where there is none, the name. */
+    default String key(String lock) {
+        return lock;
+    }
+
+    /** Connects as one application instance does. */
+    Client connect(RedisAddress redis);
+
+    /** One application instance's locks. What a library does not tell or need has a default here. */
+    interface Client extends AutoCloseable {
+
+        /** A lock for use by the calling thread alone; other threads get their own for the same name. */
+        Lock lock(String name);
+
+        /** What it answers its holder who asks whether it still holds; a library without an answer says true. */
+        default boolean isHeld(Lock lock) {
+            return true;
+        }
+
+        /** The fencing token of the calling thread's hold; 0 if there are none. */
+        default long token(Lock lock) {
+            return 0;
+        }
+
+        /** Until when, in {@link System#nanoTime()}, the calling thread may believe it holds; 0 if that is not told. */
+        default long validUntil(Lock lock) {
+            return 0;
+        }
+
+        /** Calls back if the calling thread's hold is lost. */
+        default void onLost(Lock lock, Runnable callback) {}
+
+        /** What is in use in it: nothing once all is released. */
+        default int inUse() {
+            return 0;
+        }
+
+        /** As an application that is shut down in order. */
+        @Override
+        default void close() {}
+    }
+}

@@ -1,0 +1,74 @@
+package io.github.lockboot.harness;
+
+import java.time.Duration;
+import java.util.concurrent.locks.Lock;
+
+import io.github.lockboot.LockOptions;
+import io.github.lockboot.NamedLock;
+import io.github.lockboot.redis.RedisLockRegistry;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/** This library, with one hand-off limit. */
+public record ThisLibrary(String name, int localHandoffLimit, Timing timing) implements Contender {
+
+    private static final Duration GRACE = Duration.ofSeconds(1);
+
+    @Override
+    public String key(String lock) {
+        return "lock:" + lock;
+    }
+
+    @Override
+    public Client connect(RedisAddress redis) {
+        LettuceConnectionFactory factory = redis.forSpring();
+        return new Locks(
+                factory,
+                RedisLockRegistry.builder(factory)
+                        .commandTimeout(timing.commandTimeout())
+                        .localHandoffLimit(localHandoffLimit)
+                        .defaults(LockOptions.defaults().withTtl(timing.lease()))
+                        .build());
+    }
+
+    private record Locks(LettuceConnectionFactory factory, RedisLockRegistry registry) implements Client {
+
+        @Override
+        public Lock lock(String name) {
+            return registry.get(name);
+        }
+
+        @Override
+        public boolean isHeld(Lock lock) {
+            return ((NamedLock) lock).isHeldByCurrentThread();
+        }
+
+        @Override
+        public long token(Lock lock) {
+            return ((NamedLock) lock).fencingToken();
+        }
+
+        @Override
+        public long validUntil(Lock lock) {
+            long now = System.nanoTime();
+            long left = ((NamedLock) lock).remainingLease().toNanos();
+            return left == 0 ? 0 : now + left;
+        }
+
+        @Override
+        public void onLost(Lock lock, Runnable callback) {
+            ((NamedLock) lock).onLost(callback);
+        }
+
+        @Override
+        public int inUse() {
+            return registry.inspector().inUse();
+        }
+
+        @Override
+        public void close() {
+            registry.drain(GRACE).join();
+            registry.close();
+            factory.destroy();
+        }
+    }
+}
