@@ -10,6 +10,7 @@ import java.util.concurrent.locks.ReentrantLock;
 
 import com.sun.management.OperatingSystemMXBean;
 import io.github.lockboot.harness.Contender;
+import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /** The threads of one process in one round. */
@@ -24,7 +25,7 @@ final class Crew {
     private final Contender.Client client;
     private final Round round;
     private final long[] turns;
-    private final Histogram waits = new Histogram();
+    private final Histogram waits = Sample.noWaits();
     private final LongAdder acquisitions = new LongAdder();
     private final ReentrantLock collecting = new ReentrantLock();
     private final CountDownLatch start = new CountDownLatch(1);
@@ -79,7 +80,7 @@ final class Crew {
     }
 
     private void work(int number) {
-        Histogram own = new Histogram();
+        Histogram own = Sample.noWaits();
         try {
             start.await();
             turns[number] = takeTurns(number, own);
@@ -117,7 +118,7 @@ final class Crew {
             lock.unlock();
             acquired++;
             if (after - countFrom >= 0) {
-                own.record(after - before);
+                own.recordValue(after - before);
                 counted += after - stopAt < 0 ? 1 : 0;
             }
             if (after - stopAt >= 0 || counted == round.turns() && counted > 0) {

@@ -4,6 +4,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
 
+import org.HdrHistogram.Histogram;
+
 /**
  * What one round showed of one contender. Times are in microseconds; commands, messages and processor time are per acquisition.
  *
@@ -35,9 +37,9 @@ record Measurement(
         long messages = calls.getOrDefault("publish", 0L) + calls.getOrDefault("spublish", 0L);
         return new Measurement(
                 sample.turnsPerSecond(),
-                waits.percentile(0.5) / 1e3,
-                waits.percentile(0.99) / 1e3,
-                waits.max() / 1e3,
+                waits.getValueAtPercentile(50) / 1e3,
+                waits.getValueAtPercentile(99) / 1e3,
+                waits.getMaxValue() / 1e3,
                 sample.fairness(),
                 commands / acquisitions,
                 messages / acquisitions,
