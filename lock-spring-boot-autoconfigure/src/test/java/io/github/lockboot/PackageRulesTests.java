@@ -162,7 +162,7 @@ class PackageRulesTests {
             assertThat(modules.filter(module -> !module.startsWith(here))
                             .map(module -> module.resolve("src/main/java"))
                             .flatMap(sources -> packages.stream().map(name -> sources.resolve(name.replace('.', '/'))))
-                            .filter(PackageRulesTest::hasClasses))
+                            .filter(PackageRulesTests::hasClasses))
                     .isEmpty();
         }
     }
