@@ -7,6 +7,8 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
 import io.github.lockboot.Actor;
@@ -133,37 +135,52 @@ class CommandCountTests {
         Actor.pass(Duration.ofMillis(100));
     }
 
-    /** Commands a hold, while all threads still contend. */
+    /** Commands a hold, from when all threads wait for the lock until the first of them has had enough. */
     private double contend(int instances, int threads, int holdsEach, int limit) throws Exception {
         List<NamedLock> locks = IntStream.range(0, instances)
                 .mapToObj(i ->
                         registries.registry(b -> b.localHandoffLimit(limit)).get("contended"))
                 .toList();
+        CyclicBarrier warm = new CyclicBarrier(instances * threads + 1);
+        AtomicBoolean again = new AtomicBoolean();
+        AtomicInteger holds = new AtomicInteger();
+        AtomicBoolean counted = new AtomicBoolean();
+        CompletableFuture<Double> commandsAHold = new CompletableFuture<>();
+        List<Actor> contenders = new ArrayList<>();
         List<CompletableFuture<Void>> all = new ArrayList<>();
-        CyclicBarrier warm = new CyclicBarrier(instances * threads, () -> {
-            awaitChannels(instances);
-            resetCounts();
-        });
-        long[] counted = new long[1];
-        CyclicBarrier done = new CyclicBarrier(instances * threads, () -> counted[0] = commands());
         for (NamedLock lock : locks) {
             for (int t = 0; t < threads; t++) {
-                all.add(actor().begin(() -> {
+                Actor contender = actor();
+                contenders.add(contender);
+                all.add(contender.begin(() -> {
                     for (int i = 0; i < 200; i++) {
                         lockAndUnlock(lock);
                     }
                     warm.await(1, TimeUnit.MINUTES);
+                    while (!again.get()) {
+                        Thread.yield(); // does not look like waiting for the lock
+                    }
                     for (int i = 0; i < holdsEach; i++) {
                         lockAndUnlock(lock);
+                        holds.incrementAndGet();
                     }
-                    done.await(1, TimeUnit.MINUTES);
+                    if (counted.compareAndSet(false, true)) {
+                        commandsAHold.complete((double) commands() / holds.get());
+                    }
                 }));
             }
         }
+        warm.await(1, TimeUnit.MINUTES);
+        awaitChannels(instances);
+        locks.get(0).lock();
+        again.set(true);
+        Actor.await("all wait", () -> contenders.stream().allMatch(Actor::isWaiting));
+        resetCounts();
+        locks.get(0).unlock();
         for (CompletableFuture<Void> each : all) {
             each.get(2, TimeUnit.MINUTES);
         }
-        return (double) counted[0] / (instances * threads * holdsEach);
+        return commandsAHold.get();
     }
 
     @Test
