@@ -20,7 +20,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 @SpringBootTest(
         classes = FirstLines.Application.class,
         webEnvironment = SpringBootTest.WebEnvironment.NONE,
-        properties = {"spring.main.banner-mode=off", "lock.startup-check=off"})
+        properties = {
+            "spring.main.banner-mode=off",
+            "lock.startup-check=off",
+            "lock.redis.command-timeout=10s" // the first command also loads classes
+        })
 abstract class FirstLines {
 
     private static final RedisServer REDIS = RedisServer.start();
