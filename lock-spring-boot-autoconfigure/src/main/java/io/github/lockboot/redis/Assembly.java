@@ -19,8 +19,8 @@ record Assembly(LockEngine engine, RedisLockInspector inspector, SelfCheck selfC
         Timer timer = Timer.system("lock-timer");
         ExecutorService workers = Threads.workers("lock-worker");
         Connections connections = Connections.to(connectionFactory, asItIs, settings.commandTimeout(), timer, workers);
-        LockStore store = new LockStore(
-                connections.runner(), keyPrefix, settings.retryInterval(), settings.patience(), maxWaiters);
+        LockStore store =
+                new LockStore(connections.runner(), keyPrefix, settings.poll(), settings.patience(), maxWaiters);
         LockEngine engine = new LockEngine(
                 settings,
                 ids,

@@ -35,9 +35,15 @@ final class LockEngine implements GrantChannel.Subscriber, AutoCloseable {
     /** How a registry waits and passes on. */
     record Settings(Duration retryInterval, Duration retryMinInterval, Duration commandTimeout, int localHandoffLimit) {
 
-        /** How long a waiter may be unseen before it is passed over. */
+        /** How often a waiter asks at least, whatever its terms. */
+        Duration poll() {
+            Duration longest = Duration.ofMillis(CLAIM_LEASE_MILLIS / 3);
+            return retryInterval.compareTo(longest) < 0 ? retryInterval : longest;
+        }
+
+        /** How long a waiter may be unseen before it is dropped from the queue. */
         Duration patience() {
-            Duration longer = retryInterval.compareTo(commandTimeout) > 0 ? retryInterval : commandTimeout;
+            Duration longer = poll().compareTo(commandTimeout) > 0 ? poll() : commandTimeout;
             return longer.multipliedBy(3);
         }
     }

@@ -21,7 +21,10 @@ final class Poll {
         this.ask = ask;
     }
 
-    /** In the queue: every interval, in case a push is missed; when the lease before it ends, too, and at once if none runs. */
+    /**
+     * In the queue: every interval, in case a push is missed, however far back, for who does not ask counts as dead. When the
+     * lease before it ends, too, one after the other: those ahead may have died.
+     */
     void inQueue(Reply.Queued queued) {
         long delay;
         if (engine.channel().isLive()) {
@@ -32,11 +35,8 @@ final class Poll {
         } else {
             delay = nextBackoff();
         }
-        if (queued.position() == 1 || queued.leftMillis() <= 0) {
-            long expiry = TimeUnit.MILLISECONDS.toNanos(queued.leftMillis() + 1);
-            delay = Math.min(delay, Math.max(expiry, engine.minInterval()));
-        }
-        after(delay);
+        long expiry = TimeUnit.MILLISECONDS.toNanos(queued.leftMillis() + queued.position());
+        after(Math.min(delay, Math.max(expiry, engine.minInterval())));
     }
 
     /** Where no push can come: soon, then rarer and rarer up to the interval. */

@@ -483,6 +483,22 @@ class EngineRulesTests {
         }
 
         @Test
+        void whoIsFurtherBackAsksThenTooForTheFirstMayHaveDied() {
+            scripted.acquire(LONG);
+            scripted.next("acquire").answer(new Reply.Queued(61, 100, 700));
+            assertThat(pauseUntilNextPoll()).isEqualTo(761);
+        }
+
+        @Test
+        void aLongRetryIntervalKeepsNoDeadWaiterLongerInTheQueue() {
+            Duration timeout = seconds(2);
+            var settings = new LockEngine.Settings(Duration.ofMinutes(1), Duration.ofMillis(20), timeout, 64);
+            assertThat(settings.patience())
+                    .as("three times as often as it asks")
+                    .isEqualTo(seconds(6));
+        }
+
+        @Test
         void aNewSubscriptionMakesAllWhoWaitAskAtOnce() {
             scripted.acquire(LONG);
             Sent acquire = queuedAt(2, 100);

@@ -32,7 +32,7 @@ final class ScriptedEngine {
     ScriptedEngine(int localHandoffLimit, LockListener... listeners) {
         LockEngine.Settings settings = new LockEngine.Settings(
                 Duration.ofSeconds(2), Duration.ofMillis(20), Duration.ofSeconds(2), localHandoffLimit);
-        LockStore store = new LockStore(new Redis(), "lock:", settings.retryInterval(), settings.patience(), 1_000);
+        LockStore store = new LockStore(new Redis(), "lock:", settings.poll(), settings.patience(), 1_000);
         LockEngine.Surroundings surroundings = new LockEngine.Surroundings(timer, workers, () -> 0);
         engine =
                 new LockEngine(settings, new AcquisitionIds(SESSION), store, surroundings, subscriber -> new Channel());

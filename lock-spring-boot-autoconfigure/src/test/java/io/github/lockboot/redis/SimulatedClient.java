@@ -95,7 +95,7 @@ final class SimulatedClient {
         this.clockOffset = random.nextLong() >> 8;
         LockEngine.Settings settings = new LockEngine.Settings(
                 Duration.ofMillis(LockModel.POLL), Duration.ofMillis(20), COMMAND_TIMEOUT, handoffLimit);
-        LockStore store = new LockStore(new Runner(), "lock:", settings.retryInterval(), settings.patience(), 1_000);
+        LockStore store = new LockStore(new Runner(), "lock:", settings.poll(), settings.patience(), 1_000);
         LockEngine.Surroundings surroundings =
                 new LockEngine.Surroundings(new ClientTimer(), new Workers(), random::nextDouble);
         this.engine =
