@@ -93,7 +93,7 @@ public record LockProperties(
         waitTime = requireNonNullElse(waitTime, Duration.ofSeconds(10));
         renew = requireNonNullElse(renew, true);
         localHandoffLimit = requireNonNullElse(localHandoffLimit, 64);
-        maxWaiters = requireNonNullElse(maxWaiters, 1_000);
+        maxWaiters = requireNonNullElse(maxWaiters, 100);
         locks = requireNonNullElse(locks, Map.of());
         startupCheck = requireNonNullElse(startupCheck, StartupCheck.WARN);
         shutdownGracePeriod = requireNonNullElse(shutdownGracePeriod, Duration.ofSeconds(10));

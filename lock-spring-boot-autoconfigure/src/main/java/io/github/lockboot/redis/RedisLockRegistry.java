@@ -239,7 +239,7 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
         private Duration retryMinInterval = Duration.ofMillis(20);
         private Duration commandTimeout = Duration.ofSeconds(2);
         private int localHandoffLimit = 64;
-        private int maxWaiters = 1_000;
+        private int maxWaiters = 100;
         private boolean logKeys;
         private final List<LockListener> listeners = new ArrayList<>(0);
 

@@ -39,7 +39,7 @@ class LockPropertiesTests {
             assertThat(properties.renew()).isTrue();
             assertThat(properties.maxHold()).isNull();
             assertThat(properties.localHandoffLimit()).isEqualTo(64);
-            assertThat(properties.maxWaiters()).isEqualTo(1000);
+            assertThat(properties.maxWaiters()).isEqualTo(100);
             assertThat(properties.retry().interval()).isEqualTo(Duration.ofSeconds(2));
             assertThat(properties.retry().minInterval()).isEqualTo(Duration.ofMillis(20));
             assertThat(properties.commandTimeout()).isEqualTo(Duration.ofSeconds(2));
@@ -143,7 +143,7 @@ class LockPropertiesTests {
                         Map.entry("lock.startup-check", "warn"),
                         Map.entry("lock.shutdown-grace-period", "10s"),
                         Map.entry("lock.local-handoff-limit", "64"),
-                        Map.entry("lock.max-waiters", "1000"),
+                        Map.entry("lock.max-waiters", "100"),
                         Map.entry("lock.retry.interval", "2s"),
                         Map.entry("lock.retry.min-interval", "20ms"),
                         Map.entry("lock.redis.command-timeout", "2s"),
