@@ -14,7 +14,8 @@ final class LuaScript implements RedisScript<String> {
 
     private static final String COMMON = read("common.lua");
 
-    static final LuaScript ACQUIRE = new LuaScript(read("acquire-free.lua") + COMMON + read("acquire.lua"));
+    static final LuaScript ACQUIRE =
+            new LuaScript(read("acquire-free.lua") + read("acquire-queued.lua") + COMMON + read("acquire.lua"));
     static final LuaScript UNLOCK = new LuaScript(read("unlock-last.lua") + COMMON + read("unlock.lua"));
     static final LuaScript RENEW = new LuaScript(COMMON + read("renew.lua"));
     static final LuaScript CANCEL = new LuaScript(COMMON + read("cancel.lua"));

@@ -23,7 +23,7 @@ public final class RedisLockInspector {
     private static final long LOCAL_TOKENS = 65_535;
 
     /** All there are; asked for with the commands that locks may use anyway. */
-    private static final List<String> FIELDS = List.of("owner", "ttl", "until", "fence", "queue");
+    private static final List<String> FIELDS = List.of("owner", "ttl", "until", "fence", "queue", "looked", "excused");
 
     private final Supplier<? extends RedisConnectionFactory> factory;
     private final LockStore store;

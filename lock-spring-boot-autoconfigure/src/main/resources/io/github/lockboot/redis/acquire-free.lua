@@ -1,5 +1,6 @@
 -- The usual case of acquire, before anything else is set up: there is no key, so there is nothing to settle. Numbers are put
--- together from the clock's digits: formatting them would take as long as writing the hash.
+-- together from the clock's digits: formatting them would take as long as writing the hash. Nothing precedes it; acquire-queued
+-- follows. KEYS and ARGV: see common and acquire.
 if redis.call('EXISTS', KEYS[1]) == 0 then
   local ttl, time = ARGV[5], redis.call('TIME')
   local seconds, micros = time[1], string.sub('00000' .. time[2], -6)

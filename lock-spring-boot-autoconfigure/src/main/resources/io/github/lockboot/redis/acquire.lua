@@ -1,4 +1,5 @@
--- Takes the lock if it is free and nobody live waits before me; renews it if it is mine; else queues me or refreshes me.
+-- Takes the lock if it is free and nobody waits before me; renews it if it is mine; else queues me, or has me seen. Preceded by
+-- acquire-free, acquire-queued and common, which describes KEYS and ARGV[1] to ARGV[4].
 --
 -- ARGV[5]  ttl, ms
 -- ARGV[6]  1 to wait in the queue, 0 to go away

@@ -1,4 +1,4 @@
--- Leaves the queue; gives the lock away if it has become mine.
+-- Leaves the queue; gives the lock away if it has become mine. Preceded by common, which describes KEYS and ARGV.
 --
 -- LEFT | GIVEN_AWAY | UNKNOWN
 if not lock then

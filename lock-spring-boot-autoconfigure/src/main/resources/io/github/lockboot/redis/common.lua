@@ -1,14 +1,14 @@
--- The state of one lock: read once, settled, changed in memory, written once. Precedes every script.
+-- The state of one lock: read once, settled, changed in memory, written once. Precedes acquire, unlock, renew, cancel, complete
+-- and inspect, each of which describes its ARGV from 5 on. Before it come acquire-free and acquire-queued, or unlock-last.
 --
 -- KEYS[1]  the lock
--- ARGV[1]  the caller's acquisition id, <session>-<sequence>
+-- ARGV[1]  the caller's acquisition id, <session>-<sequence>.<nonce>
 -- ARGV[2]  what precedes a session in the name of its channel
--- ARGV[3]  a waiter's poll interval, ms
--- ARGV[4]  how long a waiter may be unseen before it is skipped, ms
+-- ARGV[3]  how often a waiter asks, ms
+-- ARGV[4]  how long a waiter may be unseen before it is dropped, ms
 local key, me, channels, poll, patience = KEYS[1], ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 
 local CLAIM_LEASE = 6000 -- ms: what a waiter gets with a pushed grant; its first renewal brings its whole ttl
-local MOST_SKIPPED = 16  -- stale waiters dropped by one call
 local LOCAL_TOKENS = 65536 -- tokens that a holder may count on locally from its grant's
 local LAST_TOKEN = 2 ^ 53 - LOCAL_TOKENS -- beyond it numbers are no longer exact: not before the year 2255
 local LEAST_STAY = 1000 -- ms: a shorter PEXPIRE may be over before it is done, and deletes what HSET then writes without an end
@@ -48,7 +48,7 @@ local function parse_queue(packed)
   return queue
 end
 
--- The lock as it lies in Redis; nil if the key is a stranger's: another type, or a hash without our fields.
+-- The lock as it lies in Redis; nil if the key is a stranger's: another type, or a hash that has other fields or too few.
 local function load()
   local kind = redis.call('TYPE', key).ok
   if kind == 'none' then
@@ -56,9 +56,17 @@ local function load()
   elseif kind ~= 'hash' then
     return nil
   end
-  local field = redis.call('HMGET', key, 'fence', 'owner', 'ttl', 'until', 'queue')
+  local field = redis.call('HMGET', key, 'fence', 'owner', 'ttl', 'until', 'queue', 'looked', 'excused')
+  local ours = 0
+  for i = 1, 7 do
+    ours = field[i] and ours + 1 or ours
+  end
+  if ours < redis.call('HLEN', key) then
+    return nil
+  end
   local lock = {fence = number_in(field[1], 0, LAST_TOKEN), queue = parse_queue(field[5])}
-  lock.stored = {owner = field[2], ttl = field[3], ['until'] = field[4], queue = field[5]}
+  lock.looked, lock.excused = number_in(field[6], 0, MOST_MS), number_in(field[7], 0, MOST_MS)
+  lock.stored = {owner = field[2], ttl = field[3], ['until'] = field[4], queue = field[5], looked = field[6], excused = field[7]}
   if field[2] then
     lock.owner, lock.ttl, lock.expiry = field[2], number_in(field[3], 1, MOST_MS), number_in(field[4], 0, 2 * MOST_MS)
   end
@@ -88,47 +96,60 @@ local function own(id, ttl, lease)
   lock.changed = true
 end
 
--- Grants the first live waiter. The one that reads its grant in this script's reply gets its whole ttl at once.
+-- Grants the first waiter. The one that reads its grant in this script's reply gets its whole ttl at once.
 local function grant_next(reader)
-  local skipped = 0
-  while #lock.queue > 0 and skipped < MOST_SKIPPED do
-    local waiter = table.remove(lock.queue, 1)
-    local id, ttl, seen = waiter[1], waiter[2], waiter[3]
-    lock.changed = true
-    if now - seen < patience then
-      own(id, ttl, id == reader and ttl or math.min(ttl, CLAIM_LEASE))
-      lock.push = id ~= reader
-      return
-    end
-    skipped = skipped + 1
+  local waiter = table.remove(lock.queue, 1)
+  if waiter then
+    local id, ttl = waiter[1], waiter[2]
+    own(id, ttl, id == reader and ttl or math.min(ttl, CLAIM_LEASE))
+    lock.push = id ~= reader
   end
 end
 
--- Gives the lock away: to the first live waiter, or to nobody.
+-- Gives the lock away: to the first waiter, or to nobody.
 local function release(reader)
   lock.owner, lock.push, lock.changed = nil, false, true
   grant_next(reader)
 end
 
--- Brings the state up to now: clock steps, waiters nobody could have seen, expiry.
-local function settle(reader)
-  local newest = -1
+-- Goes through the queue: sees who asks, and drops whoever was not seen for the whole patience.
+--
+-- Where nobody has looked for so long that even a live waiter may seem dead, Redis may have been away. Then nobody is dropped, and
+-- each has at least the time left in which a live one asks. Not again before one of them was seen: where calls are rare the dead
+-- would stay for ever.
+local function look(asking)
+  local newest, oldest = -1, 0
+  local spare = patience - math.floor(1.25 * poll) -- a live one asks every poll; a quarter more is for the way
   for _, waiter in ipairs(lock.queue) do
-    if waiter[3] > now then
+    if waiter[3] > now then -- the clock was set back
       waiter[3], lock.changed = now - poll, true
     end
     newest = math.max(newest, waiter[3])
   end
-  if #lock.queue > 0 and newest < now - 2 * poll then -- not even the liveliest was seen: Redis was away, not they
-    for _, waiter in ipairs(lock.queue) do
-      waiter[3] = now - poll
+  if lock.excused and lock.excused > now then -- it was
+    lock.excused, lock.changed = nil, true
+  end
+  if lock.looked and now - lock.looked > spare and newest > (lock.excused or -1) then
+    oldest = now - spare
+    lock.excused, lock.changed = math.max(newest, oldest), true
+  end
+  local live = {}
+  for _, waiter in ipairs(lock.queue) do
+    local seen = waiter[1] == asking and now or math.max(waiter[3], oldest)
+    if now - seen < patience then
+      live[#live + 1] = waiter
     end
-    lock.changed = true
+    lock.changed, waiter[3] = lock.changed or seen ~= waiter[3], seen
   end
-  local asking = reader and position_of(reader)
-  if asking and lock.queue[asking][3] ~= now then
-    lock.queue[asking][3], lock.changed = now, true -- a waiter that asks is live
+  lock.queue, lock.changed = live, lock.changed or #live < #lock.queue
+  if not lock.looked or now < lock.looked or now >= lock.looked + poll / 4 then
+    lock.looked, lock.changed = now, lock.changed or #live > 0
   end
+end
+
+-- Brings the state up to now: the queue, clock steps, expiry.
+local function settle(reader)
+  look(reader)
   if lock.owner and lock.expiry > now + lock.ttl then
     lock.expiry, lock.changed = now + lock.ttl, true
   end
@@ -166,7 +187,9 @@ local function save()
     owner = lock.owner or false,
     ttl = lock.owner and text(lock.ttl) or false,
     ['until'] = lock.owner and text(lock.expiry) or false,
-    queue = waiting and cjson.encode(lock.queue) or false
+    queue = waiting and cjson.encode(lock.queue) or false,
+    looked = waiting and text(lock.looked) or false,
+    excused = waiting and lock.excused and text(lock.excused) or false
   }) do
     if value then
       set[#set + 1] = field

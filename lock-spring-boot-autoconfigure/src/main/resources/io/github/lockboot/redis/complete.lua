@@ -1,4 +1,5 @@
 -- Ends my hold for all who wait: none of them gets the lock, all are told at once that it is done.
+-- Preceded by common, which describes KEYS and ARGV[1] to ARGV[4].
 --
 -- ARGV[5]  last fencing token used under my id
 -- ARGV[6]  channel of those who follow

@@ -1,4 +1,5 @@
--- Tries every command that the scripts use, on a key that nobody else has, and leaves nothing there.
+-- Tries every command that the scripts use, on a key that nobody else has, and leaves nothing there. Stands
+-- alone.
 --
 -- KEYS[1]  a key that does not exist
 -- ARGV[1]  a channel that nobody listens to
@@ -22,6 +23,7 @@ works('EXISTS', key)
 works('TYPE', key)
 works('HGET', key, 'field')
 works('HMGET', key, 'field')
+works('HLEN', key)
 works('PTTL', key)
 works('PUBLISH', channel, '')
 local expires, deletes = works('PEXPIRE', key, '1000'), works('DEL', key)

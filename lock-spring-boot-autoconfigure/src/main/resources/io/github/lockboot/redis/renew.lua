@@ -1,4 +1,5 @@
--- Prolongs my lease. Never shortens it, never brings a key back.
+-- Prolongs my lease. Never shortens it, never brings a key back. Preceded by common, which describes KEYS and ARGV[1] to
+-- ARGV[4].
 --
 -- ARGV[5]  fencing token of my grant
 -- ARGV[6]  ttl, ms

@@ -1,4 +1,5 @@
--- Releases my hold: the next live waiter gets it, or nobody. A next id keeps my place for those who wait behind me.
+-- Releases my hold: the next waiter gets it, or nobody. A next id keeps my place for those who wait behind me. Preceded by
+-- unlock-last and common, which describes KEYS and ARGV[1] to ARGV[4].
 --
 -- ARGV[5]  last fencing token used under my id
 -- ARGV[6]  next id, queued last unless it is queued already; empty for none
@@ -21,7 +22,7 @@ if next_id == '' then
 end
 local position = position_of(next_id)
 if position then
-  lock.queue[position][3] = now -- seen just now: it must not be skipped as stale
+  lock.queue[position][3] = now
 else
   lock.queue[#lock.queue + 1] = {next_id, next_ttl, now}
 end

@@ -68,6 +68,7 @@ final class ClockedScripts {
         String text = replaced(script, "redis.call('TIME')", "{ARGV[#ARGV - 1], ARGV[#ARGV]}");
         text = replaced(text, "('PEXPIRE', key, text(stay))", "('PEXPIRE', key, text(stay + " + DAY + "))");
         text = text.replace("('PEXPIRE', KEYS[1], ttl)", "('PEXPIRE', KEYS[1], ttl + " + DAY + ")");
+        text = text.replace("('PEXPIRE', KEYS[1], stay)", "('PEXPIRE', KEYS[1], stay + " + DAY + ")");
         text = replaced(text, "redis.pcall('PUBLISH', ", "publish(");
         return """
                 local published = {}

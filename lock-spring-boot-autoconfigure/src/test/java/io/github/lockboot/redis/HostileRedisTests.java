@@ -198,7 +198,11 @@ class HostileRedisTests {
                 add(command, fuzz, "ttl", fuzz.oneOf("30000", "1", fuzz.text(2), "1e14"));
                 add(command, fuzz, "until", fuzz.oneOf("" + (now + 5_000), "1", fuzz.text(2), "1999999999999999"));
                 add(command, fuzz, "queue", queue(fuzz, now));
-                add(command, fuzz, fuzz.text(2), fuzz.text(2));
+                add(command, fuzz, "looked", fuzz.oneOf("" + now, "" + (now - 5_000), "0", fuzz.text(2)));
+                add(command, fuzz, "excused", fuzz.oneOf("" + now, "0", fuzz.text(2)));
+                if (fuzz.below(4) == 0) {
+                    command.addAll(List.of(fuzz.text(2), fuzz.text(2)));
+                }
                 if (command.size() == 2) {
                     command.addAll(List.of("owner", id));
                 }

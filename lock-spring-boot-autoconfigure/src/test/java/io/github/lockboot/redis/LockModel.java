@@ -20,11 +20,14 @@ final class LockModel {
     static final long POLL = 2_000;
     static final long PATIENCE = 6_000;
 
+    /** For so long a live waiter may be unseen and still ask in time. */
+    static final long SPARE = 3_500;
+
     private static final long CLAIM = 6_000;
-    private static final int MOST_SKIPPED = 16;
     private static final long LOCAL_TOKENS = 65_536;
     private static final long LEAST_STAY = 1_000;
     private static final long NEVER = Long.MAX_VALUE;
+    private static final long NONE = -2;
 
     private static final Set<String> REFUSALS = Set.of("NOT_OWNER", "UNKNOWN", "BUSY");
 
@@ -52,11 +55,15 @@ final class LockModel {
     private @Nullable Owner owner;
     private long fence;
     private final List<Waiter> queue = new ArrayList<>();
+    private long looked = NONE;
+    private long excused = NONE;
     private long expiry = NEVER;
 
     private Map<String, String> before = Map.of();
     private @Nullable String granted;
     private int skipped;
+    private int excuses;
+    private int unlooked;
 
     LockModel(String key, String channelPrefix, String completions, long micros) {
         this.key = key;
@@ -66,6 +73,17 @@ final class LockModel {
     }
 
     Outcome acquire(String id, long ttl, boolean enqueue, int most) {
+        if (isSettledFor(id)) {
+            if (position(id) > 1 && enqueue) {
+                unlooked++;
+                before = fields();
+                granted = null;
+                see(id);
+                return end("QUEUED", (long) position(id), fence, left());
+            } else if (position(id) == 0 && (!enqueue || queue.size() >= most)) {
+                return new Outcome(List.of("BUSY", left()), List.of());
+            }
+        }
         begin(id);
         if (owner == null && queue.isEmpty()) {
             grant(id, ttl, ttl);
@@ -97,7 +115,7 @@ final class LockModel {
         if (next != null && position(next) == 0) {
             queue.add(new Waiter(next, nextTtl, now()));
         } else if (next != null) {
-            queue.replaceAll(waiter -> waiter.id().equals(next) ? waiter.seenAt(now()) : waiter);
+            see(next);
         }
         giveAway(next);
         if (next == null) {
@@ -153,6 +171,8 @@ final class LockModel {
         owner = null;
         fence = 0;
         queue.clear();
+        looked = NONE;
+        excused = NONE;
         expiry = NEVER;
     }
 
@@ -182,9 +202,19 @@ final class LockModel {
         return expiry == NEVER ? -1 : expiry - now();
     }
 
-    /** How many stale waiters were passed over. */
+    /** How many waiters were dropped because they were not seen. */
     int skipped() {
         return skipped;
+    }
+
+    /** How often all who wait were excused because nobody had looked. */
+    int excuses() {
+        return excuses;
+    }
+
+    /** How often a waiter was answered without a look at the queue. */
+    int unlooked() {
+        return unlooked;
     }
 
     /** The hash as it should lie in Redis; empty if there is none. */
@@ -200,6 +230,10 @@ final class LockModel {
         }
         if (!queue.isEmpty()) {
             fields.put("queue", queue.stream().map(Waiter::packed).collect(Collectors.joining(",", "[", "]")));
+            fields.put("looked", Long.toString(looked));
+            if (excused != NONE) {
+                fields.put("excused", Long.toString(excused));
+            }
         }
         return fields;
     }
@@ -208,13 +242,7 @@ final class LockModel {
     private void begin(@Nullable String caller) {
         before = fields();
         granted = null;
-        long oncePolled = now() - POLL;
-        long twicePolled = now() - 2 * POLL;
-        queue.replaceAll(waiter -> waiter.seen() > now() ? waiter.seenAt(oncePolled) : waiter);
-        if (queue.stream().noneMatch(waiter -> waiter.seen() >= twicePolled)) {
-            queue.replaceAll(waiter -> waiter.seenAt(oncePolled));
-        }
-        queue.replaceAll(waiter -> waiter.id().equals(caller) ? waiter.seenAt(now()) : waiter);
+        look(caller);
         if (owner != null) {
             owner = new Owner(owner.id(), owner.ttl(), Math.min(owner.until(), now() + owner.ttl()));
             if (owner.until() <= now()) {
@@ -223,11 +251,53 @@ final class LockModel {
             }
         }
         if (owner == null) {
-            grantFirstLive(caller);
+            grantFirst(caller);
         }
     }
 
+    /** Whether a poll or a try of this id may be answered without a look at the queue. */
+    private boolean isSettledFor(String id) {
+        return owner != null
+                && !isOwner(id)
+                && !queue.isEmpty()
+                && left() > 0
+                && left() <= owner.ttl()
+                && fence < micros
+                && !isLookDue();
+    }
+
+    private boolean isLookDue() {
+        return looked == NONE || looked > now() || looked + POLL / 4 <= now();
+    }
+
+    private void look(@Nullable String caller) {
+        queue.replaceAll(waiter -> waiter.seen() > now() ? waiter.seenAt(now() - POLL) : waiter);
+        excused = excused > now() ? NONE : excused;
+        long newest = queue.stream().mapToLong(Waiter::seen).max().orElse(NONE);
+        if (looked != NONE && now() - looked > SPARE && newest > excused) {
+            long oldest = now() - SPARE;
+            queue.replaceAll(waiter -> waiter.seenAt(Math.max(waiter.seen(), oldest)));
+            excused = Math.max(newest, oldest);
+            excuses++;
+        }
+        if (caller != null) {
+            see(caller);
+        }
+        int all = queue.size();
+        queue.removeIf(waiter -> now() - waiter.seen() >= PATIENCE);
+        skipped += all - queue.size();
+        looked = isLookDue() ? now() : looked;
+    }
+
+    private void see(String id) {
+        queue.replaceAll(waiter -> waiter.id().equals(id) ? waiter.seenAt(now()) : waiter);
+    }
+
     private Outcome end(Object... reply) {
+        if (queue.isEmpty()) {
+            looked = NONE;
+            excused = NONE;
+        }
         boolean touched = !REFUSALS.contains(reply[0]) || !fields().equals(before);
         if (touched && owner == null && queue.isEmpty() && fence < micros) {
             delete();
@@ -251,18 +321,15 @@ final class LockModel {
     private void giveAway(@Nullable String caller) {
         owner = null;
         granted = null;
-        grantFirstLive(caller);
+        grantFirst(caller);
     }
 
-    private void grantFirstLive(@Nullable String caller) {
-        for (int stale = 0; stale < MOST_SKIPPED && !queue.isEmpty(); stale++, skipped++) {
+    private void grantFirst(@Nullable String caller) {
+        if (!queue.isEmpty()) {
             Waiter first = queue.remove(0);
-            if (now() - first.seen() < PATIENCE) {
-                boolean told = first.id().equals(caller);
-                granted = told ? null : first.id();
-                grant(first.id(), first.ttl(), told ? first.ttl() : Math.min(first.ttl(), CLAIM));
-                return;
-            }
+            boolean told = first.id().equals(caller);
+            granted = told ? null : first.id();
+            grant(first.id(), first.ttl(), told ? first.ttl() : Math.min(first.ttl(), CLAIM));
         }
     }
 

@@ -7,7 +7,7 @@ import java.util.Random;
 /** One step of a random sequence; {@code who} is an index, or -1 for the owner of the moment. What {@code amount} means depends on the kind. */
 record LockStep(Kind kind, int who, int next, long amount) {
 
-    /** How many there are in a crowd: more than one script call passes over. */
+    /** How many there are in a crowd. */
     static final int CROWD = 20;
 
     private static final int STEPS = 40;

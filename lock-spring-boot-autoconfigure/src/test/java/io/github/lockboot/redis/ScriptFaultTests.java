@@ -151,7 +151,10 @@ class ScriptFaultTests {
                 new String[] {"ZADD", KEY, "1", "me"},
                 new String[] {"XADD", KEY, "*", "me", "1"},
                 new String[] {"PFADD", KEY, "me"},
-                new String[] {"HSET", KEY, "owner", "a-1", "name", "me"});
+                new String[] {"HSET", KEY, "owner", "a-1", "name", "me"},
+                new String[] {"HSET", KEY, "fence", "7", "name", "me"},
+                new String[] {"HSET", KEY, "fence", "7", "queue", "[]", "name", "me"},
+                new String[] {"HSET", KEY, "owner", "a-1", "ttl", "1000", "until", "1", "fence", "7", "name", "me"});
         for (String[] stranger : strangers) {
             redis.command("DEL", KEY);
             redis.command(stranger);
@@ -297,9 +300,16 @@ class ScriptFaultTests {
         long now = System.currentTimeMillis();
         List<String> hash = new ArrayList<>(List.of("HSET", KEY));
         boolean mostlySound = random.nextInt(4) > 0;
-        int damaged = random.nextInt(5);
-        List<String> names = List.of("fence", "owner", "ttl", "until", "queue");
-        List<String> sound = List.of("7", "a-1", "30000", Long.toString(now + 1_000), "[[\"b-1\",30000," + now + "]]");
+        int damaged = random.nextInt(7);
+        List<String> names = List.of("fence", "owner", "ttl", "until", "queue", "looked", "excused");
+        List<String> sound = List.of(
+                "7",
+                "a-1",
+                "30000",
+                Long.toString(now + 1_000),
+                "[[\"b-1\",30000," + now + "]]",
+                Long.toString(now - random.nextInt(8_000)),
+                Long.toString(now - random.nextInt(8_000)));
         for (int i = 0; i < names.size(); i++) {
             boolean damage = mostlySound ? i == damaged : random.nextBoolean();
             if (damage && random.nextInt(5) == 0) {

@@ -73,7 +73,8 @@ class ScriptModelTests {
         assertThat(covered)
                 .as("what the sequences reach")
                 .containsKeys("OWNER", "BUSY", "QUEUED", "RELEASED", "HANDED_OVER", "KEPT", "NOT_OWNER")
-                .containsKeys("RENEWED", "LEFT", "GIVEN_AWAY", "UNKNOWN", "COMPLETED", "skipped", "expired", "message");
+                .containsKeys("RENEWED", "LEFT", "GIVEN_AWAY", "UNKNOWN", "COMPLETED", "skipped", "excused", "unlooked")
+                .containsKeys("expired", "message");
     }
 
     /** Drops step after step as long as the rest still fails, until none can be spared. */
@@ -162,6 +163,8 @@ class ScriptModelTests {
         private void call(Call call) {
             turn(CALL_MICROS);
             int skippedBefore = model.skipped();
+            int excusesBefore = model.excuses();
+            int unlookedBefore = model.unlooked();
             Seen seen = foreign ? runOnStrangersKey(call) : run(call);
             invariants.called(call.script(), call.arguments(), seen);
             calls.add(call);
@@ -172,6 +175,8 @@ class ScriptModelTests {
             cover((String) seen.reply().get(0), 1);
             cover("message", seen.messages().size());
             cover("skipped", model.skipped() - skippedBefore);
+            cover("excused", model.excuses() - excusesBefore);
+            cover("unlooked", model.unlooked() - unlookedBefore);
         }
 
         private void duplicate(Call call) {

@@ -38,7 +38,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class SelfCheckTests {
 
     private static final String[] ENOUGH =
-            ("+ping +hello +client +info +eval +evalsha +time +type +exists +pttl +hget +hmget +hset +hdel +pexpire +del"
+            ("+ping +hello +client +info +eval +evalsha +time +type +exists +pttl +hget +hmget +hlen +hset +hdel +pexpire +del"
                             + " +publish +subscribe +unsubscribe")
                     .split(" ");
 
@@ -186,7 +186,7 @@ class SelfCheckTests {
     void everyCommandThatIsMissingIsNamed(RedisProgram program) {
         try (RedisServer restricted = program.start()) {
             for (String command :
-                    "eval evalsha time type exists pttl hget hmget hset hdel pexpire del publish subscribe"
+                    "eval evalsha time type exists pttl hget hmget hlen hset hdel pexpire del publish subscribe"
                             .split(" ")) {
                 allow(restricted, ENOUGH);
                 restricted.command("ACL", "SETUSER", "app", "-" + command);
