@@ -2,6 +2,7 @@ package io.github.lockboot;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 
 import org.jspecify.annotations.Nullable;
@@ -80,7 +81,9 @@ public interface Lease extends AutoCloseable {
      * @return completes when the lock has been released, exceptionally with {@link LockLostException} if it was lost before
      */
     default CompletableFuture<Void> closeAfter(Duration delay) {
-        return CompletableFuture.runAsync(
-                this::close, CompletableFuture.delayedExecutor(Math.max(0, delay.toMillis()), TimeUnit.MILLISECONDS));
+        Executor whenDue = delay.isNegative() || delay.isZero()
+                ? Steps.ELSEWHERE
+                : CompletableFuture.delayedExecutor(delay.toMillis(), TimeUnit.MILLISECONDS, Steps.ELSEWHERE);
+        return CompletableFuture.runAsync(this::close, whenDue);
     }
 }

@@ -1,10 +1,11 @@
 package io.github.lockboot;
 
+import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
-import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -16,19 +17,20 @@ import org.jspecify.annotations.Nullable;
 final class LeasedStage<T extends @Nullable Object> {
 
     private final Supplier<? extends CompletionStage<T>> action;
-    private final Consumer<Lease> whenDone;
+    private final Function<Lease, CompletableFuture<Void>> whenDone;
     private final CompletableFuture<T> result = new CompletableFuture<>();
 
-    private LeasedStage(Supplier<? extends CompletionStage<T>> action, Consumer<Lease> whenDone) {
+    private LeasedStage(
+            Supplier<? extends CompletionStage<T>> action, Function<Lease, CompletableFuture<Void>> whenDone) {
         this.action = action;
         this.whenDone = whenDone;
     }
 
-    /** @param whenDone how the lease is released after a result; after a failure it is closed */
+    /** @param whenDone releases the lease after a result, without blocking; after a failure it is closed */
     static <T extends @Nullable Object> CompletableFuture<T> run(
             CompletableFuture<Lease> acquiring,
             Supplier<? extends CompletionStage<T>> action,
-            Consumer<Lease> whenDone) {
+            Function<Lease, CompletableFuture<Void>> whenDone) {
         LeasedStage<T> call = new LeasedStage<>(action, whenDone);
         acquiring.whenComplete((lease, failure) -> {
             if (failure != null) {
@@ -43,8 +45,7 @@ final class LeasedStage<T extends @Nullable Object> {
 
     private void act(Lease lease) {
         CompletableFuture<T> work = new CompletableFuture<>();
-        // A release may wait for Redis, on whose thread the stage may have completed.
-        work.whenCompleteAsync((value, failure) -> release(lease, value, failure));
+        work.whenComplete((value, failure) -> release(lease, value, failure));
         if (result.isDone()) {
             work.cancel(false);
             return;
@@ -72,21 +73,21 @@ final class LeasedStage<T extends @Nullable Object> {
     }
 
     private void release(Lease lease, @Nullable T value, @Nullable Throwable failure) {
-        Throwable outcome = failure;
+        release(lease, failure == null).whenComplete((none, releaseFailure) -> {
+            if (failure != null && releaseFailure != null) {
+                failure.addSuppressed(Steps.unwrap(releaseFailure));
+            }
+            complete(result, value, failure != null ? failure : releaseFailure);
+        });
+    }
+
+    /** Does not block: the stage may have completed on a thread on which the answer to the release arrives. */
+    private CompletableFuture<Void> release(Lease lease, boolean succeeded) {
         try {
-            if (failure == null) {
-                whenDone.accept(lease);
-            } else {
-                lease.close();
-            }
-        } catch (RuntimeException releaseFailure) {
-            if (outcome == null) {
-                outcome = releaseFailure;
-            } else {
-                outcome.addSuppressed(releaseFailure);
-            }
+            return succeeded ? whenDone.apply(lease) : lease.closeAfter(Duration.ZERO);
+        } catch (RuntimeException | Error failure) {
+            return CompletableFuture.failedFuture(failure);
         }
-        complete(result, value, outcome);
     }
 
     private static <T extends @Nullable Object> void complete(

@@ -130,7 +130,8 @@ public class LockTemplate {
 
     /**
      * Starts the action once the lock is acquired, without blocking the caller, and holds the lock until the stage that the
-     * action returned completes or fails. The hold belongs to this call, not to a thread, and is not reentrant.
+     * action returned completes or fails. The hold belongs to this call, not to a thread, and is not reentrant. The common pool
+     * is not used, so the release waits for none of its threads.
      *
      * <p>Cancelling the future ends the wait, or cancels the stage if that is a {@link java.util.concurrent.Future}, and
      * releases the lock: work that heeds no cancellation then goes on without it.
@@ -149,7 +150,9 @@ public class LockTemplate {
             String name, LockOptions options, Supplier<? extends CompletionStage<T>> action) {
         LockOptions configured = registry.configured(options);
         return LeasedStage.run(
-                registry.acquireAsync(name, configured.withWaitTime(waitTimeOf(configured))), action, Lease::close);
+                registry.acquireAsync(name, configured.withWaitTime(waitTimeOf(configured))),
+                action,
+                lease -> lease.closeAfter(Duration.ZERO));
     }
 
     /**

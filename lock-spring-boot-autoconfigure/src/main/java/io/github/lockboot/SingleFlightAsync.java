@@ -65,11 +65,15 @@ final class SingleFlightAsync<T> {
     private void leadOrLookAgain(Optional<Lease> lead) {
         if (lead.isPresent()) {
             CompletableFuture<Lease> lease = CompletableFuture.completedFuture(lead.get());
-            CompletableFuture<T> flown = LeasedStage.run(lease, this::lookAndLoad, Lease::complete);
+            CompletableFuture<T> flown = LeasedStage.run(lease, this::lookAndLoad, SingleFlightAsync::complete);
             steps.await(() -> flown, steps.result()::complete);
         } else {
             steps.await(this::look, this::leadAgainUnless);
         }
+    }
+
+    private static CompletableFuture<Void> complete(Lease lead) {
+        return CompletableFuture.runAsync(lead::complete, Steps.ELSEWHERE);
     }
 
     private void leadAgainUnless(@Nullable T value) {

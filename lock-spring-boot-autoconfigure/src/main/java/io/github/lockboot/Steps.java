@@ -6,6 +6,9 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
@@ -15,13 +18,29 @@ import org.jspecify.annotations.Nullable;
 final class Steps<T> {
 
     /** For what may block, after stages that complete on threads which must not. */
-    static final Executor ELSEWHERE = new CompletableFuture<>().defaultExecutor();
+    static final Executor ELSEWHERE = Steps::runElsewhere;
+
+    /** As many threads as are needed. Those of the common pool may all wait for what happens here. */
+    private static final Executor WORKERS =
+            new ThreadPoolExecutor(0, Integer.MAX_VALUE, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> {
+                Thread thread = new Thread(task, "lock-async");
+                thread.setDaemon(true);
+                return thread;
+            });
 
     private final CompletableFuture<T> result = new CompletableFuture<>();
     private volatile @Nullable CompletionStage<?> underWay;
 
     Steps() {
         result.whenComplete((value, failure) -> cancel(underWay));
+    }
+
+    private static void runElsewhere(Runnable task) {
+        try {
+            WORKERS.execute(task);
+        } catch (OutOfMemoryError noThread) {
+            task.run();
+        }
     }
 
     CompletableFuture<T> result() {

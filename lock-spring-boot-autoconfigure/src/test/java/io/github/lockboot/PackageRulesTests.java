@@ -5,10 +5,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Set;
 import java.util.stream.Stream;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ForkJoinPool;
 
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaMethodCall;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import org.junit.jupiter.api.Tag;
@@ -125,6 +129,29 @@ class PackageRulesTests {
                 .dependOnClassesThat()
                 .resideInAPackage(dependency)
                 .check(MAIN);
+    }
+
+    /** It is the application's, and may be full of tasks that wait for a lock. */
+    @Test
+    void nothingRunsOnTheCommonPool() {
+        noClasses()
+                .should()
+                .callMethodWhere(
+                        DescribedPredicate.describe("uses the common pool", PackageRulesTest::usesTheCommonPool))
+                .check(MAIN);
+    }
+
+    private static boolean usesTheCommonPool(JavaMethodCall call) {
+        JavaClass owner = call.getTargetOwner();
+        String name = call.getName();
+        if (owner.isEquivalentTo(ForkJoinPool.class)) {
+            return name.equals("commonPool");
+        }
+        boolean mayRunThere = name.endsWith("Async") || name.equals("delayedExecutor");
+        boolean hasAnExecutor = call.getTarget().getRawParameterTypes().stream()
+                .anyMatch(parameter -> parameter.isEquivalentTo(Executor.class));
+        return owner.isAssignableTo(CompletionStage.class)
+                && (mayRunThere && !hasAnExecutor || name.equals("defaultExecutor"));
     }
 
     @Test
