@@ -37,7 +37,13 @@ import java.lang.annotation.Target;
  * completes, fails or is cancelled. The lock then belongs to that call, not to a thread, and is not reentrant; the method's
  * body runs on a thread of the registry, without the caller's thread-bound state such as its transaction. A reactive method
  * locks once per subscription. With {@code @Async} the lock covers the work, not the submit: lock and body are on the
- * executor's thread.
+ * executor's thread. What counts is the type that the bean's class gives the method, type parameters resolved.
+ *
+ * <p>Every other method is locked until it returns. So one that returns work of later is refused at start: a {@code Future},
+ * {@code Supplier}, {@code Callable}, {@code Stream} or {@code Iterator}, or an asynchronous result of Spring MVC. If such work,
+ * a stage or a publisher comes out of a method that declares {@code Object} or an interface, the caller gets an
+ * {@link IllegalStateException} that says what to declare; the method has run then. {@code Supplier}, {@code Callable} and
+ * {@code Iterator} are recognized only where they are declared.
  *
  * <p>Inside the method {@link LockContext} tells about the lock, and a parameter with {@link FencingToken} gets its token.
  */

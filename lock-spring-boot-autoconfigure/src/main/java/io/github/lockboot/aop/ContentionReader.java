@@ -15,12 +15,12 @@ final class ContentionReader {
 
     private final AttributeReader reader;
     private final ResultKind result;
-    private final Method method;
+    private final LockedMethod method;
 
     ContentionReader(AttributeReader reader, ResultKind result) {
         this.reader = reader;
         this.result = result;
-        this.method = reader.method().method();
+        this.method = reader.method();
     }
 
     Contention read(DistributedLock annotation) {
@@ -35,7 +35,7 @@ final class ContentionReader {
     }
 
     private Contention skip() {
-        Class<?> type = method.getReturnType();
+        Class<?> type = method.resultType();
         if (!result.canBeEmpty(method)) {
             reader.find(
                     "returns " + type.getSimpleName() + ", so there is no value for a call that was skipped",
@@ -46,11 +46,11 @@ final class ContentionReader {
     }
 
     private Contention fallback(String name) {
-        Class<?>[] parameters = method.getParameterTypes();
+        Class<?>[] parameters = method.method().getParameterTypes();
         Class<?>[] withCause = Arrays.copyOf(parameters, parameters.length + 1);
         withCause[parameters.length] = LockNotAcquiredException.class;
         Method plain = find(name, parameters);
-        Method found = plain != null && !plain.equals(method) ? plain : find(name, withCause);
+        Method found = plain != null && !plain.equals(method.method()) ? plain : find(name, withCause);
         if (found == null) {
             String list = Arrays.stream(parameters)
                     .map(Class::getSimpleName)
@@ -58,23 +58,23 @@ final class ContentionReader {
                     .orElse("");
             reader.find(
                     "names the fallback " + name + ", and no such method of "
-                            + reader.method().targetClass().getName() + " has its parameters",
+                            + method.targetClass().getName() + " has its parameters",
                     "write " + name + "(" + list + ") or " + name + "(" + list + (list.isEmpty() ? "" : ", ")
                             + "LockNotAcquiredException)");
             return Contention.THROW;
         }
-        if (!ClassUtils.isAssignable(method.getReturnType(), found.getReturnType())
-                && method.getReturnType() != void.class) {
+        Class<?> type = method.resultType();
+        Class<?> given = new LockedMethod(found, method.targetClass()).resultType();
+        if (!ClassUtils.isAssignable(type, given) && type != void.class) {
             reader.find(
-                    "names the fallback " + name + ", which returns "
-                            + found.getReturnType().getSimpleName(),
-                    "make it return " + method.getReturnType().getSimpleName());
+                    "names the fallback " + name + ", which returns " + given.getSimpleName(),
+                    "make it return " + type.getSimpleName());
         }
         ReflectionUtils.makeAccessible(found);
         return new Contention.Fallback(found, found.getParameterCount() > parameters.length);
     }
 
     private @Nullable Method find(String name, Class<?>[] parameters) {
-        return ReflectionUtils.findMethod(reader.method().targetClass(), name, parameters);
+        return ReflectionUtils.findMethod(method.targetClass(), name, parameters);
     }
 }

@@ -21,20 +21,26 @@ final class LockedCall {
     private final List<LockSpec> specs;
     private final @Nullable TokenParameter token;
     private final CallStrategy strategy;
+    private final boolean mayHideWork;
     private final StandardEvaluationContext shared;
     private final AtomicBoolean warned = new AtomicBoolean();
 
-    /** @param shared whose bean resolver, accessors and their caches expressions use */
+    /**
+     * @param mayHideWork whether the method is locked until it returns, and what it returns may be work of later
+     * @param shared whose bean resolver, accessors and their caches expressions use
+     */
     LockedCall(
             LockedMethod method,
             List<LockSpec> specs,
             @Nullable TokenParameter token,
             CallStrategy strategy,
+            boolean mayHideWork,
             StandardEvaluationContext shared) {
         this.method = method;
         this.specs = specs;
         this.token = token;
         this.strategy = strategy;
+        this.mayHideWork = mayHideWork;
         this.shared = shared;
     }
 
@@ -80,9 +86,21 @@ final class LockedCall {
         if (token != null) {
             token.set(invocation, held.innermost());
         }
-        @SuppressWarnings("NullAway") // it may return null, as its type argument says
-        Action<@Nullable Object, Throwable> body = invocation::proceed;
-        return held.call(body);
+        return held.<@Nullable Object, Throwable>call(() -> run(invocation));
+    }
+
+    /**
+     * Runs the method's body.
+     *
+     * @throws InvalidLockDefinitionException if what it returned is work that its locks do not cover
+     */
+    @Nullable
+    Object run(MethodInvocation invocation) throws Throwable {
+        Object result = invocation.proceed();
+        if (mayHideWork && result != null) {
+            LaterResult.refuse(method, result);
+        }
+        return result;
     }
 
     /** Says once that a transaction was active before the lock was taken. */

@@ -26,7 +26,7 @@ final class LockedCallParser {
     /** @throws InvalidLockDefinitionException with all that is wrong with this method */
     LockedCall parse(LockedMethod method, List<DistributedLock> annotations) {
         List<Finding> findings = new ArrayList<>();
-        ResultKind result = ResultKind.of(method.method());
+        ResultKind result = ResultKind.of(method);
         result.check(method, findings::add);
         List<LockSpec> parsed = annotations.stream()
                 .map(annotation -> specs.parse(method, annotation, result, findings::add))
@@ -35,12 +35,13 @@ final class LockedCallParser {
         if (!findings.isEmpty()) {
             throw new InvalidLockDefinitionException(findings);
         }
-        return new LockedCall(method, parsed, token, strategy(method, result, parsed, token), shared);
+        boolean mayHideWork = result == ResultKind.VALUE && LaterResult.canBeHiddenBy(method.resultType());
+        return new LockedCall(method, parsed, token, strategy(method, result, parsed, token), mayHideWork, shared);
     }
 
     private static CallStrategy strategy(
             LockedMethod method, ResultKind result, List<LockSpec> specs, @Nullable TokenParameter token) {
-        CallStrategy general = result.strategy(method.method());
+        CallStrategy general = result.strategy(method);
         boolean plain =
                 result == ResultKind.VALUE && specs.size() == 1 && specs.get(0).isPlain() && token == null;
         return plain ? new PlainCall(specs.get(0), general) : general;

@@ -11,6 +11,7 @@ import io.github.lockboot.aop.InvalidLockDefinitionException.Finding;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.ParameterNameDiscoverer;
+import org.springframework.core.ResolvableType;
 
 /** An annotated method as messages name it, and the variables its key may use. */
 final class LockedMethod {
@@ -44,6 +45,15 @@ final class LockedMethod {
     /** The class of the bean, in which it may be inherited. */
     Class<?> targetClass() {
         return targetClass;
+    }
+
+    /** What the method returns when it is called on the target class. */
+    ResolvableType result() {
+        return ResolvableType.forMethodReturnType(method, targetClass);
+    }
+
+    Class<?> resultType() {
+        return result().toClass();
     }
 
     /** The position of the parameter that a variable stands for, or null if there is no such variable. */

@@ -25,8 +25,7 @@ final class PlainCall implements CallStrategy {
         String name = spec.lockName(call.context(invocation));
         LockTemplate template = spec.template().get();
         LockContext context = LockContext.of(template.registry(), name);
-        @SuppressWarnings("NullAway") // it may return null, as its type argument says
-        Action<@Nullable Object, Throwable> body = invocation::proceed;
+        Action<@Nullable Object, Throwable> body = () -> call.run(invocation);
         return template.execute(name, spec.options(), () -> context.call(body));
     }
 }

@@ -1,6 +1,5 @@
 package io.github.lockboot.aop;
 
-import java.lang.reflect.Method;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
@@ -8,7 +7,6 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.Future;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
@@ -28,7 +26,7 @@ enum ResultKind {
     /** When the method returns. */
     VALUE {
         @Override
-        CallStrategy strategy(Method method) {
+        CallStrategy strategy(LockedMethod method) {
             return new BlockingCall();
         }
     },
@@ -36,7 +34,7 @@ enum ResultKind {
     /** When the stage completes that the method returns. */
     STAGE {
         @Override
-        CallStrategy strategy(Method method) {
+        CallStrategy strategy(LockedMethod method) {
             return new AsyncCall(isAsync(method));
         }
     },
@@ -44,8 +42,8 @@ enum ResultKind {
     /** When the publisher completes that the method returns, once for each subscription. */
     PUBLISHER {
         @Override
-        CallStrategy strategy(Method method) {
-            return new ReactiveCall(adapterOf(method));
+        CallStrategy strategy(LockedMethod method) {
+            return new ReactiveCall(adapterOf(method.resultType()));
         }
     };
 
@@ -55,30 +53,32 @@ enum ResultKind {
     private static final boolean REACTOR =
             ClassUtils.isPresent("reactor.core.publisher.Mono", ResultKind.class.getClassLoader());
 
-    static ResultKind of(Method method) {
-        if (KotlinDetector.isSuspendingFunction(method)) {
+    static ResultKind of(LockedMethod method) {
+        if (KotlinDetector.isSuspendingFunction(method.method())) {
             return PUBLISHER;
         }
-        if (CompletionStage.class.isAssignableFrom(method.getReturnType())) {
+        Class<?> type = method.resultType();
+        if (CompletionStage.class.isAssignableFrom(type)) {
             return STAGE;
         }
-        return adapterOf(method) != null ? PUBLISHER : VALUE;
+        return adapterOf(type) != null ? PUBLISHER : VALUE;
     }
 
-    abstract CallStrategy strategy(Method method);
+    abstract CallStrategy strategy(LockedMethod method);
 
     /** Finds results whose end cannot be waited for. */
     void check(LockedMethod method, Consumer<Finding> findings) {
-        Class<?> type = method.method().getReturnType();
+        Class<?> type = method.resultType();
         if (this == STAGE && !type.isAssignableFrom(CompletableFuture.class)) {
             findings.accept(method.finding(
                     "returns " + type.getSimpleName() + ", which cannot be made here",
                     "return CompletableFuture or CompletionStage"));
         }
-        if (this == VALUE && Future.class.isAssignableFrom(type)) {
+        String instead = this == VALUE ? LaterResult.insteadOf(type) : null;
+        if (instead != null) {
             findings.accept(method.finding(
                     "returns " + type.getSimpleName() + ", so the lock would be released before the work is done",
-                    "return CompletableFuture"));
+                    instead));
         }
         if (this == PUBLISHER && !REACTOR) {
             findings.accept(method.finding(
@@ -87,18 +87,18 @@ enum ResultKind {
     }
 
     /** Whether there is a result that says nothing. */
-    boolean canBeEmpty(Method method) {
-        Class<?> type = method.getReturnType();
+    boolean canBeEmpty(LockedMethod method) {
+        Class<?> type = method.resultType();
         if (this == PUBLISHER) {
-            ReactiveAdapter adapter = adapterOf(method);
+            ReactiveAdapter adapter = adapterOf(type);
             return adapter == null || adapter.supportsEmpty();
         }
         return !type.isPrimitive() || type == void.class;
     }
 
     /** What stands for no result. */
-    Supplier<? extends @Nullable Object> emptyFor(Method method) {
-        ResolvableType type = ResolvableType.forMethodReturnType(method);
+    Supplier<? extends @Nullable Object> emptyFor(LockedMethod method) {
+        ResolvableType type = method.result();
         if (this == STAGE) {
             Object empty = emptyOf(type.as(CompletionStage.class).getGeneric().toClass());
             return () -> CompletableFuture.completedFuture(empty);
@@ -120,14 +120,13 @@ enum ResultKind {
         return null;
     }
 
-    private static boolean isAsync(Method method) {
-        return AnnotatedElementUtils.hasAnnotation(method, Async.class)
-                || AnnotatedElementUtils.hasAnnotation(method.getDeclaringClass(), Async.class);
+    private static boolean isAsync(LockedMethod method) {
+        return AnnotatedElementUtils.hasAnnotation(method.method(), Async.class)
+                || AnnotatedElementUtils.hasAnnotation(method.targetClass(), Async.class);
     }
 
     /** Only a result that may be reactive is asked for: the registry of adapters loads a large part of Reactor. */
-    private static @Nullable ReactiveAdapter adapterOf(Method method) {
-        Class<?> type = method.getReturnType();
+    static @Nullable ReactiveAdapter adapterOf(Class<?> type) {
         return type.isPrimitive() || type.isArray() || PLAIN_PACKAGES.contains(type.getPackageName())
                 ? null
                 : ReactiveAdapterRegistry.getSharedInstance().getAdapter(type);

@@ -2,7 +2,9 @@ package io.github.lockboot.aop;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.lang.reflect.Constructor;
 import java.lang.reflect.Method;
+import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 
 import org.junit.jupiter.api.Test;
@@ -33,15 +35,21 @@ class OptionalDependenciesTests {
 
     private Class<?> strategyOf(String method) throws Exception {
         Object kind = kindOf(method);
-        Method strategy = load("ResultKind").getDeclaredMethod("strategy", Method.class);
+        Method strategy = load("ResultKind").getDeclaredMethod("strategy", load("LockedMethod"));
         strategy.setAccessible(true);
-        Object made = strategy.invoke(kind, Results.class.getDeclaredMethod(method));
+        Object made = strategy.invoke(kind, lockedMethod(method));
         assertThat(made.getClass().getClassLoader()).isSameAs(poor);
         return made.getClass();
     }
 
     private Object kindOf(String method) throws Exception {
-        return invoke(load("ResultKind"), "of", Results.class.getDeclaredMethod(method));
+        return invoke(load("ResultKind"), "of", lockedMethod(method));
+    }
+
+    private Object lockedMethod(String name) throws Exception {
+        Constructor<?> constructor = load("LockedMethod").getDeclaredConstructor(Method.class, Class.class);
+        constructor.setAccessible(true);
+        return constructor.newInstance(Results.class.getDeclaredMethod(name), Results.class);
     }
 
     private Class<?> load(String name) throws ClassNotFoundException {
@@ -49,7 +57,7 @@ class OptionalDependenciesTests {
     }
 
     private static Object invoke(Class<?> type, String name, Object... args) throws Exception {
-        Class<?>[] types = args.length == 0 ? new Class<?>[0] : new Class<?>[] {Method.class};
+        Class<?>[] types = Arrays.stream(args).map(Object::getClass).toArray(Class<?>[]::new);
         Method method = type.getDeclaredMethod(name, types);
         method.setAccessible(true);
         return method.invoke(null, args);

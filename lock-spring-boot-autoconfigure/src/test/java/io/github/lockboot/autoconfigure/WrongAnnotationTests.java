@@ -1,8 +1,12 @@
 package io.github.lockboot.autoconfigure;
 
 import java.util.List;
+import java.util.ListIterator;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
 
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.DistributedLock.IfNotAcquired;
@@ -13,6 +17,8 @@ import io.github.lockboot.LockRegistry;
 import io.github.lockboot.RecordingLockRegistry;
 import io.github.lockboot.aop.InvalidLockDefinitionException;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
@@ -22,6 +28,10 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.support.GenericApplicationContext;
+import org.springframework.web.context.request.async.DeferredResult;
+import org.springframework.web.context.request.async.WebAsyncTask;
+import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
+import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -262,6 +272,34 @@ class WrongAnnotationTests {
                 FutureResult.class,
                 "run()",
                 "returns Future, so the lock would be released before the work is done: return CompletableFuture");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "SupplierResult, Supplier, return what it gives",
+        "CallableResult, Callable, return what it gives",
+        "StreamResult, IntStream, return a collection",
+        "IteratorResult, ListIterator, return a collection",
+        "DeferredResultResult, DeferredResult, return CompletableFuture",
+        "WebAsyncTaskResult, WebAsyncTask, return CompletableFuture",
+        "BodyResult, StreamingResponseBody, lock a method that is called while the response is written",
+        "EmitterResult, SseEmitter, lock a method that is called while the response is written",
+        "OfItsClass, Supplier, return what it gives"
+    })
+    void resultOfWorkThatIsDoneLater(String bean, String result, String mend) throws Exception {
+        Class<?> type = Class.forName(WrongAnnotationTests.class.getName() + "$" + bean);
+        runner.withInitializer(context -> ((GenericApplicationContext) context).registerBean(type))
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .isInstanceOf(InvalidLockDefinitionException.class)
+                        .hasMessageEndingWith(".run(): returns " + result
+                                + ", so the lock would be released before the work is done: " + mend));
+    }
+
+    @Test
+    void valuesThatAreNoWorkOfLater() {
+        runner.withBean(ValueThatIsASupplier.class)
+                .run(context -> assertThat(context).hasNotFailed());
     }
 
     @Test
@@ -679,6 +717,86 @@ class WrongAnnotationTests {
         @DistributedLock(name = "x")
         public Future<String> run() {
             return new CompletableFuture<>();
+        }
+    }
+
+    static class SupplierResult {
+        @DistributedLock(name = "x")
+        public Supplier<String> run() {
+            return () -> "";
+        }
+    }
+
+    static class CallableResult {
+        @DistributedLock(name = "x")
+        public Callable<String> run() {
+            return () -> "";
+        }
+    }
+
+    static class StreamResult {
+        @DistributedLock(name = "x")
+        public IntStream run() {
+            return IntStream.of(1);
+        }
+    }
+
+    static class IteratorResult {
+        @DistributedLock(name = "x")
+        public ListIterator<String> run() {
+            return List.<String>of().listIterator();
+        }
+    }
+
+    static class DeferredResultResult {
+        @DistributedLock(name = "x")
+        public DeferredResult<String> run() {
+            return new DeferredResult<>();
+        }
+    }
+
+    static class WebAsyncTaskResult {
+        @DistributedLock(name = "x")
+        public WebAsyncTask<String> run() {
+            return new WebAsyncTask<>(() -> "");
+        }
+    }
+
+    static class BodyResult {
+        @DistributedLock(name = "x")
+        public StreamingResponseBody run() {
+            return out -> {};
+        }
+    }
+
+    static class EmitterResult {
+        @DistributedLock(name = "x")
+        public SseEmitter run() {
+            return new SseEmitter();
+        }
+    }
+
+    abstract static class OfAnyClass<R> {
+        @DistributedLock(name = "x")
+        public R run() {
+            throw new IllegalStateException();
+        }
+    }
+
+    static class OfItsClass extends OfAnyClass<Supplier<String>> {}
+
+    static class ValueThatIsASupplier {
+
+        record Price(long cents) implements Supplier<Long> {
+            @Override
+            public Long get() {
+                return cents;
+            }
+        }
+
+        @DistributedLock(name = "x")
+        public Price run() {
+            return new Price(1);
         }
     }
 
