@@ -103,6 +103,17 @@ public interface NamedLock extends Lock {
     @Override
     Condition newCondition();
 
+    /**
+     * One of the current thread's holds as an object: closing it gives up that hold, once, on whatever thread, instead of
+     * {@link #unlock()}. All else stays: the hold is the thread's, reentrant, and counted by {@link #getHoldCount()}. For what ends
+     * on a thread that nobody can choose, such as a transaction.
+     *
+     * @return a hold of the current thread; a hold that is closed later keeps its limit on how long it may take
+     * @throws IllegalMonitorStateException if the current thread does not hold the lock
+     * @throws LockLostException if it has lost it
+     */
+    Lease asLease();
+
     /** {@return the holds of the current thread; 0 when it does not hold the lock or has lost it} */
     int getHoldCount();
 

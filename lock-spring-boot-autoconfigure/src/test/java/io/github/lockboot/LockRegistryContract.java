@@ -151,6 +151,46 @@ public abstract class LockRegistryContract {
         }
 
         @Test
+        void aHoldIsGivenUpOnAnotherThreadOnceAndTheOthersStay() throws Exception {
+            lock().lock();
+            lock().lock();
+            Lease one = lock().asLease();
+            assertThat(one.name()).isEqualTo(name);
+            assertThat(one.fencingToken()).isEqualTo(lock().fencingToken());
+            assertThat(one.isValid()).isTrue();
+            Actor other = actor();
+            other.run(one::close);
+            other.run(one::close);
+            assertThat(one.isValid()).isFalse();
+            assertThat(one.remaining()).isZero();
+            assertThat(lock().getHoldCount()).isEqualTo(1);
+            assertThat(lock().isHeldByCurrentThread()).isTrue();
+            assertThat(other.call(() -> lock().tryLock())).isFalse();
+            Lease last = lock().asLease();
+            other.run(last::close);
+            assertThat(lock().isHeldByCurrentThread()).isFalse();
+            assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(lock()::unlock);
+            assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(lock()::asLease);
+            assertFree();
+        }
+
+        @Test
+        void aThreadThatGivesUpAHoldBySomebodyElseMayTakeTheLockAgain() throws Exception {
+            Actor other = actor();
+            for (int i = 0; i < 20; i++) {
+                lock().lock();
+                other.run(lock().asLease()::close);
+            }
+            lock().lock();
+            CompletableFuture<Void> given = other.begin(lock().asLease()::close);
+            lock().lock(); // before that or after it
+            lock().unlock();
+            Actor.get(given);
+            assertThat(lock().isHeldByCurrentThread()).isFalse();
+            assertFree();
+        }
+
+        @Test
         void conditionsAreNotOffered() {
             assertThatExceptionOfType(UnsupportedOperationException.class).isThrownBy(lock()::newCondition);
         }
@@ -407,6 +447,21 @@ public abstract class LockRegistryContract {
             assertThat(lock.isHeldByCurrentThread()).isTrue();
             lock.unlock();
             assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::unlock);
+        }
+
+        @Test
+        void aHoldThatWasLostTellsItsLeaseAndLeavesTheNewerAlone() throws Exception {
+            NamedLock lock = registry().get(name, fixedLease());
+            lock.lock();
+            Lease lost = lock.asLease();
+            Actor.await("it is lost", () -> !lock.isHeldByCurrentThread());
+            assertThat(lost.isValid()).isFalse();
+            lock().lock();
+            Actor other = actor();
+            assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> other.run(lost::close));
+            assertThat(lock().isHeldByCurrentThread()).isTrue();
+            lock().unlock();
+            assertFree();
         }
 
         @Test

@@ -274,6 +274,11 @@ public final class RecordingLockRegistry implements LockRegistry {
         }
 
         @Override
+        public Lease asLease() {
+            return new RecordedLease(name);
+        }
+
+        @Override
         public boolean isHeldByCurrentThread() {
             return !lost.contains(name);
         }

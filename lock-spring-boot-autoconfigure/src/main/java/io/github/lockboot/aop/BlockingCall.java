@@ -14,8 +14,7 @@ final class BlockingCall implements CallStrategy {
         }
         HeldLocks held = (HeldLocks) attempt;
         if (!held.isEmpty() && Transactions.isActive()) {
-            call.warnOfTransaction();
-            Transactions.holdUntilCompletion(held);
+            handOver(call, held);
             return call.proceed(invocation, held);
         }
         Object result;
@@ -27,5 +26,15 @@ final class BlockingCall implements CallStrategy {
         }
         held.release(true);
         return result;
+    }
+
+    private static void handOver(LockedCall call, HeldLocks held) {
+        try {
+            call.warnOfTransaction();
+            Transactions.holdUntilCompletion(held);
+        } catch (RuntimeException | Error failure) {
+            held.releaseAfter(failure);
+            throw failure;
+        }
     }
 }

@@ -17,6 +17,9 @@ sealed interface HeldLock {
     /** Runs the action as part of the hold. */
     <T extends @Nullable Object, E extends Throwable> T call(Action<T, E> action) throws E;
 
+    /** The same hold, which any thread may release. */
+    HeldLock onAnyThread();
+
     /**
      * Gives it back, or leaves it for as long as it is to be kept.
      *
@@ -33,6 +36,11 @@ sealed interface HeldLock {
         @Override
         public <T extends @Nullable Object, E extends Throwable> T call(Action<T, E> action) throws E {
             return lock.call(() -> context.call(action));
+        }
+
+        @Override
+        public HeldLock onAnyThread() {
+            return ByCall.of(lock.asLease(), null);
         }
 
         @Override
@@ -58,6 +66,11 @@ sealed interface HeldLock {
         @Override
         public <T extends @Nullable Object, E extends Throwable> T call(Action<T, E> action) throws E {
             return lease.call(() -> context.call(action));
+        }
+
+        @Override
+        public HeldLock onAnyThread() {
+            return this;
         }
 
         @Override

@@ -28,6 +28,17 @@ final class HeldLocks implements Attempt {
         return locks.isEmpty();
     }
 
+    /**
+     * The same holds, which any thread may release.
+     *
+     * @throws io.github.lockboot.LockLostException if one was lost
+     */
+    HeldLocks onAnyThread() {
+        HeldLocks same = new HeldLocks(locks.size());
+        locks.forEach(lock -> same.add(lock.onAnyThread()));
+        return same;
+    }
+
     /** The last one taken; null if there is none. */
     @Nullable
     LockContext innermost() {

@@ -1,5 +1,7 @@
 package io.github.lockboot.aop;
 
+import java.util.concurrent.atomic.AtomicBoolean;
+
 import io.github.lockboot.LockContext;
 import io.github.lockboot.LockLostException;
 import org.springframework.core.Ordered;
@@ -13,7 +15,9 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 final class TransactionBoundLocks implements TransactionSynchronization {
 
     private final HeldLocks held;
+    private final AtomicBoolean ended = new AtomicBoolean();
 
+    /** @param held which any thread may release: with JTA a transaction may end on another than it began on */
     private TransactionBoundLocks(HeldLocks held) {
         this.held = held;
     }
@@ -24,7 +28,7 @@ final class TransactionBoundLocks implements TransactionSynchronization {
     }
 
     static void bind(HeldLocks held) {
-        TransactionSynchronizationManager.registerSynchronization(new TransactionBoundLocks(held));
+        TransactionSynchronizationManager.registerSynchronization(new TransactionBoundLocks(held.onAnyThread()));
     }
 
     @Override
@@ -47,6 +51,9 @@ final class TransactionBoundLocks implements TransactionSynchronization {
     /** A loss that did no harm, because nothing was committed, is not told again. */
     @Override
     public void afterCompletion(int status) {
+        if (!ended.compareAndSet(false, true)) {
+            return;
+        }
         try {
             held.release(status == STATUS_COMMITTED);
         } catch (LockLostException lost) {

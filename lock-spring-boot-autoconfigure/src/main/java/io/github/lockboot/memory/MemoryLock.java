@@ -5,9 +5,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Condition;
 import java.util.function.Function;
 
+import io.github.lockboot.Lease;
 import io.github.lockboot.LockNames;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockTemplate;
@@ -118,16 +120,25 @@ final class MemoryLock implements NamedLock {
 
     @Override
     public void unlock() {
+        giveBack(this::held);
+    }
+
+    @Override
+    public Lease asLease() {
+        return new OneHold(intact());
+    }
+
+    private void giveBack(Function<Slot, MemoryHold> which) {
         MemoryHold released = locks.<@Nullable MemoryHold>inOrder(name, slot -> {
-            MemoryHold mine = held(slot);
-            boolean last = mine.exit() == 0;
-            if (mine.isLost()) {
+            MemoryHold hold = which.apply(slot);
+            boolean last = hold.exit() == 0;
+            if (hold.isLost()) {
                 if (last) {
-                    locks.forget(mine);
+                    locks.forget(hold);
                 }
-                throw mine.lostException();
+                throw hold.lostException();
             }
-            return last && mine.release(slot) ? mine : null;
+            return last && hold.release(slot) ? hold : null;
         });
         if (released != null) {
             released.request().use().released();
@@ -217,5 +228,58 @@ final class MemoryLock implements NamedLock {
     @Override
     public String toString() {
         return "MemoryLock[" + LockNames.printable(name) + "]";
+    }
+
+    /** One of the holds that a thread counts. */
+    private final class OneHold implements Lease {
+
+        private final MemoryHold hold;
+        private final AtomicBoolean closed = new AtomicBoolean();
+
+        OneHold(MemoryHold hold) {
+            this.hold = hold;
+        }
+
+        @Override
+        public String name() {
+            return name;
+        }
+
+        @Override
+        public long fencingToken() {
+            return hold.fencingToken();
+        }
+
+        @Override
+        public boolean isValid() {
+            return !closed.get() && hold.isValid();
+        }
+
+        @Override
+        public Duration remaining() {
+            return isValid() ? hold.remaining() : Duration.ZERO;
+        }
+
+        @Override
+        public void onLost(Runnable callback) {
+            hold.onLost(callback);
+        }
+
+        @Override
+        public <T extends @Nullable Object, E extends Throwable> T call(LockTemplate.Action<T, E> action) throws E {
+            return hold.call(action);
+        }
+
+        @Override
+        public void close() {
+            if (closed.compareAndSet(false, true)) {
+                giveBack(slot -> hold);
+            }
+        }
+
+        @Override
+        public String toString() {
+            return hold.toString();
+        }
     }
 }

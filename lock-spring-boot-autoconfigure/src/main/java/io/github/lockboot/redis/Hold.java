@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 
@@ -28,6 +29,9 @@ final class Hold implements Lease, Waiter.Outcome {
         LOST
     }
 
+    private static final AtomicIntegerFieldUpdater<Hold> COUNT =
+            AtomicIntegerFieldUpdater.newUpdater(Hold.class, "count");
+
     private final LockEngine engine;
     private final LocalQueue queue;
     private final Acquisition acquisition;
@@ -37,7 +41,7 @@ final class Hold implements Lease, Waiter.Outcome {
     private final long since;
     private final AtomicReference<State> state = new AtomicReference<>(State.GRANTED);
     private final List<Runnable> lossCallbacks = new ArrayList<>(0);
-    private int count = 1;
+    private volatile int count = 1;
     private volatile String lossReason = "";
     private volatile boolean kept;
     private volatile long keptUntil;
@@ -118,18 +122,19 @@ final class Hold implements Lease, Waiter.Outcome {
         return state.compareAndSet(State.RELEASED, State.LOST);
     }
 
-    /** Reentrant holds of the owner; used by the owner alone. */
+    /** Reentrant holds of the owner. */
     int count() {
         return count;
     }
 
-    void enterAgain() {
-        count = Math.addExact(count, 1);
+    /** @return false if the last one has been given up, by another thread */
+    boolean enterAgain() {
+        return COUNT.getAndUpdate(this, before -> before == 0 ? 0 : Math.addExact(before, 1)) > 0;
     }
 
     /** @return holds left */
     int exit() {
-        return --count;
+        return COUNT.decrementAndGet(this);
     }
 
     /** Releases and waits for the answer; an interrupt is kept for later. */

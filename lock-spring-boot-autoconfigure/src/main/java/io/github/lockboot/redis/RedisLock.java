@@ -2,9 +2,11 @@ package io.github.lockboot.redis;
 
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.LockSupport;
 
+import io.github.lockboot.Lease;
 import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockNames;
 import io.github.lockboot.LockOptions;
@@ -87,11 +89,7 @@ public final class RedisLock implements NamedLock {
 
     private boolean enterAgain() {
         Hold mine = mine();
-        if (mine == null) {
-            return false;
-        }
-        mine.enterAgain();
-        return true;
+        return mine != null && mine.enterAgain();
     }
 
     private boolean acquireUninterruptibly(Terms wanted, Waiter.Patience patience) {
@@ -179,18 +177,26 @@ public final class RedisLock implements NamedLock {
 
     @Override
     public void unlock() {
-        Hold mine = held();
-        if (mine.isLost()) {
-            if (mine.exit() == 0) {
-                engine.losses().forget(mine);
+        giveBack(held());
+    }
+
+    @Override
+    public Lease asLease() {
+        return new OneHold(intact());
+    }
+
+    private void giveBack(Hold hold) {
+        if (hold.isLost()) {
+            if (hold.exit() == 0) {
+                engine.losses().forget(hold);
             }
-            throw mine.lostException();
+            throw hold.lostException();
         }
-        if (mine.exit() == 0) {
+        if (hold.exit() == 0) {
             try {
-                mine.releaseAndAwait();
+                hold.releaseAndAwait();
             } catch (LockLostException lost) {
-                engine.losses().forget(mine);
+                engine.losses().forget(hold);
                 throw lost;
             }
         }
@@ -277,5 +283,58 @@ public final class RedisLock implements NamedLock {
     @Override
     public String toString() {
         return "RedisLock[" + LockNames.printable(name) + "]";
+    }
+
+    /** One of the holds that a thread counts. */
+    private final class OneHold implements Lease {
+
+        private final Hold hold;
+        private final AtomicBoolean closed = new AtomicBoolean();
+
+        OneHold(Hold hold) {
+            this.hold = hold;
+        }
+
+        @Override
+        public String name() {
+            return name;
+        }
+
+        @Override
+        public long fencingToken() {
+            return hold.fencingToken();
+        }
+
+        @Override
+        public boolean isValid() {
+            return !closed.get() && hold.isValid();
+        }
+
+        @Override
+        public Duration remaining() {
+            return isValid() ? hold.remaining() : Duration.ZERO;
+        }
+
+        @Override
+        public void onLost(Runnable callback) {
+            hold.onLost(callback);
+        }
+
+        @Override
+        public <T extends @Nullable Object, E extends Throwable> T call(LockTemplate.Action<T, E> action) throws E {
+            return hold.call(action);
+        }
+
+        @Override
+        public void close() {
+            if (closed.compareAndSet(false, true)) {
+                giveBack(hold);
+            }
+        }
+
+        @Override
+        public String toString() {
+            return hold.toString();
+        }
     }
 }
