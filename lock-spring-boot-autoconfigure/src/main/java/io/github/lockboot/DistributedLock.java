@@ -25,8 +25,9 @@ import java.lang.annotation.Target;
  * all its public methods but those of {@link Object}, unless a method has an annotation of its own; on an annotation, which
  * then stands for it, its attributes passed on by {@code @AliasFor}. Several on one method are all taken, in the order of
  * the locks' names whatever the order in the source, so that two methods never wait for each other in a circle, and
- * released in reverse. Each counts its wait from the beginning of the call. A call from within the same bean does not pass
- * the proxy and is not locked.
+ * released in reverse. Each counts its wait from the beginning of the call. If one is lost while another is waited for, all are
+ * given back and taken anew; without time for that the caller gets a {@link LockLostException} and the method does not run. A call
+ * from within the same bean does not pass the proxy and is not locked.
  *
  * <p><b>Transactions.</b> The lock is taken before a transaction of the same method begins and released after it has ended.
  * Where a transaction is active already when the lock is taken, the lock stays until that transaction has ended, and a lock

@@ -2,7 +2,8 @@ package io.github.lockboot;
 
 /**
  * The lease ended while its holder believed to hold the lock: another may have held it since, so what was done under it may
- * not have been done alone. Comes out of the release; nothing was deleted by it.
+ * not have been done alone. Comes out of the release; nothing was deleted by it. Where an annotated method takes several locks it
+ * may come before the method, which does not run then: the message says so.
  */
 public class LockLostException extends IllegalMonitorStateException {
 

@@ -4,16 +4,17 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import io.github.lockboot.Lease;
+import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockNotAcquiredException;
 import org.jspecify.annotations.Nullable;
 
-/** Takes all locks of a call or none, one after the other, without a thread that waits. */
+/** As {@link BlockingAcquisition}, without a thread that waits. */
 final class AsyncAcquisition {
 
     private final List<WantedLock> wanted;
-    private final HeldLocks held;
     private final long start = System.nanoTime();
     private final CompletableFuture<Attempt> result = new CompletableFuture<>();
+    private HeldLocks held;
     private volatile @Nullable CompletableFuture<Lease> asking;
 
     private AsyncAcquisition(List<WantedLock> wanted) {
@@ -31,9 +32,7 @@ final class AsyncAcquisition {
 
     private void take(int index) {
         if (index == wanted.size()) {
-            if (!result.complete(held)) {
-                held.releaseLater(false);
-            }
+            tell();
             return;
         }
         WantedLock next = wanted.get(index);
@@ -57,6 +56,27 @@ final class AsyncAcquisition {
                 fail(HeldLocks.unwrap(failure));
             }
         });
+    }
+
+    private void tell() {
+        try {
+            held.checkBeforeUse();
+        } catch (LockLostException lost) {
+            held.releaseLaterAfter(lost).thenRun(() -> takeAnew(lost));
+            return;
+        }
+        if (!result.complete(held)) {
+            held.releaseLater(false);
+        }
+    }
+
+    private void takeAnew(LockLostException lost) {
+        if (WantedLock.mayWait(wanted, start)) {
+            held = new HeldLocks(wanted.size());
+            take(0);
+        } else {
+            result.completeExceptionally(lost);
+        }
     }
 
     private void fail(Throwable failure) {

@@ -6,11 +6,15 @@ import java.util.concurrent.TimeUnit;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockContext;
+import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.NamedLock;
 
-/** Takes all locks of a call or none, one after the other, on a thread that waits. */
+/**
+ * Takes all locks of a call or none, one after the other, on a thread that waits. If one was lost while another was waited for,
+ * all are given back and taken anew, as long as there is time.
+ */
 final class BlockingAcquisition {
 
     private BlockingAcquisition() {}
@@ -18,23 +22,39 @@ final class BlockingAcquisition {
     /**
      * Waits in all no longer than each of them may.
      *
+     * @throws LockLostException if one was lost on the way and there is no time to take all anew; nothing is held then
      * @throws io.github.lockboot.LockUnavailableException if Redis could not be asked; nothing is held then
      */
     static Attempt take(List<WantedLock> wanted) {
         long start = System.nanoTime();
-        HeldLocks held = new HeldLocks(wanted.size());
-        for (WantedLock next : wanted) {
+        while (true) {
             try {
-                held.add(take(next, start));
-            } catch (LockNotAcquiredException contention) {
-                held.releaseAfter(contention);
-                return new Attempt.Refusal(next.spec(), contention);
-            } catch (RuntimeException | Error failure) {
-                held.releaseAfter(failure);
-                throw failure;
+                return takeEach(wanted, start);
+            } catch (LockLostException lost) {
+                if (!WantedLock.mayWait(wanted, start)) {
+                    throw lost;
+                }
             }
         }
-        return held;
+    }
+
+    private static Attempt takeEach(List<WantedLock> wanted, long start) {
+        HeldLocks held = new HeldLocks(wanted.size());
+        try {
+            for (WantedLock next : wanted) {
+                try {
+                    held.add(take(next, start));
+                } catch (LockNotAcquiredException contention) {
+                    held.releaseAfter(contention);
+                    return new Attempt.Refusal(next.spec(), contention);
+                }
+            }
+            held.checkBeforeUse();
+            return held;
+        } catch (RuntimeException | Error failure) {
+            held.releaseAfter(failure);
+            throw failure;
+        }
     }
 
     private static HeldLock take(WantedLock wanted, long start) {

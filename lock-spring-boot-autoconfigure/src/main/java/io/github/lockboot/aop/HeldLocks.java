@@ -7,6 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
 import io.github.lockboot.LockContext;
+import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockTemplate.Action;
 import org.jspecify.annotations.Nullable;
 
@@ -54,6 +55,27 @@ final class HeldLocks implements Attempt {
             }
         }
         return null;
+    }
+
+    /**
+     * Looks whether one of several was lost while the next was waited for.
+     *
+     * @throws LockLostException if so
+     */
+    void checkBeforeUse() {
+        LockContext lost = locks.size() > 1 ? firstInvalid() : null;
+        if (lost != null) {
+            throw lossOf(lost);
+        }
+    }
+
+    private static LockLostException lossOf(LockContext lost) {
+        String reason = "before all locks of the call were held, so the method has not run";
+        try {
+            return new LockLostException(lost.name(), lost.fencingToken(), reason);
+        } catch (LockLostException told) {
+            return new LockLostException(told.getLockName(), told.getFencingToken(), reason);
+        }
     }
 
     /** Runs the action with all of them as its context. */

@@ -39,6 +39,11 @@ record WantedLock(String name, LockSpec spec) {
         return spec.template().get().registry();
     }
 
+    /** Whether each of them may still be waited for in a call that began to wait then. */
+    static boolean mayWait(List<WantedLock> wanted, long startNanos) {
+        return wanted.stream().noneMatch(next -> next.waitLeft(startNanos).isZero());
+    }
+
     /** How much of the wait time is left for a call that began to wait then. */
     Duration waitLeft(long startNanos) {
         return waitLeft(registry().configured(spec.options()), startNanos);
