@@ -60,8 +60,10 @@ public @interface DistributedLock {
      * {@code #root.method}, {@code #root.target}, {@code #root.args}, {@code @bean}, with {@code ${...}} placeholders
      * resolved first} Each must give text, a number, an enum constant or a UUID, and neither null nor the empty string.
      *
-     * <p>One expression's result is the key as it stands. Several results are joined by a colon, with a backslash before
-     * every colon and backslash in them, so that two different lists never give the same key. In a concatenation no operand
+     * <p>The lock's name is {@link #name()} and the results, joined by colons, with a backslash before every colon and backslash in
+     * a result: so two different lists never give the same key, and a single one never the lock of another name. It is what
+     * {@link LockNames#join} makes of them. <b>One result without a {@code name} is the whole name as it stands</b>: where users
+     * choose that text, it can be the name of any lock of the application, so give a {@code name}. In a concatenation no operand
      * may be null, and an expression that would add two numbers is refused: write {@code {"#a", "#b"}} instead of
      * {@code "#a+#b"}. For the same reason {@code +} may not stand inside the arguments of a call.
      *
@@ -81,7 +83,7 @@ public @interface DistributedLock {
 
     /**
      * {@return a literal namespace put before the key, with {@code ${...}}, such as {@code "packet"}; empty, the default, for
-     * none}
+     * none} It should not be another's name followed by a colon and more.
      */
     String name() default "";
 

@@ -5,12 +5,34 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
-/** How lock names, which may be personal data and hold any character, are shown to people. */
+/** What lock names are made of, and how they are shown to people: they may be personal data and hold any character. */
 public final class LockNames {
 
     private static final int SHOWN_BYTES = 6;
 
     private LockNames() {}
+
+    /**
+     * {@return the name that {@link DistributedLock} gives a lock: the keys after the name, each after a colon, with a backslash
+     * before every colon and backslash in a key} So under one name two different lists of keys never give the same lock, and
+     * a single key never gives that of a longer name. A single key without a name stays as it is.
+     *
+     * @param name literal text; empty for none
+     * @param keys texts that may come from anybody
+     */
+    public static String join(String name, String... keys) {
+        if (name.isEmpty() && keys.length == 1) {
+            return keys[0];
+        }
+        StringBuilder joined = new StringBuilder(name);
+        for (int i = 0; i < keys.length; i++) {
+            if (i > 0 || !name.isEmpty()) {
+                joined.append(':');
+            }
+            joined.append(keys[i].replace("\\", "\\\\").replace(":", "\\:"));
+        }
+        return joined.toString();
+    }
 
     /**
      * {@return twelve hexadecimal digits of the name's SHA-256: the same wherever the lock is talked of, and not the name}

@@ -7,6 +7,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 class LockNamesTests {
 
     @Test
+    void aNameIsJoinedOfPartsThatCanBeToldApart() {
+        assertThat(LockNames.join("order")).isEqualTo("order");
+        assertThat(LockNames.join("order", "5")).isEqualTo("order:5");
+        assertThat(LockNames.join("order", "refund", "5")).isEqualTo("order:refund:5");
+        assertThat(LockNames.join("order", "refund:5")).isEqualTo("order:refund\\:5");
+        assertThat(LockNames.join("order", "a\\")).isEqualTo("order:a\\\\");
+        assertThat(LockNames.join("", "a:b")).isEqualTo("a:b");
+        assertThat(LockNames.join("", "", "a:b")).isEqualTo(":a\\:b");
+    }
+
+    @Test
     void aDigestIsShortAlwaysTheSameAndNotTheName() {
         assertThat(LockNames.digest("order:4711")).hasSize(12).matches("[0-9a-f]+");
         assertThat(LockNames.digest("order:4711")).isEqualTo(LockNames.digest("order:4711"));

@@ -3,6 +3,7 @@ package io.github.lockboot.aop;
 import java.util.List;
 import java.util.function.Supplier;
 
+import io.github.lockboot.LockNames;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockTemplate;
 import org.jspecify.annotations.Nullable;
@@ -11,9 +12,7 @@ import org.springframework.expression.EvaluationContext;
 /**
  * What one annotation of a method asks for.
  *
- * <p>The lock's name is {@code <name>:<key>}, or the one that is given. The key of one expression is its text as it stands.
- * Several texts are joined by a colon; a colon or backslash inside them gets a backslash before it, so that
- * {@code ("a:b", "c")} becomes {@code a\:b:c} and {@code ("a", "b:c")} becomes {@code a:b\:c}.
+ * <p>The lock's name is what {@link LockNames#join} makes of name and key.
  *
  * @param name the literal namespace; empty for none, and then {@code key} is not
  * @param perElement whether each element of the only key expression's value is a key
@@ -49,7 +48,7 @@ record LockSpec(
         }
         if (perElement) {
             for (String element : key.get(0).evaluateElements(call.get())) {
-                wanted.add(new WantedLock(named(element), this));
+                wanted.add(new WantedLock(LockNames.join(name, element), this));
             }
         } else {
             wanted.add(new WantedLock(lockName(call), this));
@@ -58,24 +57,14 @@ record LockSpec(
 
     /** @throws IllegalArgumentException if the arguments of this call give no name */
     String lockName(Supplier<? extends EvaluationContext> call) {
-        return key.isEmpty() ? name : named(keyText(call.get()));
-    }
-
-    private String named(String keyText) {
-        return name.isEmpty() ? keyText : name + ":" + keyText;
-    }
-
-    private String keyText(EvaluationContext context) {
-        if (key.size() == 1) {
-            return key.get(0).evaluate(context);
+        if (key.isEmpty()) {
+            return name;
         }
-        StringBuilder joined = new StringBuilder();
-        for (KeyExpression expression : key) {
-            if (!joined.isEmpty()) {
-                joined.append(':');
-            }
-            joined.append(expression.evaluate(context).replace("\\", "\\\\").replace(":", "\\:"));
+        EvaluationContext context = call.get();
+        String[] texts = new String[key.size()];
+        for (int i = 0; i < texts.length; i++) {
+            texts[i] = key.get(i).evaluate(context);
         }
-        return joined.toString();
+        return LockNames.join(name, texts);
     }
 }

@@ -80,6 +80,20 @@ class KeyEvaluationTests {
     }
 
     @Test
+    void aKeyUnderANameIsNoKeyUnderALongerName() {
+        assertThat(name("named", "refund:5", "p1")).isEqualTo("packet:refund\\:5");
+        assertThat(name("namedLonger", "5", "p1")).isEqualTo("packet:refund:5");
+        assertThat(name("namedList", "refund", "5")).isNotEqualTo(name("named", "refund:5", "p1"));
+        assertThat(name("named", "refund\\:5", "p1")).isEqualTo("packet:refund\\\\\\:5");
+        assertThat(name("elements", List.of("refund:5"))).isEqualTo("packet:refund\\:5");
+    }
+
+    @Test
+    void withoutANameTheTextIsTheWholeName() {
+        assertThat(name("byName", "packet:5\\", "p1")).isEqualTo("packet:5\\");
+    }
+
+    @Test
     void oneHundredAndTwentyThreeIsNotOneAndTwentyThree() {
         assertThat(name("listOfLongs", 1L, 23L)).isEqualTo("1:23").isNotEqualTo(name("listOfLongs", 12L, 3L));
     }
@@ -269,6 +283,12 @@ class KeyEvaluationTests {
 
         @DistributedLock(name = "packet", key = "#openid")
         void named(String openid, String packet) {}
+
+        @DistributedLock(name = "packet:refund", key = "#openid")
+        void namedLonger(String openid, String packet) {}
+
+        @DistributedLock(name = "packet", key = "#openids", perElement = true)
+        void elements(List<String> openids) {}
 
         @DistributedLock(
                 name = "packet",

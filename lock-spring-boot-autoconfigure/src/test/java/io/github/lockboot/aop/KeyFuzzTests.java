@@ -47,6 +47,8 @@ class KeyFuzzTests {
         List<String> distinct = parts.stream().distinct().toList();
         Map<String, List<String>> known = new HashMap<>();
         for (String one : distinct) {
+            isItsOwn(known, "one", one);
+            isItsOwn(known, "longer", one);
             for (String two : distinct) {
                 isItsOwn(known, "two", one, two);
                 for (String three : distinct) {
@@ -54,7 +56,7 @@ class KeyFuzzTests {
                 }
             }
         }
-        assertThat(known).hasSize(distinct.size() * distinct.size() * (1 + distinct.size()));
+        assertThat(known).hasSize(distinct.size() * (2 + distinct.size() * (1 + distinct.size())));
     }
 
     @Test
@@ -122,8 +124,10 @@ class KeyFuzzTests {
 
     private void isItsOwn(Map<String, List<String>> known, String method, String... parts) {
         String name = names(method, (Object[]) parts).get(0);
-        List<String> other = known.putIfAbsent(name, List.of(parts));
-        if (other != null && !other.equals(List.of(parts))) {
+        List<String> list = new ArrayList<>(List.of(parts));
+        list.add(method);
+        List<String> other = known.putIfAbsent(name, list);
+        if (other != null && !other.equals(list)) {
             throw new AssertionError("two lists share " + LockNames.printable(name));
         }
     }
@@ -139,6 +143,9 @@ class KeyFuzzTests {
 
         @DistributedLock(name = "n", key = "#p0")
         void one(Object a) {}
+
+        @DistributedLock(name = "n:a:b:c:d", key = "#p0")
+        void longer(Object a) {}
 
         @DistributedLock(
                 name = "n",
