@@ -4,10 +4,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Set;
-import java.util.stream.Stream;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ForkJoinPool;
+import java.util.stream.Stream;
 
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
@@ -137,7 +137,7 @@ class PackageRulesTests {
         noClasses()
                 .should()
                 .callMethodWhere(
-                        DescribedPredicate.describe("uses the common pool", PackageRulesTest::usesTheCommonPool))
+                        DescribedPredicate.describe("uses the common pool", PackageRulesTests::usesTheCommonPool))
                 .check(MAIN);
     }
 

@@ -86,21 +86,19 @@ final class LockedCall {
         if (token != null) {
             token.set(invocation, held.innermost());
         }
-        return held.<@Nullable Object, Throwable>call(() -> run(invocation));
+        return held.call(body(invocation));
     }
 
-    /**
-     * Runs the method's body.
-     *
-     * @throws InvalidLockDefinitionException if what it returned is work that its locks do not cover
-     */
-    @Nullable
-    Object run(MethodInvocation invocation) throws Throwable {
-        Object result = invocation.proceed();
-        if (mayHideWork && result != null) {
-            LaterResult.refuse(method, result);
-        }
-        return result;
+    /** The method's body; it throws {@link InvalidLockDefinitionException} if what it returned is work that its locks do not cover. */
+    @SuppressWarnings("NullAway") // it may return null, as its type argument says
+    Action<@Nullable Object, Throwable> body(MethodInvocation invocation) {
+        return () -> {
+            Object result = invocation.proceed();
+            if (mayHideWork && result != null) {
+                LaterResult.refuse(method, result);
+            }
+            return result;
+        };
     }
 
     /** Says once that a transaction was active before the lock was taken. */

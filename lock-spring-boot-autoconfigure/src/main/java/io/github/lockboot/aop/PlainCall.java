@@ -2,7 +2,6 @@ package io.github.lockboot.aop;
 
 import io.github.lockboot.LockContext;
 import io.github.lockboot.LockTemplate;
-import io.github.lockboot.LockTemplate.Action;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
@@ -25,7 +24,6 @@ final class PlainCall implements CallStrategy {
         String name = spec.lockName(call.context(invocation));
         LockTemplate template = spec.template().get();
         LockContext context = LockContext.of(template.registry(), name);
-        Action<@Nullable Object, Throwable> body = () -> call.run(invocation);
-        return template.execute(name, spec.options(), () -> context.call(body));
+        return template.execute(name, spec.options(), () -> context.call(call.body(invocation)));
     }
 }
