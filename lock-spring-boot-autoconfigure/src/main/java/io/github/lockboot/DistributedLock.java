@@ -58,7 +58,10 @@ public @interface DistributedLock {
     /**
      * {@return one or several SpEL expressions over the method's parameters: {@code #openid}, {@code #p0}, {@code #a0},
      * {@code #root.method}, {@code #root.target}, {@code #root.args}, {@code @bean}, with {@code ${...}} placeholders
-     * resolved first} Each must give text, a number, an enum constant or a UUID, and neither null nor the empty string.
+     * resolved first} Each must give text, a number, an enum constant or a UUID, and neither null nor the empty string. Text and
+     * numbers are those of the JDK ({@code java.lang} and {@code java.math} for numbers); other types that are a {@code Number} or
+     * {@code CharSequence} are refused. A {@code BigDecimal} is the same key whatever its scale, -0.0 is 0.0, and what is no number
+     * (NaN, an infinity) is refused.
      *
      * <p>The lock's name is {@link #name()} and the results, joined by colons, with a backslash before every colon and backslash in
      * a result: so two different lists never give the same key, and a single one never the lock of another name. It is what

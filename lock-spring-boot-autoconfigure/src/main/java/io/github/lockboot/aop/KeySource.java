@@ -1,8 +1,10 @@
 package io.github.lockboot.aop;
 
+import java.math.BigDecimal;
 import java.util.Collection;
 import java.util.UUID;
 
+import io.github.lockboot.LockRegistry;
 import io.github.lockboot.aop.InvalidLockDefinitionException.Finding;
 import org.jspecify.annotations.Nullable;
 import org.springframework.expression.EvaluationException;
@@ -39,7 +41,35 @@ record KeySource(LockedMethod method, String attribute, String expression) {
                     "use a property of it that is text, a number, an enum constant or a UUID"
                             + (hasElements(value) ? ", or perElement = true for a lock per element" : ""));
         }
-        return value.toString();
+        if (value instanceof BigDecimal decimal) {
+            return plainTextOf(decimal, subject);
+        }
+        return value instanceof Double || value instanceof Float
+                ? textOfFloating((Number) value, subject)
+                : value.toString();
+    }
+
+    /** The same for equal decimals of different scales. */
+    private String plainTextOf(BigDecimal decimal, String subject) {
+        if (decimal.signum() == 0) {
+            return "0";
+        }
+        long digitsBeforeThePoint = (long) decimal.precision() - decimal.scale();
+        if (digitsBeforeThePoint <= LockRegistry.MAX_NAME_LENGTH) {
+            BigDecimal shortest = decimal.stripTrailingZeros();
+            if (shortest.scale() <= LockRegistry.MAX_NAME_LENGTH) {
+                return shortest.toPlainString();
+            }
+        }
+        throw refusal(
+                subject + "a number of more than " + LockRegistry.MAX_NAME_LENGTH + " digits", "pass one with fewer");
+    }
+
+    private String textOfFloating(Number number, String subject) {
+        if (!Double.isFinite(number.doubleValue())) {
+            throw refusal(subject + number, "pass a number");
+        }
+        return number.doubleValue() == 0 ? "0.0" : number.toString();
     }
 
     private String subject(String operand) {
@@ -53,9 +83,11 @@ record KeySource(LockedMethod method, String attribute, String expression) {
         return value instanceof Collection || value.getClass().isArray();
     }
 
+    /** Types of the application are none, even if they are numbers or text: their text may be that of an object's identity. */
     private static boolean isText(Object value) {
-        return value instanceof CharSequence
-                || value instanceof Number
+        String place = value.getClass().getPackageName();
+        return value instanceof CharSequence && place.startsWith("java.")
+                || value instanceof Number && (place.equals("java.lang") || place.equals("java.math"))
                 || value instanceof UUID
                 || value instanceof Character
                 || value instanceof Boolean;

@@ -1,6 +1,8 @@
 package io.github.lockboot.aop;
 
 import java.math.BigDecimal;
+import java.math.BigInteger;
+import java.nio.CharBuffer;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -53,13 +55,78 @@ class KeyEvaluationTests {
     void numbersEnumConstantsUuidsCharactersAndBooleansAreText() {
         assertThat(name("any", 42)).isEqualTo("42");
         assertThat(name("any", 42L)).isEqualTo("42");
-        assertThat(name("any", new BigDecimal("1.50"))).isEqualTo("1.50");
+        assertThat(name("any", new BigDecimal("1.50"))).isEqualTo("1.5");
+        assertThat(name("any", BigInteger.TEN)).isEqualTo("10");
+        assertThat(name("any", (byte) -1)).isEqualTo("-1");
+        assertThat(name("any", 0.5)).isEqualTo("0.5");
+        assertThat(name("any", 0.5f)).isEqualTo("0.5");
         assertThat(name("any", TimeUnit.DAYS)).isEqualTo("DAYS");
         assertThat(name("any", Constant.ODD)).isEqualTo("ODD");
         assertThat(name("any", ID)).isEqualTo(ID.toString());
         assertThat(name("any", 'c')).isEqualTo("c");
         assertThat(name("any", true)).isEqualTo("true");
         assertThat(name("any", new StringBuilder("text"))).isEqualTo("text");
+        assertThat(name("any", CharBuffer.wrap("text"))).isEqualTo("text");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "1, 1.0",
+        "1, 1.00",
+        "1000, 1E+3",
+        "1000, 1000.0",
+        "0, 0.00",
+        "0, 0E+5",
+        "-0.001, -1.0E-3",
+        "1234567890123456789.5, 1234567890123456789.50"
+    })
+    void equalDecimalsAreOneKeyHoweverTheyAreScaled(String text, BigDecimal value) {
+        assertThat(name("any", value)).isEqualTo(text);
+        assertThat(name("plusObjects", "x", value)).isEqualTo("x" + text);
+        assertThat(name("elements", List.of(value))).isEqualTo("packet:" + text);
+    }
+
+    @Test
+    void aDecimalOfEndlesslyManyDigitsIsRefusedBeforeItIsWritten() {
+        refused(
+                "any",
+                args(new BigDecimal("1E+999999999")),
+                "gives a number of more than 1024 digits: pass one with fewer");
+        refused(
+                "any",
+                args(new BigDecimal("1E-999999999")),
+                "gives a number of more than 1024 digits: pass one with fewer");
+        refused("any", args(new BigDecimal(BigInteger.ONE, Integer.MIN_VALUE)), "more than 1024 digits");
+    }
+
+    @Test
+    void zeroHasNoSign() {
+        assertThat(name("any", -0.0)).isEqualTo("0.0").isEqualTo(name("any", 0.0));
+        assertThat(name("any", -0.0f)).isEqualTo("0.0").isEqualTo(name("any", 0.0f));
+    }
+
+    @Test
+    void whatIsNoNumberIsNoKey() {
+        for (Object value : List.of(
+                Double.NaN,
+                Double.POSITIVE_INFINITY,
+                Double.NEGATIVE_INFINITY,
+                Float.NaN,
+                Float.POSITIVE_INFINITY,
+                Float.NEGATIVE_INFINITY)) {
+            refused("any", args(value), "key expression \"#value\" gives " + value + ": pass a number");
+        }
+        refused("plusObjects", args("x", Double.NaN), "has the operand #b, which gives NaN: pass a number");
+    }
+
+    @Test
+    void numbersAndTextsOfTheApplicationsOwnTypesAreRefused() {
+        String mend = ": use a property of it that is text, a number, an enum constant or a UUID";
+        refused("any", args(new Cents(5)), "gives a " + Cents.class.getName() + mend);
+        refused("any", args(new Money("5")), "gives a " + Money.class.getName() + mend);
+        refused("any", args(new Slug("a")), "gives a " + Slug.class.getName() + mend);
+        refused("any", args(new AtomicInteger(5)), "gives a java.util.concurrent.atomic.AtomicInteger" + mend);
+        refused("elements", args(List.of(new Cents(5))), "has an element that is a " + Cents.class.getName() + mend);
     }
 
     @Test
@@ -226,6 +293,72 @@ class KeyEvaluationTests {
         }
     }
 
+    /** Without a text of its own. */
+    static final class Cents extends Number {
+
+        private static final long serialVersionUID = 1L;
+
+        private final long cents;
+
+        Cents(long cents) {
+            this.cents = cents;
+        }
+
+        @Override
+        public int intValue() {
+            return (int) cents;
+        }
+
+        @Override
+        public long longValue() {
+            return cents;
+        }
+
+        @Override
+        public float floatValue() {
+            return cents;
+        }
+
+        @Override
+        public double doubleValue() {
+            return cents;
+        }
+    }
+
+    static final class Money extends BigDecimal {
+
+        private static final long serialVersionUID = 1L;
+
+        Money(String amount) {
+            super(amount);
+        }
+    }
+
+    /** Without a text of its own, though its contract asks for one. */
+    static final class Slug implements CharSequence {
+
+        private final String text;
+
+        Slug(String text) {
+            this.text = text;
+        }
+
+        @Override
+        public int length() {
+            return text.length();
+        }
+
+        @Override
+        public char charAt(int index) {
+            return text.charAt(index);
+        }
+
+        @Override
+        public CharSequence subSequence(int start, int end) {
+            return text.subSequence(start, end);
+        }
+    }
+
     static class Tenants {
         public String of(String openid) {
             return "tenant-" + openid;
@@ -288,7 +421,7 @@ class KeyEvaluationTests {
         void namedLonger(String openid, String packet) {}
 
         @DistributedLock(name = "packet", key = "#openids", perElement = true)
-        void elements(List<String> openids) {}
+        void elements(List<?> openids) {}
 
         @DistributedLock(
                 name = "packet",
