@@ -138,7 +138,9 @@ public @interface DistributedLock {
 
     /**
      * {@return what the caller gets if another held the lock until the wait ended: {@link LockNotAcquiredException} by
-     * default} Redis being out of reach is no contention and always gives {@link LockUnavailableException}.
+     * default} Redis being out of reach is no contention and always gives {@link LockUnavailableException}. An interrupt, before
+     * or during the wait, is none either: it always gives {@link LockNotAcquiredException}, with the {@link InterruptedException} as its
+     * cause and the thread's flag set again, and neither this nor {@link #fallback()} answers it.
      */
     IfNotAcquired ifNotAcquired() default IfNotAcquired.THROW;
 

@@ -2,7 +2,11 @@ package io.github.lockboot;
 
 import java.time.Duration;
 
-/** Somebody else held the lock until the wait ended, or the wait was interrupted. Redis answered: this is contention. */
+/**
+ * The lock was not acquired although Redis answered. Somebody else held it until the wait ended: this is contention. Or the thread
+ * was interrupted before or during the wait, whether or not anybody held it: then the cause is an {@link InterruptedException}
+ * and the thread's interrupt flag is set.
+ */
 public class LockNotAcquiredException extends LockException {
 
     private static final long serialVersionUID = 1L;

@@ -67,8 +67,8 @@ public class LockTemplate {
      * @param options how it is held and waited for; what they leave open is the registry's
      * @param action what runs
      * @return what the action returned
-     * @throws LockNotAcquiredException if another held the lock until the wait ended, or the wait was interrupted (the
-     *     flag is set again)
+     * @throws LockNotAcquiredException if another held the lock until the wait ended, or the thread was interrupted before or
+     *     during the wait (the flag is set again)
      * @throws LockUnavailableException if Redis could not be asked
      * @throws LockLostException if the action returned but the lock was lost while it ran
      * @throws E what the action throws
@@ -102,7 +102,8 @@ public class LockTemplate {
      * @param name of the lock
      * @param options how it is held and waited for; what they leave open is the registry's
      * @param action what runs
-     * @return what the action returned, or that it did not run
+     * @return what the action returned, or that it did not run because another held the lock
+     * @throws LockNotAcquiredException if the wait was interrupted, whether or not another held the lock (the flag is set again)
      * @throws LockUnavailableException if Redis could not be asked
      * @throws LockLostException if the action returned but the lock was lost while it ran
      * @throws E what the action throws
@@ -256,7 +257,7 @@ public class LockTemplate {
                     : new LockNotAcquiredException(lock.getName(), since(start));
         } catch (InterruptedException interrupt) {
             Thread.currentThread().interrupt();
-            return new LockNotAcquiredException(lock.getName(), since(start), interrupt);
+            throw new LockNotAcquiredException(lock.getName(), since(start), interrupt);
         }
     }
 

@@ -140,6 +140,19 @@ class LockTemplateTests {
         }
 
         @Test
+        void anInterruptIsNoAnswer() throws Exception {
+            assertThat(actor.<Boolean>call(() -> {
+                        Thread.currentThread().interrupt();
+                        assertThatExceptionOfType(LockNotAcquiredException.class)
+                                .isThrownBy(() -> template.tryExecute("a", () -> "ran"))
+                                .withCauseInstanceOf(InterruptedException.class);
+                        return Thread.interrupted();
+                    }))
+                    .isTrue();
+            assertThat(lock.isLocked()).isFalse();
+        }
+
+        @Test
         void aRefusalInsideTheActionIsAFailureOfTheAction() {
             LockNotAcquiredException inner = new LockNotAcquiredException("b", Duration.ZERO);
             assertThatExceptionOfType(LockNotAcquiredException.class)

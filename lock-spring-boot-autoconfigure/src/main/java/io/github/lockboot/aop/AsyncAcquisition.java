@@ -1,7 +1,10 @@
 package io.github.lockboot.aop;
 
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockLostException;
@@ -15,7 +18,9 @@ final class AsyncAcquisition {
     private final long start = System.nanoTime();
     private final CompletableFuture<Attempt> result = new CompletableFuture<>();
     private HeldLocks held;
-    private volatile @Nullable CompletableFuture<Lease> asking;
+    private volatile @Nullable Question asking;
+
+    private record Question(String name, CompletableFuture<Lease> answer) {}
 
     private AsyncAcquisition(List<WantedLock> wanted) {
         this.wanted = wanted;
@@ -25,9 +30,40 @@ final class AsyncAcquisition {
     /** @return what came of it; cancelling it gives back what has been taken by then */
     static CompletableFuture<Attempt> begin(List<WantedLock> wanted) {
         AsyncAcquisition acquisition = new AsyncAcquisition(wanted);
-        acquisition.result.whenComplete((attempt, failure) -> acquisition.stopAskingIfCancelled());
-        acquisition.take(0);
+        acquisition.begin();
         return acquisition.result;
+    }
+
+    /**
+     * As {@link #begin(List)}, on a thread that waits. An interrupt ends the wait.
+     *
+     * @return what came of it, which is known
+     */
+    static CompletableFuture<Attempt> await(List<WantedLock> wanted) {
+        AsyncAcquisition acquisition = new AsyncAcquisition(wanted);
+        acquisition.begin();
+        try {
+            acquisition.result.get();
+        } catch (InterruptedException interrupt) {
+            Thread.currentThread().interrupt();
+            acquisition.interrupted(interrupt);
+        } catch (ExecutionException | CancellationException failure) {
+            // told to those who depend on the future
+        }
+        return acquisition.result;
+    }
+
+    private void begin() {
+        result.whenComplete((attempt, failure) -> stopAskingIfDecided());
+        take(0);
+    }
+
+    private void interrupted(InterruptedException interrupt) {
+        Question question = asking;
+        if (question != null) {
+            Duration waited = Duration.ofNanos(System.nanoTime() - start);
+            result.completeExceptionally(new LockNotAcquiredException(question.name(), waited, interrupt));
+        }
     }
 
     private void take(int index) {
@@ -43,8 +79,8 @@ final class AsyncAcquisition {
             fail(refused);
             return;
         }
-        asking = request;
-        stopAskingIfCancelled();
+        asking = new Question(next.name(), request);
+        stopAskingIfDecided();
         request.whenComplete((lease, failure) -> {
             if (failure == null) {
                 held.add(HeldLock.ByCall.of(lease, next.spec().keep()));
@@ -83,10 +119,11 @@ final class AsyncAcquisition {
         held.releaseLaterAfter(failure).thenRun(() -> result.completeExceptionally(failure));
     }
 
-    private void stopAskingIfCancelled() {
-        CompletableFuture<Lease> request = asking;
-        if (request != null && result.isCancelled()) {
-            request.cancel(false);
+    /** It may be decided by a cancellation or an interrupt; what is granted all the same is given back. */
+    private void stopAskingIfDecided() {
+        Question question = asking;
+        if (question != null && result.isDone()) {
+            question.answer().cancel(false);
         }
     }
 }

@@ -1,9 +1,8 @@
 package io.github.lockboot.aop;
 
-import java.util.concurrent.CancellationException;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ExecutionException;
 
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -22,15 +21,13 @@ final class AsyncCall implements CallStrategy {
     public Object invoke(LockedCall call, MethodInvocation invocation) {
         CompletableFuture<Attempt> acquisition;
         try {
-            acquisition = AsyncAcquisition.begin(call.wanted(invocation));
+            List<WantedLock> wanted = call.wanted(invocation);
+            acquisition = waits ? AsyncAcquisition.await(wanted) : AsyncAcquisition.begin(wanted);
         } catch (RuntimeException refused) {
             return CompletableFuture.failedFuture(refused);
         }
         CompletableFuture<@Nullable Object> result = new CompletableFuture<>();
         cancelWith(result, acquisition);
-        if (waits) {
-            await(acquisition);
-        }
         acquisition.whenComplete((attempt, failure) -> {
             if (failure != null) {
                 result.completeExceptionally(HeldLocks.unwrap(failure));
@@ -41,18 +38,6 @@ final class AsyncCall implements CallStrategy {
             }
         });
         return result;
-    }
-
-    /** Until it is decided; what came of it is told by the future itself. */
-    private static void await(CompletableFuture<?> acquisition) {
-        try {
-            acquisition.get();
-        } catch (InterruptedException interrupt) {
-            acquisition.cancel(false);
-            Thread.currentThread().interrupt();
-        } catch (ExecutionException | CancellationException failure) {
-            // told to those who depend on the future
-        }
     }
 
     private static void follow(

@@ -22,6 +22,8 @@ final class BlockingAcquisition {
     /**
      * Waits in all no longer than each of them may.
      *
+     * @throws LockNotAcquiredException if the thread is interrupted, which is no contention; nothing is held then
+     *
      * @throws LockLostException if one was lost on the way and there is no time to take all anew; nothing is held then
      * @throws io.github.lockboot.LockUnavailableException if Redis could not be asked; nothing is held then
      */
@@ -47,6 +49,9 @@ final class BlockingAcquisition {
                 } catch (LockNotAcquiredException contention) {
                     held.releaseAfter(contention);
                     return new Attempt.Refusal(next.spec(), contention);
+                } catch (InterruptedException interrupt) {
+                    Thread.currentThread().interrupt();
+                    throw new LockNotAcquiredException(next.name(), since(start), interrupt);
                 }
             }
             held.checkBeforeUse();
@@ -57,13 +62,8 @@ final class BlockingAcquisition {
         }
     }
 
-    private static HeldLock take(WantedLock wanted, long start) {
-        try {
-            return wanted.spec().keep() == null ? lock(wanted, start) : lease(wanted, start);
-        } catch (InterruptedException interrupt) {
-            Thread.currentThread().interrupt();
-            throw new LockNotAcquiredException(wanted.name(), since(start), interrupt);
-        }
+    private static HeldLock take(WantedLock wanted, long start) throws InterruptedException {
+        return wanted.spec().keep() == null ? lock(wanted, start) : lease(wanted, start);
     }
 
     private static HeldLock lock(WantedLock wanted, long start) throws InterruptedException {
