@@ -38,7 +38,8 @@ import org.springframework.jdbc.core.JdbcTemplate;
  * column a binary collation; names that share a row are guarded all the same, but the current holder of one may be refused
  * for the sake of the other. A row may be deleted once no holder can be about that got its token before.
  *
- * <p>Thread-safe. Standard SQL and a savepoint, which H2, PostgreSQL and MySQL know. Where a missing row is locked too, as by
+ * <p>Thread-safe. Standard SQL and a savepoint, which H2, PostgreSQL and MySQL know. It does not matter whether the driver counts
+ * rows that an update finds or only those that it changes. Where a missing row is locked too, as by
  * MySQL's repeatable read, one of two transactions that check a new name at once may be ended as a deadlock's victim.
  */
 public final class JdbcFence {
@@ -83,19 +84,21 @@ public final class JdbcFence {
                     + " are allowed; use a digest of what it names");
         }
         requireTransaction();
-        boolean passes =
-                raise(name, token) || newest(NEWEST, name) == null && insert(name, token) || raise(name, token);
-        if (!passes) {
-            throw refusal(name, token);
+        if (!raise(name, token) && !(newest(NEWEST, name) == null && insert(name, token)) && !raise(name, token)) {
+            checkNewest(name, token);
         }
     }
 
-    private RuntimeException refusal(String name, long token) {
+    /** No row was counted as raised. Passes if the row has this token already: some drivers count only rows that change. */
+    private void checkNewest(String name, long token) {
         Long newest = newest(NEWEST_OF_ALL, name);
-        return newest != null && newest > token
-                ? new StaleTokenException(name, token, newest)
-                : new ConcurrencyFailureException("the fence '" + name
-                        + "' was first checked by another transaction, which" + " this one cannot see: run it again");
+        if (newest == null || newest < token) {
+            throw new ConcurrencyFailureException("the fence '" + name
+                    + "' was first checked by another transaction, which this one cannot see: run it again");
+        }
+        if (newest > token) {
+            throw new StaleTokenException(name, token, newest);
+        }
     }
 
     private void requireTransaction() {

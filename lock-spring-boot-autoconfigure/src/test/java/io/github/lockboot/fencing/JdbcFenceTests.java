@@ -3,6 +3,7 @@ package io.github.lockboot.fencing;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
+import javax.sql.DataSource;
 
 import io.github.lockboot.Actor;
 import io.github.lockboot.LockLostException;
@@ -107,6 +108,42 @@ class JdbcFenceTests {
         setAmount(7, 4);
         assertThatExceptionOfType(StaleTokenException.class).isThrownBy(() -> setAmount(6, 3));
         assertThat(amount()).isEqualTo(7);
+    }
+
+    /** As MySQL's driver does with {@code useAffectedRows=true}. */
+    @Test
+    void aHolderMayWriteAnyNumberOfTimesWhereOnlyChangedRowsAreCounted() {
+        DataSource changes = ChangedRows.onlyOf(database);
+        JdbcFence counted = new JdbcFence(changes);
+        TransactionTemplate transaction = new TransactionTemplate(new JdbcTransactionManager(changes));
+        transaction.executeWithoutResult(status -> {
+            counted.check("a", 3);
+            counted.check("a", 3);
+        });
+        transaction.executeWithoutResult(status -> counted.check("a", 3));
+        transaction.executeWithoutResult(status -> counted.check("a", 4));
+        assertThatExceptionOfType(StaleTokenException.class)
+                .isThrownBy(() -> transaction.executeWithoutResult(status -> counted.check("a", 3)))
+                .satisfies(stale -> assertThat(stale.getNewestToken()).isEqualTo(4));
+    }
+
+    @Test
+    void aCheckThatChangesNothingHoldsOffNewerWritersTooWhereOnlyChangedRowsAreCounted() throws Exception {
+        DataSource changes = ChangedRows.onlyOf(database);
+        JdbcFence counted = new JdbcFence(changes);
+        TransactionTemplate transaction = new TransactionTemplate(new JdbcTransactionManager(changes));
+        transaction.executeWithoutResult(status -> counted.check("a", 2));
+        CompletableFuture<Void> newer = new CompletableFuture<>();
+        transaction.executeWithoutResult(status -> {
+            counted.check("a", 2);
+            other.begin(() -> {
+                inTransaction(its -> fence.check("a", 3));
+                newer.complete(null);
+            });
+            Actor.await("it waits", other::isWaiting);
+            assertThat(newer).isNotDone();
+        });
+        Actor.get(newer);
     }
 
     @Test
