@@ -21,8 +21,8 @@ class RedisClusterLockTests extends LockRegistryContract {
     static void start() {
         cluster = RedisCluster.start(0);
         registries = TestRegistries.on(new RedisClusterConfiguration(cluster.nodes()));
-        one = registries.registry();
-        other = registries.registry();
+        one = registries.connected();
+        other = registries.connected();
     }
 
     @AfterAll

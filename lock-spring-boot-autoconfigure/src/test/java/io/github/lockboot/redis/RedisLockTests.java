@@ -18,8 +18,8 @@ class RedisLockTests extends LockRegistryContract {
     static void start() {
         server = RedisServer.start();
         registries = TestRegistries.on(server);
-        one = registries.registry();
-        other = registries.registry();
+        one = registries.connected();
+        other = registries.connected();
     }
 
     @AfterAll

@@ -4,6 +4,9 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.function.UnaryOperator;
 
+import io.github.lockboot.LockUnavailableException;
+import io.github.lockboot.NamedLock;
+import io.github.lockboot.fixture.Await;
 import io.github.lockboot.fixture.RedisServer;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
@@ -42,6 +45,27 @@ public final class TestRegistries implements AutoCloseable {
                 settings.apply(RedisLockRegistry.builder(connectionFactory)).build();
         made.push(registry);
         return registry;
+    }
+
+    /** One that has connected: its first command loads classes, which on a busy machine takes longer than a command may. */
+    public RedisLockRegistry connected() {
+        RedisLockRegistry registry = registry();
+        Await.until("connected", () -> canLock(registry, "connecting"));
+        return registry;
+    }
+
+    /** Whether the lock can be taken now; it is given back at once. */
+    public static boolean canLock(RedisLockRegistry registry, String name) {
+        NamedLock lock = registry.get(name);
+        try {
+            if (!lock.tryLock()) {
+                return false;
+            }
+            lock.unlock();
+            return true;
+        } catch (LockUnavailableException unavailable) {
+            return false;
+        }
     }
 
     public LettuceConnectionFactory connectionFactory() {

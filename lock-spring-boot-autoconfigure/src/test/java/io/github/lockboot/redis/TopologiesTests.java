@@ -35,8 +35,8 @@ class TopologiesTests {
     private static void aLockIsHandedOver(RedisConfiguration redis) throws Exception {
         try (TestRegistries registries = TestRegistries.on(redis);
                 Actor waiter = new Actor()) {
-            NamedLock here = registries.registry().get("round trip");
-            RedisLockRegistry elsewhere = registries.registry();
+            NamedLock here = registries.connected().get("round trip");
+            RedisLockRegistry elsewhere = registries.connected();
             NamedLock there = elsewhere.get("round trip");
             here.lock();
             long token = here.fencingToken();
