@@ -49,6 +49,7 @@ final class Acquisition {
     private long failingSince;
     private @Nullable Grant grant;
     private boolean grantedByPush;
+    private boolean pushed;
 
     /**
      * @param answered whether those who wait have had an answer from Redis already, under an id before this one: then they
@@ -126,6 +127,9 @@ final class Acquisition {
     }
 
     private void onOwner(Reply.Owner owner, long sentAt) {
+        if (grant == null && newestFence > 0 && !pushed) {
+            engine.channel().verify(); // the grant of one who is queued is told
+        }
         if (grant == null) {
             own(owner.fence(), owner.leaseMillis(), owner.waiters(), sentAt);
         } else if (owner.fence() == grant.token()) {
@@ -172,7 +176,7 @@ final class Acquisition {
         lastFailure = failure;
         RedisFailure kind = RedisFailure.of(failure);
         if (!answered && kind != RedisFailure.NOT_NOW) {
-            mayBeKnown = kind == RedisFailure.UNKNOWN;
+            mayBeKnown = kind == RedisFailure.UNKNOWN || failures > 0;
             queue.unavailable(failure);
             return;
         }
@@ -198,6 +202,7 @@ final class Acquisition {
         if (!push.key().equals(engine.store().keyOf(queue.name())) || push.leaseMillis() > terms.ttlMillis()) {
             return; // no script of ours wrote it
         }
+        pushed = true;
         if (state == State.OWNED && push.isHint()) {
             queue.othersWait();
         } else if (state == State.WAITING && push.isHint()) {

@@ -32,6 +32,7 @@ record Assembly(LockEngine engine, RedisLockInspector inspector, SelfCheck selfC
                         connections.subscriptions(),
                         () -> store.channelOf(ids.session()),
                         store.completionChannel(),
+                        new PubSubGrantChannel.Echo(() -> store.echo(ids.session()), settings.commandTimeout()),
                         subscriber,
                         timer,
                         workers));

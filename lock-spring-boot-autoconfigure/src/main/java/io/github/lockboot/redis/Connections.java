@@ -91,7 +91,7 @@ record Connections(
             if (asItIs) {
                 return new Connections(
                         () -> lettuce,
-                        new LettuceScriptRunner(() -> lettuce, expiry, workers, MasterSearch.NONE),
+                        new LettuceScriptRunner(() -> lettuce, expiry, timer, workers, MasterSearch.NONE),
                         watch -> {},
                         () -> {});
             }
@@ -100,7 +100,7 @@ record Connections(
             MasterSearch search = MasterSearch.over(sockets, commandTimeout.toNanos(), timer, workers);
             return new Connections(
                     own::factory,
-                    new LettuceScriptRunner(own::factory, expiry, workers, search),
+                    new LettuceScriptRunner(own::factory, expiry, timer, workers, search),
                     watch -> watchSubscriptions(own.factory(), watch),
                     own::close);
         }

@@ -31,6 +31,9 @@ interface GrantChannel extends AutoCloseable {
     /** Whether pushes can be expected. */
     boolean isLive();
 
+    /** Finds out whether it still hears, for it should have told something and did not; subscribes anew if not. */
+    void verify();
+
     @Override
     void close();
 }

@@ -1,11 +1,14 @@
 package io.github.lockboot.redis;
 
-import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
+import java.net.SocketAddress;
+import java.util.Arrays;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 
@@ -15,9 +18,7 @@ import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.RedisNoScriptException;
-import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.codec.ByteArrayCodec;
-import io.lettuce.core.output.ValueOutput;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import org.jspecify.annotations.Nullable;
@@ -29,24 +30,30 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 /**
  * Runs scripts on the one connection that Lettuce shares among threads, taken from our template. The connection is made in
  * the background at the first use and kept; Lettuce reconnects it.
+ *
+ * <p>While there is no connection, calls wait here and not in Lettuce, which would keep each command until it is connected again, even
+ * one that nobody waits for any more.
  */
 final class LettuceScriptRunner implements ScriptRunner {
 
+    private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
     private final Supplier<LettuceConnectionFactory> factory;
     private final Expiry expiry;
+    private final Timer timer;
     private final Executor connector;
     private final MasterSearch search;
     private final AtomicLong epoch = new AtomicLong();
-    private final EpochCounter epochCounter = new EpochCounter();
+    private final ConnectionListener listener = new ConnectionListener();
 
-    private final Object connecting = new Object();
-    private final List<Unsent> unsent = new ArrayList<>();
+    /** In the order they were asked in. The monitor for the fields below, under which nothing is sent and no call completes. */
+    private final Set<Sent> waiting = new LinkedHashSet<>();
+
+    private volatile boolean anyWaits;
+    private boolean connecting;
     private boolean closed;
-    private volatile @Nullable RedisClusterAsyncCommands<byte[], byte[]> connection;
-    private volatile @Nullable AbstractRedisClient client;
-
-    /** A call that waits for the connection. */
-    private record Unsent(Call call, CompletableFuture<Reply> reply) {}
+    private Timer.@Nullable Task nextLook;
+    private volatile @Nullable LettuceLink link;
 
     /**
      * @param factory asked when a connection is made
@@ -55,35 +62,56 @@ final class LettuceScriptRunner implements ScriptRunner {
      * @param search what to do if the server asked seems not to be the master
      */
     LettuceScriptRunner(
-            Supplier<LettuceConnectionFactory> factory, Expiry expiry, Executor connector, MasterSearch search) {
+            Supplier<LettuceConnectionFactory> factory,
+            Expiry expiry,
+            Timer timer,
+            Executor connector,
+            MasterSearch search) {
         this.factory = factory;
         this.expiry = expiry;
+        this.timer = timer;
         this.connector = connector;
         this.search = search;
     }
 
     @Override
     public CompletableFuture<Reply> run(Call call) {
-        RedisClusterAsyncCommands<byte[], byte[]> connected = connection;
-        if (connected != null) {
-            return evalsha(connected, call);
+        Sent sent = new Sent(call);
+        LettuceLink current = anyWaits ? null : link;
+        if (current == null || !current.reaches(call.key())) {
+            current = linkOrWait(sent);
         }
-        CompletableFuture<Reply> reply = new CompletableFuture<>();
-        synchronized (connecting) {
+        if (current != null) {
+            sent.sendOn(current);
+        }
+        expiry.watch(sent);
+        return sent;
+    }
+
+    /** @return what to send it on now; null if it waits, or has failed */
+    private @Nullable LettuceLink linkOrWait(Sent sent) {
+        synchronized (waiting) {
             if (closed) {
-                return CompletableFuture.failedFuture(new NotConnectedException("the lock registry is closed", null));
+                sent.completeExceptionally(new NotConnectedException("the lock registry is closed", null));
+                return null;
             }
-            connected = connection;
-            if (connected == null) {
-                if (unsent.isEmpty()) {
-                    connector.execute(this::connect);
-                }
-                unsent.add(new Unsent(call, reply));
-                expiry.watch(reply);
-                return reply;
+            LettuceLink current = link;
+            byte[] key = sent.call.key();
+            if (current != null
+                    && current.reaches(key)
+                    && waiting.stream().noneMatch(each -> Arrays.equals(each.call.key(), key))) {
+                return current;
             }
+            if (current == null) {
+                connectInBackground();
+            }
+            waiting.add(sent);
+            anyWaits = true;
+            if (nextLook == null) {
+                look(LOOK_NANOS);
+            }
+            return null;
         }
-        return evalsha(connected, call);
     }
 
     @Override
@@ -93,156 +121,210 @@ final class LettuceScriptRunner implements ScriptRunner {
 
     @Override
     public void close() {
-        synchronized (connecting) {
+        synchronized (waiting) {
             closed = true;
-            connection = null;
+            link = null;
         }
         expiry.close();
     }
 
-    private void connect() {
+    // --- connecting -------------------------------------------------------------------------------------------
+
+    private void connectInBackground() {
+        if (connecting || closed) {
+            return;
+        }
+        connecting = true;
         try {
-            RedisClusterAsyncCommands<byte[], byte[]> made = newConnection();
-            synchronized (connecting) {
-                for (Unsent each : takeUnsent()) { // in order, and none whose caller was told that it was not sent
-                    if (!each.reply.isDone()) {
-                        evalsha(made, each.call)
-                                .whenCompleteAsync((reply, failure) -> pass(reply, failure, each.reply), connector);
-                    }
-                }
-                connection = closed ? null : made;
-            }
+            connector.execute(this::connect);
+        } catch (Throwable noThread) {
+            connecting = false;
+            throw noThread;
+        }
+    }
+
+    private void connect() {
+        LettuceLink made = null;
+        Throwable failure = null;
+        try {
+            made = newLink();
         } catch (RuntimeException
-                | Error failure) { // whatever it is, the next call must find the way free to try again
-            List<Unsent> never;
-            synchronized (connecting) {
-                never = takeUnsent();
+                | Error notMade) { // whatever it is, the next call must find the way free to try again
+            failure = notMade;
+        }
+        List<Sent> never = List.of();
+        synchronized (waiting) {
+            connecting = false;
+            link = closed ? null : made;
+            if (made == null) {
+                never = List.copyOf(waiting);
+            } else {
+                look(0);
             }
-            NotConnectedException notConnected = new NotConnectedException("no connection to Redis", failure);
-            never.forEach(each -> each.reply.completeExceptionally(notConnected));
         }
+        NotConnectedException notConnected = new NotConnectedException("no connection to Redis", failure);
+        never.forEach(each -> each.completeExceptionally(notConnected));
     }
 
-    private static void pass(@Nullable Reply reply, @Nullable Throwable failure, CompletableFuture<Reply> to) {
-        if (reply != null) {
-            to.complete(reply);
-        } else if (failure != null) {
-            to.completeExceptionally(failure);
-        }
-    }
-
-    private List<Unsent> takeUnsent() {
-        List<Unsent> taken = List.copyOf(unsent);
-        unsent.clear();
-        return taken;
-    }
-
-    @SuppressWarnings("unchecked")
-    private RedisClusterAsyncCommands<byte[], byte[]> newConnection() {
+    private LettuceLink newLink() {
         RedisCallback<Object> nativeConnection = RedisConnection::getNativeConnection;
         LettuceConnectionFactory used = factory.get();
         Object commands = new StringRedisTemplate(used).execute(nativeConnection, true);
         AbstractRedisClient made = used.getRequiredNativeClient();
-        made.removeListener(epochCounter);
-        made.addListener(epochCounter);
-        client = made;
-        return (RedisClusterAsyncCommands<byte[], byte[]>) Objects.requireNonNull(commands);
-    }
-
-    private CompletableFuture<Reply> evalsha(RedisClusterAsyncCommands<byte[], byte[]> commands, Call call) {
-        RedisFuture<byte[]> sent =
-                send(commands, CommandType.EVALSHA, call.script().getSha1(), call);
-        Sent reply = new Sent(sent);
-        sent.whenComplete((line, failure) -> {
-            if (RedisFailure.unwrap(failure) instanceof RedisNoScriptException) {
-                RedisFuture<byte[]> whole =
-                        send(commands, CommandType.EVAL, call.script().getScriptAsString(), call);
-                reply.awaits(whole);
-                whole.whenComplete((again, failureAgain) -> complete(reply, again, failureAgain));
-            } else {
-                complete(reply, line, failure);
-            }
-        });
-        expiry.watch(reply);
-        return reply;
-    }
-
-    /** Takes the command back from Lettuce when it has expired: one that has not been sent by then never is. */
-    private final class Sent extends CompletableFuture<Reply> {
-
-        private volatile RedisFuture<?> command;
-
-        Sent(RedisFuture<?> command) {
-            this.command = command;
-        }
-
-        /** Another command is sent in its place. */
-        void awaits(RedisFuture<?> instead) {
-            command = instead;
-            if (isDone()) {
-                takeBack();
-            }
-        }
-
-        private void takeBack() {
-            if (!command.isDone()) {
-                command.cancel(true);
-                search.onSilence(client);
-            }
-        }
-
-        @Override
-        public boolean completeExceptionally(Throwable failure) {
-            boolean first = super.completeExceptionally(failure);
-            if (first) {
-                takeBack();
-            }
-            return first;
-        }
-    }
-
-    private static RedisFuture<byte[]> send(
-            RedisClusterAsyncCommands<byte[], byte[]> commands, CommandType type, String script, Call call) {
-        CommandArgs<byte[], byte[]> args =
-                new CommandArgs<>(ByteArrayCodec.INSTANCE).add(script).add(1).addKey(call.key());
-        for (byte[] argument : call.arguments()) {
-            args.addValue(argument);
-        }
-        return commands.dispatch(type, new ValueOutput<>(ByteArrayCodec.INSTANCE), args);
-    }
-
-    private void complete(CompletableFuture<Reply> reply, byte @Nullable [] line, @Nullable Throwable failure) {
-        if (line == null) {
-            fail(reply, failure == null ? new IllegalStateException("no reply") : failure);
-            return;
-        }
-        try {
-            reply.complete(Reply.parse(new String(line, StandardCharsets.ISO_8859_1)));
-        } catch (IllegalStateException strange) {
-            fail(reply, strange);
-        }
-    }
-
-    private void fail(CompletableFuture<Reply> reply, Throwable failure) {
-        forgetIfClosed(failure);
-        if (RedisFailure.isOfReplica(failure)) {
-            search.onReplica();
-        }
-        reply.completeExceptionally(failure);
+        made.removeListener(listener);
+        made.addListener(listener);
+        return new LettuceLink(Objects.requireNonNull(commands), made);
     }
 
     /** A factory that is not ours may have been reset under us. */
     private void forgetIfClosed(Throwable failure) {
         if (String.valueOf(failure.getMessage()).contains("Connection is closed")) {
-            connection = null;
+            link = null;
         }
     }
 
-    private final class EpochCounter implements RedisConnectionStateListener {
+    private final class ConnectionListener implements RedisConnectionStateListener {
 
         @Override
-        public void onRedisDisconnected(RedisChannelHandler<?, ?> handler) {
+        public void onRedisConnected(RedisChannelHandler<?, ?> connection, SocketAddress address) {
+            if (anyWaits) {
+                synchronized (waiting) {
+                    look(0);
+                }
+            }
+        }
+
+        @Override
+        public void onRedisDisconnected(RedisChannelHandler<?, ?> connection) {
             epoch.incrementAndGet();
+        }
+    }
+
+    // --- waiting for a connection -----------------------------------------------------------------------------
+
+    /** Has what waits looked at after this time, and not at another. */
+    private void look(long delayNanos) {
+        if (nextLook != null) {
+            nextLook.cancel();
+        }
+        nextLook = timer.schedule(delayNanos, this::sendWaiting);
+    }
+
+    /** Sends what can be sent. On the timer's thread, so that none overtakes another. */
+    private void sendWaiting() {
+        List<Sent> inOrder;
+        LettuceLink current;
+        synchronized (waiting) {
+            nextLook = null;
+            current = link;
+            inOrder = List.copyOf(waiting);
+        }
+        if (current != null) {
+            for (Sent each : inOrder) {
+                if (current.reaches(each.call.key())) {
+                    each.sendOn(current);
+                    stopWaiting(each);
+                }
+            }
+        }
+        synchronized (waiting) {
+            if (!waiting.isEmpty() && nextLook == null) {
+                look(LOOK_NANOS); // also where no event tells: another node of a Cluster may have become the one to ask
+            }
+            if (!waiting.isEmpty() && link == null) {
+                connectInBackground();
+            }
+        }
+    }
+
+    private void stopWaiting(Sent sent) {
+        synchronized (waiting) {
+            waiting.remove(sent);
+            anyWaits = !waiting.isEmpty();
+        }
+    }
+
+    // --- a call -----------------------------------------------------------------------------------------------
+
+    /** A call on its way. When it has expired it is taken back: one that has not been sent by then never is. */
+    private final class Sent extends CompletableFuture<Reply> {
+
+        private final Call call;
+        private final String number = CommandNumbers.next();
+        private volatile @Nullable RedisFuture<?> command;
+
+        Sent(Call call) {
+            this.call = call;
+        }
+
+        void sendOn(LettuceLink link) {
+            if (isDone()) {
+                return;
+            }
+            RedisFuture<Reply> sent =
+                    dispatch(link, CommandType.EVALSHA, call.script().getSha1());
+            sent.whenComplete((reply, failure) -> {
+                if (RedisFailure.unwrap(failure) instanceof RedisNoScriptException) {
+                    dispatch(link, CommandType.EVAL, call.script().getScriptAsString())
+                            .whenComplete(this::onAnswer);
+                } else {
+                    onAnswer(reply, failure);
+                }
+            });
+        }
+
+        private RedisFuture<Reply> dispatch(LettuceLink link, CommandType type, String script) {
+            CommandArgs<byte[], byte[]> args = new CommandArgs<>(ByteArrayCodec.INSTANCE)
+                    .add(script)
+                    .add(1)
+                    .addKey(call.key());
+            for (byte[] argument : call.arguments()) {
+                args.addValue(argument);
+            }
+            args.add(number);
+            RedisFuture<Reply> dispatched = link.commands().dispatch(type, new ReplyOutput(number), args);
+            command = dispatched;
+            if (isDone()) {
+                takeBack();
+            }
+            return dispatched;
+        }
+
+        private void onAnswer(@Nullable Reply reply, @Nullable Throwable failure) {
+            if (reply != null) {
+                complete(reply);
+                return;
+            }
+            Throwable reason = failure != null ? failure : new IllegalStateException("no reply");
+            forgetIfClosed(reason);
+            if (RedisFailure.isOfReplica(reason)) {
+                search.onReplica();
+            }
+            completeExceptionally(reason);
+        }
+
+        @Override
+        public boolean completeExceptionally(Throwable failure) {
+            boolean never = command == null && !(failure instanceof NotConnectedException);
+            boolean first = super.completeExceptionally(
+                    never ? new NotConnectedException("no connection to Redis", failure) : failure);
+            if (first) {
+                takeBack();
+            }
+            return first;
+        }
+
+        private void takeBack() {
+            RedisFuture<?> sent = command;
+            if (sent == null) {
+                stopWaiting(this);
+            } else if (!sent.isDone()) {
+                sent.cancel(true);
+            } else {
+                return;
+            }
+            LettuceLink current = link;
+            search.onSilence(current != null ? current.client() : null);
         }
     }
 }

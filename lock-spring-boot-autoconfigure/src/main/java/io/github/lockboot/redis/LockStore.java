@@ -7,6 +7,7 @@ import java.util.concurrent.CompletableFuture;
 /** The conversation with Redis: one method per script, each for one acquisition id. */
 final class LockStore {
 
+    private static final String CLIENT = "client:";
     private static final byte[] YES = bytes(1);
     private static final byte[] NO = bytes(0);
     private static final byte[] NONE = {};
@@ -23,7 +24,7 @@ final class LockStore {
     LockStore(ScriptRunner runner, String keyPrefix, Duration poll, Duration patience, int maxWaiters) {
         this.runner = runner;
         this.keyPrefix = keyPrefix;
-        this.channelPrefix = keyPrefix + "client:";
+        this.channelPrefix = keyPrefix + CLIENT;
         this.completionChannel = keyPrefix + "flights";
         this.channels = bytes(channelPrefix);
         this.poll = bytes(poll.toMillis());
@@ -81,6 +82,11 @@ final class LockStore {
 
     CompletableFuture<Reply> inspect(String name) {
         return run(LuaScript.INSPECT, name, NONE);
+    }
+
+    /** Has an empty message come on the channel of the session. */
+    CompletableFuture<Reply> echo(String session) {
+        return run(LuaScript.ECHO, CLIENT + session, bytes(channelOf(session)));
     }
 
     /** See {@link ScriptRunner#epoch()}. */

@@ -9,23 +9,42 @@ import java.util.HexFormat;
 
 import org.springframework.data.redis.core.script.RedisScript;
 
-/** One of our scripts, read once. A reply is one line: a status word, then numbers. */
+/**
+ * One of our scripts, read once. A reply is one line: the number of the command, which is its last argument, a status word, then
+ * numbers.
+ */
 final class LuaScript implements RedisScript<String> {
 
     private static final String COMMON = read("common.lua");
 
-    static final LuaScript ACQUIRE =
-            new LuaScript(read("acquire-free.lua") + read("acquire-queued.lua") + COMMON + read("acquire.lua"));
-    static final LuaScript UNLOCK = new LuaScript(read("unlock-last.lua") + COMMON + read("unlock.lua"));
-    static final LuaScript RENEW = new LuaScript(COMMON + read("renew.lua"));
-    static final LuaScript CANCEL = new LuaScript(COMMON + read("cancel.lua"));
-    static final LuaScript COMPLETE = new LuaScript(COMMON + read("complete.lua"));
-    static final LuaScript INSPECT = new LuaScript(COMMON + read("inspect.lua"));
-    static final LuaScript FENCE = new LuaScript(read("fence.lua"));
+    static final LuaScript ACQUIRE = 
+            numbered(read("acquire-free.lua"), read("acquire-queued.lua") + COMMON + read("acquire.lua"));
+    static final LuaScript UNLOCK = numbered(read("unlock-last.lua"), COMMON + read("unlock.lua"));
+    static final LuaScript RENEW = numbered("", COMMON + read("renew.lua"));
+    static final LuaScript CANCEL = numbered("", COMMON + read("cancel.lua"));
+    static final LuaScript COMPLETE = numbered("", COMMON + read("complete.lua"));
+    static final LuaScript INSPECT = numbered("", COMMON + read("inspect.lua"));
+    static final LuaScript ECHO = numbered("", read("echo.lua"));
+    static final LuaScript FENCE = numbered("", read("fence.lua"));
     static final LuaScript PROBE = new LuaScript(read("probe.lua"));
 
     private final String text;
     private final String sha1;
+
+    /**
+     * However the script ends, its reply begins with the number; an error stays as it is.
+     *
+     * @param usualCase comes first and sees to that itself: this way would cost it as much again as what it adds
+     */
+    private static LuaScript numbered(String usualCase, String text) {
+        return new LuaScript(usualCase + """
+                local function run()
+                %s
+                end
+                local reply = run()
+                return type(reply) == 'string' and ARGV[#ARGV] .. ' ' .. reply or reply
+                """.formatted(text));
+    }
 
     private LuaScript(String text) {
         this.text = text;

@@ -28,6 +28,9 @@ final class OwnConnection {
 
     private static final Duration LONGEST_RECONNECT_DELAY = Duration.ofMillis(500);
     private static final Duration LONGEST_BETWEEN_TOPOLOGIES = Duration.ofSeconds(5);
+    private static final Duration KEEP_ALIVE_IDLE = Duration.ofSeconds(30);
+    private static final Duration KEEP_ALIVE_INTERVAL = Duration.ofSeconds(10);
+    private static final int KEEP_ALIVE_COUNT = 3;
 
     private final LettuceConnectionFactory application;
     private final RedisConfiguration redis;
@@ -109,18 +112,33 @@ final class OwnConnection {
         return own.build();
     }
 
+    /** What refuses or drops commands, or ends reconnecting, may suit an application's own commands; a lock would be out of reach. */
     private static ClientOptions optionsOf(ClientOptions application, Duration commandTimeout) {
-        SocketOptions socket = application
-                .getSocketOptions()
-                .mutate()
-                .connectTimeout(commandTimeout)
-                .build();
         return application
                 .mutate()
                 .autoReconnect(true)
-                .socketOptions(socket)
+                .suspendReconnectOnProtocolFailure(false)
+                .requestQueueSize(ClientOptions.DEFAULT_REQUEST_QUEUE_SIZE)
+                .disconnectedBehavior(ClientOptions.DEFAULT_DISCONNECTED_BEHAVIOR)
+                .replayFilter(ClientOptions.DEFAULT_REPLAY_FILTER)
+                .socketOptions(keptAlive(application.getSocketOptions())
+                        .connectTimeout(commandTimeout)
+                        .build())
                 .timeoutOptions(TimeoutOptions.create()) // commands expire by Expiry
                 .build();
+    }
+
+    /** An idle connection is one that a firewall forgets, and does not tell. */
+    private static SocketOptions.Builder keptAlive(SocketOptions application) {
+        SocketOptions.Builder own = application.mutate();
+        return application.isKeepAlive()
+                ? own
+                : own.keepAlive(SocketOptions.KeepAliveOptions.builder()
+                        .enable()
+                        .idle(KEEP_ALIVE_IDLE)
+                        .interval(KEEP_ALIVE_INTERVAL)
+                        .count(KEEP_ALIVE_COUNT)
+                        .build());
     }
 
     /** Unless told, Lettuce before 7 never learns of a failover in a Cluster, and others look only twice a minute. */
@@ -131,6 +149,7 @@ final class OwnConnection {
         ClusterTopologyRefreshOptions application = cluster.getTopologyRefreshOptions();
         Duration between = application.getAdaptiveRefreshTimeout();
         return cluster.mutate()
+                .maxRedirects(Math.max(cluster.getMaxRedirects(), ClusterClientOptions.DEFAULT_MAX_REDIRECTS))
                 .topologyRefreshOptions(ClusterTopologyRefreshOptions.builder()
                         .refreshPeriod(application.getRefreshPeriod())
                         .enablePeriodicRefresh(application.isPeriodicRefreshEnabled())

@@ -1,9 +1,12 @@
 package io.github.lockboot.redis;
 
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -26,18 +29,24 @@ final class PubSubGrantChannel implements GrantChannel {
     private static final long RECOVERY_MILLIS = 200;
     private static final long LONGEST_RECOVERY_MILLIS = 30_000;
     private static final long SUBSCRIBED_WITHIN_MILLIS = 1_000;
+    private static final long LONGEST_SILENCE_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     private final Supplier<? extends RedisConnectionFactory> connectionFactory;
     private final Consumer<Connections.SubscriptionWatch> subscriptions;
     private final Supplier<String> channel;
     private final String completionChannel;
+    private final Echo echo;
     private final Subscriber subscriber;
     private final Timer timer;
     private final Executor workers;
     private final Cuts cuts = new Cuts();
     private final AtomicBoolean opened = new AtomicBoolean();
     private final AtomicBoolean followed = new AtomicBoolean();
+    private final AtomicBoolean looking = new AtomicBoolean();
+    private final AtomicBoolean verifying = new AtomicBoolean();
     private volatile boolean live;
+    private final AtomicLong heard = new AtomicLong();
+    private volatile long heardAt;
     private volatile long retryMillis = RECOVERY_MILLIS;
     private volatile long completionsRetryMillis = RECOVERY_MILLIS;
     private volatile boolean closed;
@@ -47,11 +56,20 @@ final class PubSubGrantChannel implements GrantChannel {
     /** The one that listens to completions, too. */
     private final AtomicReference<@Nullable RedisMessageListenerContainer> following = new AtomicReference<>();
 
+    /**
+     * What shows whether the channel hears.
+     *
+     * @param ask has a message published on the channel of the session
+     * @param within how soon after the answer the message has come, if it comes
+     */
+    record Echo(Supplier<? extends CompletableFuture<?>> ask, Duration within) {}
+
     PubSubGrantChannel(
             Supplier<? extends RedisConnectionFactory> connectionFactory,
             Consumer<Connections.SubscriptionWatch> subscriptions,
             Supplier<String> channel,
             String completionChannel,
+            Echo echo,
             Subscriber subscriber,
             Timer timer,
             Executor workers) {
@@ -59,6 +77,7 @@ final class PubSubGrantChannel implements GrantChannel {
         this.subscriptions = subscriptions;
         this.channel = channel;
         this.completionChannel = completionChannel;
+        this.echo = echo;
         this.subscriber = subscriber;
         this.timer = timer;
         this.workers = workers;
@@ -109,6 +128,47 @@ final class PubSubGrantChannel implements GrantChannel {
     @Override
     public boolean isLive() {
         return live;
+    }
+
+    /** A connection that was cut without a word is one on which nothing comes, and nothing is owed. */
+    @Override
+    public void verify() {
+        if (!live || closed || !verifying.compareAndSet(false, true)) {
+            return;
+        }
+        long before = heard.get();
+        echo.ask.get().whenComplete((published, failure) -> {
+            if (failure == null) {
+                timer.schedule(echo.within.toNanos(), () -> judge(before));
+            } else {
+                verifying.set(false); // Redis could not be asked, which says nothing of the channel
+            }
+        });
+    }
+
+    private void onHeard() {
+        heard.incrementAndGet();
+        heardAt = timer.nanoTime();
+    }
+
+    private void judge(long before) {
+        verifying.set(false);
+        if (live && !closed && heard.get() == before) {
+            live = false;
+            log.warn("What is published on the channel " + channel.get() + " does not come; it is subscribed to anew");
+            workers.execute(this::subscribeAnewIfDeaf);
+        }
+    }
+
+    /** Looks when nothing has come for long: it may be that nothing can. */
+    private void lookAfter(long nanos) {
+        timer.schedule(nanos, () -> {
+            long left = LONGEST_SILENCE_NANOS - (timer.nanoTime() - heardAt);
+            if (left <= 0) {
+                verify();
+            }
+            lookAfter(left > 0 ? left : LONGEST_SILENCE_NANOS);
+        });
     }
 
     @Override
@@ -198,6 +258,7 @@ final class PubSubGrantChannel implements GrantChannel {
 
         @Override
         public void onMessage(Message message, byte @Nullable [] pattern) {
+            onHeard();
             Push push = Push.parse(new String(message.getBody(), StandardCharsets.UTF_8));
             if (push != null) {
                 subscriber.onPush(push);
@@ -206,7 +267,11 @@ final class PubSubGrantChannel implements GrantChannel {
 
         @Override
         public void onChannelSubscribed(byte[] subscribed, long count) {
+            onHeard();
             live = true;
+            if (looking.compareAndSet(false, true)) {
+                lookAfter(LONGEST_SILENCE_NANOS);
+            }
             subscriber.onSubscribed();
         }
 

@@ -1,10 +1,12 @@
 package io.github.lockboot.redis;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.List;
 
 import io.github.lockboot.StaleTokenException;
+import io.github.lockboot.redis.CommandNumbers.ForeignReplyException;
 import org.jspecify.annotations.Nullable;
+import org.springframework.data.redis.RedisSystemException;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
@@ -35,10 +37,12 @@ public final class RedisFence {
     private static final String STALE = "STALE ";
 
     private final StringRedisTemplate redis;
+    private final BlockingScripts scripts;
 
     /** @param connectionFactory where the values are, used as it is; it stays the caller's */
     public RedisFence(RedisConnectionFactory connectionFactory) {
         this.redis = new StringRedisTemplate(connectionFactory);
+        this.scripts = new BlockingScripts(connectionFactory);
     }
 
     /**
@@ -51,8 +55,8 @@ public final class RedisFence {
      * @throws StaleTokenException if a larger token has been seen; the key is unchanged
      * @throws IllegalArgumentException if the token is not positive, or the time to live is out of its bounds
      * @throws IllegalStateException inside a transaction or pipeline of the connection, where Redis does not answer yet
-     * @throws org.springframework.dao.DataAccessException if Redis fails or the key has another type; after a timeout the
-     *     value may have been set
+     * @throws org.springframework.dao.DataAccessException if Redis fails or the key has another type; after a timeout, or if the
+     *     reply to another command came, the value may have been set
      */
     public void set(String key, String value, long token, Duration timeToLive) {
         if (token <= 0) {
@@ -64,14 +68,25 @@ public final class RedisFence {
         if (timeToLive.compareTo(Duration.ofDays(36_500)) > 0) {
             throw new IllegalArgumentException("timeToLive is " + timeToLive + "; it must be at most 100 years");
         }
-        String reply = redis.execute(
-                LuaScript.FENCE, List.of(key), Long.toString(token), value, Long.toString(timeToLive.toMillis()));
+        String reply = answer(key, bytes(token), value.getBytes(StandardCharsets.UTF_8), bytes(timeToLive.toMillis()));
         if (reply == null) {
             throw new IllegalStateException("a fence cannot answer inside a transaction or pipeline of Redis");
         }
         if (reply.startsWith(STALE)) {
             throw new StaleTokenException(key, token, Long.parseLong(reply.substring(STALE.length())));
         }
+    }
+
+    private @Nullable String answer(String key, byte[]... arguments) {
+        try {
+            return scripts.run(LuaScript.FENCE, key, arguments);
+        } catch (ForeignReplyException foreign) {
+            throw new RedisSystemException("nobody knows whether the value was set", foreign);
+        }
+    }
+
+    private static byte[] bytes(long number) {
+        return Long.toString(number).getBytes(StandardCharsets.US_ASCII);
     }
 
     /**

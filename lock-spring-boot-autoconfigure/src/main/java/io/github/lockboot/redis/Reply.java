@@ -37,6 +37,8 @@ sealed interface Reply {
 
     record Foreign() implements Reply {}
 
+    record Published() implements Reply {}
+
     record Held(long fence, long leftMillis, String owner) implements Reply {}
 
     /**
@@ -68,6 +70,7 @@ sealed interface Reply {
             case "UNKNOWN" -> new Unknown();
             case "FREE" -> new Free();
             case "FOREIGN" -> new Foreign();
+            case "PUBLISHED" -> new Published();
             case "HELD" -> new Held(number(words, 1), number(words, 2), word(words, 3));
             default -> throw new IllegalArgumentException("no status word of ours");
         };

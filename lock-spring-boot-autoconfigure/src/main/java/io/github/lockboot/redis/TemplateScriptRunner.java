@@ -1,16 +1,14 @@
 package io.github.lockboot.redis;
 
 import java.nio.charset.StandardCharsets;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
 
+import io.github.lockboot.redis.CommandNumbers.ForeignReplyException;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
-import org.springframework.data.redis.core.StringRedisTemplate;
-import org.springframework.data.redis.serializer.RedisSerializer;
 
 /**
  * Runs scripts through a client that only blocks, on threads of the registry. Those on one key go one after another, as they
@@ -19,14 +17,14 @@ import org.springframework.data.redis.serializer.RedisSerializer;
  */
 final class TemplateScriptRunner implements ScriptRunner {
 
-    private final StringRedisTemplate template;
+    private final BlockingScripts scripts;
     private final Expiry expiry;
     private final Executor executor;
     private final Map<String, CompletableFuture<Void>> newest = new ConcurrentHashMap<>();
     private final AtomicLong epoch = new AtomicLong();
 
     TemplateScriptRunner(RedisConnectionFactory factory, Expiry expiry, Executor executor) {
-        this.template = new StringRedisTemplate(factory);
+        this.scripts = new BlockingScripts(factory);
         this.expiry = expiry;
         this.executor = executor;
     }
@@ -58,10 +56,11 @@ final class TemplateScriptRunner implements ScriptRunner {
 
     private void runNow(Call call, String key, CompletableFuture<Reply> reply) {
         try {
-            Object[] arguments = call.arguments();
-            String line = template.execute(
-                    call.script(), RedisSerializer.byteArray(), RedisSerializer.string(), List.of(key), arguments);
-            reply.complete(Reply.parse(line));
+            String answer = scripts.run(call.script(), key, call.arguments());
+            if (answer == null) {
+                throw new ForeignReplyException();
+            }
+            reply.complete(Reply.parse(answer));
         } catch (RuntimeException failure) {
             reply.completeExceptionally(failure);
         }

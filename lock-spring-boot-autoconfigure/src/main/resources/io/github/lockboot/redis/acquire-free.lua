@@ -11,5 +11,5 @@ if redis.call('EXISTS', KEYS[1]) == 0 then
     redis.call('DEL', KEYS[1])
     return kept
   end
-  return 'OWNER ' .. fence .. ' ' .. ttl .. ' 0'
+  return ARGV[#ARGV] .. ' OWNER ' .. fence .. ' ' .. ttl .. ' 0'
 end

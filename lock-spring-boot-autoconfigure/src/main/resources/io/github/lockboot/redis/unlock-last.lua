@@ -8,7 +8,7 @@ if ARGV[6] == '' then
     local now = time[1] * 1000000 + time[2]
     if fence and fence < now and tonumber(ARGV[5]) < now then
       redis.call('DEL', KEYS[1])
-      return 'RELEASED'
+      return ARGV[#ARGV] .. ' RELEASED'
     end
   end
 end

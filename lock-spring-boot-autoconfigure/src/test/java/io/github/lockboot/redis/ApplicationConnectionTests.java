@@ -1,11 +1,13 @@
 package io.github.lockboot.redis;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 
 import io.github.lockboot.Actor;
 import io.github.lockboot.Lease;
@@ -14,13 +16,17 @@ import io.github.lockboot.NamedLock;
 import io.github.lockboot.fixture.FakeRedis;
 import io.github.lockboot.fixture.FakeRedis.Answer;
 import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.fixture.TcpProxy;
 import io.github.lockboot.redis.faults.Figures;
+import io.lettuce.core.ClientOptions;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.data.redis.core.RedisOperations;
 import org.springframework.data.redis.core.SessionCallback;
@@ -198,6 +204,47 @@ class ApplicationConnectionTests {
             assertThat(read).isNotDone();
             between.pass(); // closes the connection, and Lettuce asks again
             assertThat(read).succeedsWithin(30, TimeUnit.SECONDS);
+        }
+    }
+
+    /** What refuses and drops commands of the application, or ends its reconnecting, is not for locks. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 10})
+    void withAShortQueueAndOtherOptionsThatRefuseCommands(int requestQueueSize) throws Exception {
+        ClientOptions options = ClientOptions.builder()
+                .requestQueueSize(requestQueueSize)
+                .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
+                .replayFilter(command -> true)
+                .suspendReconnectOnProtocolFailure(true)
+                .build();
+        TcpProxy proxy = TcpProxy.to(server);
+        try (TestRegistries restricted = TestRegistries.on(
+                new RedisStandaloneConfiguration(proxy.host(), proxy.port()),
+                LettuceClientConfiguration.builder().clientOptions(options).build())) {
+            RedisLockRegistry registry = restricted.registry();
+            Actor.await("connected", () -> FakedServer.canLock(registry));
+            List<Actor> actors = Stream.generate(Actor::new).limit(50).toList();
+            List<CompletableFuture<Void>> uses = new ArrayList<>();
+            for (Actor actor : actors) {
+                int user = actors.indexOf(actor);
+                uses.add(actor.begin(() -> {
+                    for (int i = 0; i < 200; i++) {
+                        NamedLock lock = registry.get("own-" + user + "-" + i);
+                        lock.lock();
+                        lock.unlock();
+                    }
+                }));
+            }
+            for (int i = 0; i < 5; i++) {
+                Actor.pass(Duration.ofMillis(50));
+                proxy.cut(); // what was in flight is sent again
+            }
+            for (CompletableFuture<Void> use : uses) {
+                Actor.get(use);
+            }
+            actors.forEach(Actor::close);
+        } finally {
+            proxy.close();
         }
     }
 }

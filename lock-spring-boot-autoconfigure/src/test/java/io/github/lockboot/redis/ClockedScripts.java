@@ -19,6 +19,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 final class ClockedScripts {
 
     private static final long DAY = 86_400_000;
+    private static final String NUMBER = "4711";
 
     /** The key after a call: its type, its fields (of a string, one under the name "value"), its TTL in ms or -1. */
     record Stored(String type, Map<String, String> fields, long ttl) {}
@@ -41,6 +42,7 @@ final class ClockedScripts {
         words.addAll(arguments);
         words.add(Long.toString(micros / 1_000_000));
         words.add(Long.toString(micros % 1_000_000));
+        words.add(NUMBER);
         List<Object> seen = list(redis.command(words.toArray(String[]::new)));
         String type = (String) seen.get(2);
         List<Object> content = list(seen.get(3));
@@ -54,7 +56,7 @@ final class ClockedScripts {
         long ttl = (Long) seen.get(4);
         boolean ours = type.equals("hash") && ttl >= 0;
         return new Seen(
-                words(seen.get(0)),
+                words(NUMBER, seen.get(0)),
                 list(seen.get(1)).stream().map(String.class::cast).toList(),
                 new Stored(type, fields, ours ? ttl - DAY : ttl));
     }
@@ -65,7 +67,7 @@ final class ClockedScripts {
     }
 
     private static String clocked(String script) {
-        String text = replaced(script, "redis.call('TIME')", "{ARGV[#ARGV - 1], ARGV[#ARGV]}");
+        String text = replaced(script, "redis.call('TIME')", "{ARGV[#ARGV - 2], ARGV[#ARGV - 1]}");
         text = replaced(text, "('PEXPIRE', key, text(stay))", "('PEXPIRE', key, text(stay + " + DAY + "))");
         text = text.replace("('PEXPIRE', KEYS[1], ttl)", "('PEXPIRE', KEYS[1], ttl + " + DAY + ")");
         text = text.replace("('PEXPIRE', KEYS[1], stay)", "('PEXPIRE', KEYS[1], stay + " + DAY + ")");
@@ -89,9 +91,9 @@ final class ClockedScripts {
                 """.formatted(text);
     }
 
-    /** A reply of one of our scripts: the status word, then numbers. */
-    static List<Object> words(@Nullable Object line) {
-        String[] words = String.valueOf(line).split(" ", 4);
+    /** What one of our scripts answered to the command of this number: the status word, then numbers. */
+    static List<Object> words(String number, @Nullable Object line) {
+        String[] words = CommandNumbers.answerTo(number, (String) line).split(" ", 4);
         List<Object> reply = new ArrayList<>(List.of(words[0]));
         for (String word : List.of(words).subList(1, words.length)) {
             boolean text = words[0].equals("HELD") && reply.size() == 3;

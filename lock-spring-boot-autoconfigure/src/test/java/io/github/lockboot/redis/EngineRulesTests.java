@@ -11,6 +11,7 @@ import io.github.lockboot.Lease;
 import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.LockUnavailableException;
+import io.github.lockboot.redis.RedisFailure.NotConnectedException;
 import io.github.lockboot.redis.ScriptedEngine.Sent;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
@@ -111,6 +112,28 @@ class EngineRulesTests {
             assertThat(future).isNotDone();
             scripted.next("acquire").answer(new Reply.Owner(101, 30_000, 0));
             assertThat(future.join().remaining()).isGreaterThan(seconds(29));
+        }
+
+        @Test
+        void aGrantThatIsFoundByAskingHasTheChannelVerified() {
+            CompletableFuture<Lease> future = scripted.acquire(LONG);
+            queuedAt(1, 100);
+            scripted.timer.tick(seconds(2));
+            scripted.next("acquire").answer(new Reply.Owner(101, 30_000, 0));
+            assertThat(future).isCompleted();
+            assertThat(scripted.channelVerified).isEqualTo(1);
+        }
+
+        @Test
+        void aGrantThatWasToldOrNeedNotBeToldDoesNotHaveTheChannelVerified() {
+            scripted.granted(100, TTL).closeAfter(Duration.ZERO);
+            scripted.next("unlock").answer(new Reply.Released());
+            CompletableFuture<Lease> future = scripted.acquire(LONG, TTL, false);
+            Sent acquire = queuedAt(1, 100);
+            scripted.push(acquire.id(), 101, seconds(6), 0);
+            scripted.next("acquire").answer(new Reply.Owner(101, 30_000, 0));
+            assertThat(future).isCompleted();
+            assertThat(scripted.channelVerified).isZero();
         }
 
         @Test
@@ -378,6 +401,17 @@ class EngineRulesTests {
             assertThat(again.id()).isEqualTo(acquire.id());
             again.answer(new Reply.Owner(100, 30_000, 0));
             assertThat(future.join().isValid()).isTrue();
+        }
+
+        @Test
+        void aTryThatIsRefusedAndThenNotSentIsCancelledToo() {
+            CompletableFuture<Lease> future = scripted.acquire(LONG);
+            Sent refused = scripted.next("acquire");
+            refused.fail("LOADING Redis is loading the dataset in memory");
+            scripted.timer.tick(seconds(0.1));
+            scripted.next("acquire").reply().completeExceptionally(new NotConnectedException("no connection", null));
+            assertThat(future).isCompletedExceptionally();
+            assertThat(scripted.next("cancel").id()).isEqualTo(refused.id());
         }
 
         @Test

@@ -10,6 +10,7 @@ import io.github.lockboot.LockOptions;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.StaleTokenException;
 import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.fixture.TcpProxy;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -133,5 +134,26 @@ class RedisFenceTests {
             }
         });
         assertThat(fence.get(key)).isNull();
+    }
+
+    @Test
+    void aLateWriteIsNotTakenForDoneByTheReplyToAnother() {
+        try (TcpProxy proxy = TcpProxy.to(server);
+                TestRegistries application = TestRegistries.at(proxy.host(), proxy.port())) {
+            RedisFence mixedUp = new RedisFence(application.connectionFactory());
+            mixedUp.set(key, "newest", 8, HOUR);
+            proxy.doubleReply();
+            mixedUp.set(key, "newest", 8, HOUR);
+            assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> mixedUp.set(key, "late", 7, HOUR));
+            Actor.await("each command has its own reply again", () -> {
+                try {
+                    mixedUp.set(key, "newer", 9, HOUR);
+                    return true;
+                } catch (DataAccessException mixedUpStill) {
+                    return false;
+                }
+            });
+            assertThat(fence.get(key)).isEqualTo("newer");
+        }
     }
 }

@@ -476,7 +476,9 @@ class ScriptFaultTests {
         if (script != LuaScript.INSPECT) {
             words.addAll(5, List.of(CHANNELS, "2000", "6000"));
         }
-        return Collections.unmodifiableList(ClockedScripts.words(redis.command(words.toArray(String[]::new))));
+        String number = CommandNumbers.next();
+        words.add(number);
+        return Collections.unmodifiableList(ClockedScripts.words(number, redis.command(words.toArray(String[]::new))));
     }
 
     private static List<LuaScript> scripts() {

@@ -27,6 +27,7 @@ final class ScriptedEngine {
     final ManualTimer timer = new ManualTimer();
     final LockEngine engine;
     boolean channelLive = true;
+    int channelVerified;
     long epoch;
 
     ScriptedEngine(int localHandoffLimit, LockListener... listeners) {
@@ -151,6 +152,11 @@ final class ScriptedEngine {
         @Override
         public boolean isLive() {
             return channelLive;
+        }
+
+        @Override
+        public void verify() {
+            channelVerified++;
         }
 
         @Override

@@ -327,6 +327,10 @@ final class SimulatedClient {
             return channelLive;
         }
 
+        /** It hears for as long as it is live. */
+        @Override
+        public void verify() {}
+
         @Override
         public void close() {}
     }

@@ -5,7 +5,9 @@ import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 
+import io.github.lockboot.Actor;
 import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.fixture.TcpProxy;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -35,6 +37,10 @@ class TemplateScriptRunnerTests {
     }
 
     private CompletableFuture<Reply> inspect(String key) {
+        return inspect(runner, key);
+    }
+
+    private static CompletableFuture<Reply> inspect(ScriptRunner runner, String key) {
         return runner.run(new ScriptRunner.Call(LuaScript.INSPECT, key.getBytes(StandardCharsets.UTF_8)));
     }
 
@@ -73,5 +79,22 @@ class TemplateScriptRunnerTests {
     @Test
     void noReplyIsTakenForTheOneToTheFirstCopy() {
         assertThat(runner.epoch()).isNotEqualTo(runner.epoch());
+    }
+
+    @Test
+    void theReplyToAnotherCommandFailsAndTheConnectionIsClosed() {
+        try (TcpProxy proxy = TcpProxy.to(server);
+                TestRegistries application = TestRegistries.at(proxy.host(), proxy.port())) {
+            TemplateScriptRunner mixedUp = new TemplateScriptRunner(
+                    application.connectionFactory(), new Expiry(new ManualTimer(), Long.MAX_VALUE / 2), Runnable::run);
+            assertThat(inspect(mixedUp, "a")).isCompleted();
+            proxy.doubleReply();
+            assertThat(inspect(mixedUp, "a")).isCompletedWithValueMatching(Reply.Free.class::isInstance);
+            assertThat(inspect(mixedUp, "b")).isCompletedExceptionally();
+            Actor.await(
+                    "each command has its own reply again",
+                    () -> !inspect(mixedUp, "c").isCompletedExceptionally());
+            assertThat(proxy.connections()).isGreaterThan(1);
+        }
     }
 }

@@ -10,6 +10,7 @@ import io.github.lockboot.fixture.Await;
 import io.github.lockboot.fixture.RedisServer;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /** Registries on one Redis, each like the one of an application instance; closed together. */
@@ -18,8 +19,8 @@ public final class TestRegistries implements AutoCloseable {
     private final LettuceConnectionFactory connectionFactory;
     private final Deque<RedisLockRegistry> made = new ArrayDeque<>();
 
-    private TestRegistries(RedisConfiguration redis) {
-        connectionFactory = new LettuceConnectionFactory(redis);
+    private TestRegistries(RedisConfiguration redis, LettuceClientConfiguration client) {
+        connectionFactory = new LettuceConnectionFactory(redis, client);
         connectionFactory.afterPropertiesSet();
         connectionFactory.start();
     }
@@ -33,7 +34,11 @@ public final class TestRegistries implements AutoCloseable {
     }
 
     public static TestRegistries on(RedisConfiguration redis) {
-        return new TestRegistries(redis);
+        return on(redis, LettuceClientConfiguration.defaultConfiguration());
+    }
+
+    public static TestRegistries on(RedisConfiguration redis, LettuceClientConfiguration client) {
+        return new TestRegistries(redis, client);
     }
 
     public RedisLockRegistry registry() {

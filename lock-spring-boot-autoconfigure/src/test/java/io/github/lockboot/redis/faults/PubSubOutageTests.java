@@ -8,6 +8,9 @@ import java.util.function.UnaryOperator;
 
 import io.github.lockboot.Actor;
 import io.github.lockboot.NamedLock;
+import io.github.lockboot.RecordingLockListener;
+import io.github.lockboot.fixture.TcpProxy;
+import io.github.lockboot.redis.RedisLockInspector.Notification;
 import io.github.lockboot.redis.RedisLockRegistry;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -43,6 +46,46 @@ class PubSubOutageTests {
     @Test
     void whereTheChannelIsCutWhileTheyWaitTheyAreServedInTime() throws Exception {
         everyWaiterIsServedInTime(this::cutChannels);
+    }
+
+    @Test
+    void aChannelOnWhichNothingComesIsNotLiveAndSubscribedToAnew() throws Exception {
+        TcpProxy proxy = fleet.proxy();
+        RedisLockRegistry registry = fleet.registry(proxy, builder -> builder.commandTimeout(Duration.ofMillis(500)));
+        RecordingLockListener told = new RecordingLockListener();
+        registry.addListener(told);
+        RedisLockRegistry elsewhere = fleet.registry();
+        handOver(elsewhere, registry);
+        told.await("acquired x GRANTED");
+        assertThat(registry.inspector().check()).isEqualTo(Notification.LIVE);
+        long connections = proxy.connections();
+        proxy.muteSubscriptions();
+        told.clear();
+        handOver(elsewhere, registry);
+        told.await("acquired x ASKED");
+        long missed = System.nanoTime();
+        Actor.await("it is subscribed to on another connection", () -> proxy.connections() > connections);
+        Actor.await("it is live again", () -> registry.inspector().check() == Notification.LIVE);
+        Figures.report(
+                "a dead channel: live again %d ms after a grant that it did not tell", Figures.millisSince(missed));
+        told.clear();
+        handOver(elsewhere, registry);
+        told.await("acquired x GRANTED");
+        fleet.awaitNothingLeft();
+    }
+
+    /** From the one to the other, who waits for it. */
+    private void handOver(RedisLockRegistry from, RedisLockRegistry to) throws Exception {
+        NamedLock held = from.get("x");
+        Actor holder = fleet.holder(held);
+        NamedLock wanted = to.get("x");
+        Actor waiter = fleet.actor();
+        CompletableFuture<Void> served = waiter.begin(wanted::lock);
+        fleet.awaitQueued("x", 1);
+        Actor.await("subscribed", () -> to.inspector().check() == Notification.LIVE);
+        holder.run(held::unlock);
+        Actor.get(served);
+        waiter.run(wanted::unlock);
     }
 
     private void everyWaiterIsServedInTime(Runnable whileTheyWait) throws Exception {

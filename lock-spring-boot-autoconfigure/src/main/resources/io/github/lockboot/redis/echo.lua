@@ -1,0 +1,8 @@
+-- Publishes an empty message, by which a session finds out whether it hears what is published on its channel.
+--
+-- KEYS[1]  not read
+-- ARGV[1]  the channel
+--
+-- PUBLISHED
+redis.call('PUBLISH', ARGV[1], '')
+return 'PUBLISHED'
