@@ -17,7 +17,7 @@ final class LuaScript implements RedisScript<String> {
 
     private static final String COMMON = read("common.lua");
 
-    static final LuaScript ACQUIRE = 
+    static final LuaScript ACQUIRE =
             numbered(read("acquire-free.lua"), read("acquire-queued.lua") + COMMON + read("acquire.lua"));
     static final LuaScript UNLOCK = numbered(read("unlock-last.lua"), COMMON + read("unlock.lua"));
     static final LuaScript RENEW = numbered("", COMMON + read("renew.lua"));

@@ -18,7 +18,6 @@ import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.fixture.TcpProxy;
-import io.github.lockboot.redis.InUse;
 import io.github.lockboot.redis.RedisLockRegistry;
 import io.github.lockboot.redis.TestRegistries;
 import io.lettuce.core.resource.ClientResources;
@@ -159,7 +158,7 @@ class ForeignReplyTests {
             assertThat(each.isValid()).isTrue();
             each.close();
         }
-        Actor.await("nothing in use", () -> InUse.of(List.of(registry)) == 0);
+        Actor.await("nothing in use", () -> registry.inspector().inUse() == 0);
         fleet.awaitNothingLeft();
     }
 
