@@ -14,6 +14,7 @@ import io.github.lockboot.LockListener;
 import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.LockUse;
+import io.github.lockboot.RecordingLockListener;
 import io.github.lockboot.memory.MemoryLockRegistry;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -172,13 +173,21 @@ class LockSeveralTests {
     void theTimeOfAllAttemptsIsTheWaitTime() {
         MemoryLockRegistry elsewhere = registry.another();
         Lease second = elsewhere.steal("b");
+        RecordingLockListener listener = new RecordingLockListener();
+        registry.addListener(listener);
         run(work -> {
             try (Actor caller = new Actor()) {
                 CompletableFuture<String> result = caller.start(work::blocking);
                 Actor.await("it waits for the second", () -> registry.get("a").isLocked());
                 Lease first = elsewhere.steal("a");
                 second.close();
-                Actor.await("it waits for the first", () -> !registry.get("b").isLocked() && caller.isWaiting());
+                Actor.await(
+                        "it asks for the first again",
+                        () -> listener.told.stream()
+                                        .filter("requested a"::equals)
+                                        .count()
+                                == 2);
+                Actor.await("it waits for it", caller::isWaiting);
                 registry.advance(Duration.ofMinutes(1));
                 assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> Actor.get(result));
                 first.close();
