@@ -128,6 +128,8 @@ class LongOutageTests {
     void aCallThatWaitedInVainIsNotSentLater() throws Exception {
         RedisLockRegistry registry = fleet.registry(proxy, settings);
         proxy.refuse();
+        assertThatThrownBy(() -> registry.get("first to notice").tryLock(1, TimeUnit.SECONDS))
+                .isInstanceOf(LockUnavailableException.class);
         assertThatThrownBy(() -> registry.get("x").tryLock(1, TimeUnit.SECONDS))
                 .isInstanceOf(LockUnavailableException.class);
         fleet.server().command("CONFIG", "SET", "slowlog-log-slower-than", "0");
