@@ -13,6 +13,7 @@ final class Faults {
     static final List<Fault<?>> ALL = Stream.of(
                     ProcessFaults.ALL,
                     NetworkFaults.ALL,
+                    ReplyFaults.ALL,
                     ServerFaults.ALL,
                     RightsFaults.ALL,
                     DataFaults.ALL,

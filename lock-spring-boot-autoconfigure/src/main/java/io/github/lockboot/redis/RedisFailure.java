@@ -9,10 +9,13 @@ import org.jspecify.annotations.Nullable;
 /** What a failed command says about whether it ran. */
 enum RedisFailure {
 
-    /** Redis refused this copy of the command, for now: nothing ran, the same command may be sent again. */
+    /**
+     * Redis refused this copy of the command, for now: the same command may be sent again. An earlier copy may have run; and since an error
+     * has no number, this one too, if the refusal was another command's.
+     */
     NOT_NOW,
 
-    /** There was no connection to send it on. */
+    /** It was not given to the client, as there was no connection. */
     NOT_SENT,
 
     /** It may have run, may run later, or never. */

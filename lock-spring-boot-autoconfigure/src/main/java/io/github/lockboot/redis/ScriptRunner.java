@@ -4,7 +4,7 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * Runs scripts without blocking the caller. A returned future completes within the command timeout, on a thread that must not
- * be blocked; when it fails, the script may have run, may run later, or never.
+ * be blocked; when it fails, the script may have run, may run later, or never. A reply is one to this very call.
  */
 interface ScriptRunner extends AutoCloseable {
 

@@ -1,17 +1,23 @@
 package io.github.lockboot.redis;
 
 import java.net.SocketAddress;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 
+import io.lettuce.core.protocol.CommandHandler;
+import io.lettuce.core.protocol.RedisCommand;
+import io.lettuce.core.protocol.RedisHandshakeHandler;
 import io.lettuce.core.resource.NettyCustomizer;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPipeline;
 import io.netty.channel.ChannelPromise;
 
 /**
@@ -77,6 +83,25 @@ final class Sockets {
                 owed = true;
             }
             super.write(context, bytes, written);
+        }
+
+        /** Lettuce would keep the greeting of each connection that ends before its answer, until there is one that lasts. */
+        @Override
+        public void channelInactive(ChannelHandlerContext context) throws Exception {
+            CommandHandler commands = context.pipeline().get(CommandHandler.class);
+            List<RedisCommand<?, ?, ?>> greeting =
+                    commands == null || isGreeted(context.pipeline()) ? List.of() : List.copyOf(commands.getStack());
+            super.channelInactive(context);
+            greeting.forEach(RedisCommand::cancel);
+        }
+
+        private static boolean isGreeted(ChannelPipeline pipeline) {
+            RedisHandshakeHandler handshake = pipeline.get(RedisHandshakeHandler.class);
+            if (handshake == null) {
+                return true;
+            }
+            CompletableFuture<Void> answer = handshake.channelInitialized().toCompletableFuture();
+            return answer.isDone() && !answer.isCompletedExceptionally();
         }
 
         @Override

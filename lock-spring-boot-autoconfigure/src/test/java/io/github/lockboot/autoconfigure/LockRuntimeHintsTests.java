@@ -45,6 +45,7 @@ class LockRuntimeHintsTests {
                 "cancel",
                 "complete",
                 "inspect",
+                "echo",
                 "fence",
                 "common",
                 "probe"

@@ -108,6 +108,19 @@ class LongOutageTests {
     }
 
     @Test
+    void attemptsToConnectLeaveNothing() throws Exception {
+        RedisLockRegistry registry = fleet.registry(proxy, settings);
+        long before = instancesOf("io.netty.channel.socket.nio.NioSocketChannel");
+        proxy.refuse(); // each connection is accepted and closed
+        long attempts = proxy.connections();
+        Actor.await("20 attempts", () -> proxy.connections() >= attempts + 20);
+        assertThat(instancesOf("io.netty.channel.socket.nio.NioSocketChannel") - before)
+                .isLessThan(10);
+        proxy.pass();
+        Actor.await("connected", () -> Fleet.canLock(registry, "x"));
+    }
+
+    @Test
     void aCallDuringAShortOutageSucceedsWhenItIsOver() throws Exception {
         RedisLockRegistry registry = fleet.registry(proxy, builder -> builder.commandTimeout(Duration.ofSeconds(20)));
         NamedLock lock = registry.get("x");
