@@ -83,7 +83,8 @@ public interface Lease extends AutoCloseable {
     default CompletableFuture<Void> closeAfter(Duration delay) {
         Executor whenDue = delay.isNegative() || delay.isZero()
                 ? Steps.ELSEWHERE
-                : CompletableFuture.delayedExecutor(delay.toMillis(), TimeUnit.MILLISECONDS, Steps.ELSEWHERE);
+                : CompletableFuture.delayedExecutor(
+                        TimeUnit.NANOSECONDS.convert(delay), TimeUnit.NANOSECONDS, Steps.ELSEWHERE);
         return CompletableFuture.runAsync(this::close, whenDue);
     }
 }

@@ -287,6 +287,26 @@ public abstract class LockRegistryContract {
             lock().unlock();
         }
 
+        /** The longest durations there are have no number of nanoseconds. */
+        @Test
+        void anyDurationIsATime() throws Exception {
+            Duration shortest = Duration.ofSeconds(Long.MIN_VALUE);
+            Duration longest = Duration.ofSeconds(Long.MAX_VALUE, 999_999_999);
+            LockOptions options = LockOptions.defaults().withWaitTime(longest).withMaxHold(longest);
+            for (Duration wait : List.of(shortest, Duration.ofNanos(Long.MIN_VALUE), longest)) {
+                assertThat(lock().tryLock(wait, SHORT_TTL)).isTrue();
+                lock().unlock();
+            }
+            for (Duration delay : List.of(shortest, Duration.ofNanos(Long.MIN_VALUE))) {
+                Actor.get(registry().acquire(name, options).closeAfter(delay));
+            }
+            Lease kept = registry().acquire(name, options);
+            kept.closeAfter(longest);
+            assertThat(kept.isValid()).isTrue();
+            kept.close();
+            assertFree();
+        }
+
         @Test
         void aWaitEndsAfterItsTimeAndNotBefore() throws Exception {
             lock().lock();
@@ -493,6 +513,42 @@ public abstract class LockRegistryContract {
             Actor.await("it is told", () -> told.get() == 1);
             assertFree();
             assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::unlock);
+        }
+
+        @Test
+        void aHoldThatAnyThreadMayReleaseOutlivesItsOwn() throws Exception {
+            LockOptions renewed = LockOptions.defaults().withTtl(SHORT_TTL).withRenewal();
+            AtomicReference<Lease> lease = new AtomicReference<>();
+            Thread holder = new Thread(() -> {
+                NamedLock lock = registry().get(name, renewed);
+                lock.lock();
+                lease.set(lock.asLease());
+            });
+            holder.start();
+            holder.join();
+            Actor.pass(LONGER_THAN_SHORT_TTL);
+            assertThat(lockElsewhere().tryLock()).isFalse();
+            assertThat(lease.get().isValid()).isTrue();
+            lease.get().close();
+            assertFree();
+        }
+
+        @Test
+        void aThreadThatEndsWithTheLockLosesItWithinItsTtl() throws Exception {
+            LockOptions renewed = LockOptions.defaults().withTtl(SHORT_TTL).withRenewal();
+            AtomicInteger told = new AtomicInteger();
+            Thread holder = new Thread(() -> {
+                NamedLock lock = registry().get(name, renewed);
+                lock.lock();
+                lock.onLost(told::incrementAndGet);
+            });
+            holder.start();
+            holder.join();
+            for (LockRegistry each : List.of(otherRegistry(), registry())) {
+                Lease next = each.acquire(name, waiting(Duration.ofSeconds(20)));
+                next.close();
+            }
+            Actor.await("it is told", () -> told.get() == 1);
         }
 
         @Test

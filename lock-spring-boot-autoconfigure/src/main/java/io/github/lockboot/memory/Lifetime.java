@@ -41,6 +41,11 @@ record Lifetime(long ttl, long lastRenewal) {
         return plus(lastRenewal, ttl);
     }
 
+    /** How long it is until a renewal would come, some time after the beginning. */
+    long untilRenewal(long elapsed) {
+        return ttl / 3 - elapsed % (ttl / 3);
+    }
+
     /** How much of the lease is certain some time after the beginning. */
     long remaining(long elapsed) {
         long renewal = Math.min(elapsed - elapsed % (ttl / 3), lastRenewal);

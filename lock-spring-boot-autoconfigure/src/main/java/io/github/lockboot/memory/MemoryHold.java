@@ -29,6 +29,9 @@ final class MemoryHold implements Lease {
     private State state = State.HELD;
     private String lossReason = "";
     private int count = 1;
+    private long end;
+    private boolean ownerEnded;
+    private boolean outlivesThread;
 
     MemoryHold(MemoryLocks locks, Request request, long token, long start) {
         this.locks = locks;
@@ -36,6 +39,7 @@ final class MemoryHold implements Lease {
         this.token = token;
         this.start = start;
         this.lifetime = Lifetime.of(request.options());
+        this.end = Lifetime.plus(start, lifetime.length());
     }
 
     Request request() {
@@ -43,7 +47,30 @@ final class MemoryHold implements Lease {
     }
 
     long end() {
-        return Lifetime.plus(start, lifetime.length());
+        return end;
+    }
+
+    /** When it is renewed next, if its thread lives then. */
+    long nextRenewal(long now) {
+        return request.thread() == null ? Lifetime.NEVER : Lifetime.plus(now, lifetime.untilRenewal(now - start));
+    }
+
+    /** Any thread may release it, so it does not end with its own. */
+    void outliveThread() {
+        outlivesThread = true;
+    }
+
+    /** A thread that has ended renews nothing. */
+    void lookAtThread(long now) {
+        Thread owner = request.thread();
+        if (!ownerEnded && !outlivesThread && owner != null && !owner.isAlive()) {
+            ownerEnded = true;
+            end = Math.min(end, Lifetime.plus(now, lifetime.ttl()));
+        }
+    }
+
+    String whyItRanOut() {
+        return ownerEnded ? "its thread ended without releasing it" : "its lease ran out";
     }
 
     void lose(String reason) {

@@ -125,7 +125,12 @@ final class MemoryLock implements NamedLock {
 
     @Override
     public Lease asLease() {
-        return new OneHold(intact());
+        MemoryHold hold = intact();
+        locks.<@Nullable Void>inOrder(name, slot -> {
+            hold.outliveThread();
+            return null;
+        });
+        return new OneHold(hold);
     }
 
     private void giveBack(Function<Slot, MemoryHold> which) {

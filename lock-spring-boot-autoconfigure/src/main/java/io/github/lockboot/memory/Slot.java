@@ -83,15 +83,20 @@ final class Slot {
     /** Does what is due: ends the lease that has run out, serves the first in the queue, refuses those whose time is up. */
     void settle() {
         long now = locks.now();
-        if (holder != null && holder.end() <= now) {
-            lose("its lease ran out");
+        MemoryHold current = holder;
+        if (current != null) {
+            current.lookAtThread(now);
+            if (current.end() <= now) {
+                lose(current.whyItRanOut());
+            }
         }
         if (holder == null && !waiting.isEmpty()) {
             grant(waiting.remove());
         }
         take(request -> request.deadline() <= now)
                 .forEach(request -> request.answer().complete(null));
-        setAlarm(nextDue());
+        MemoryHold next = holder;
+        setAlarm(next == null || waiting.isEmpty() ? nextDue() : Math.min(nextDue(), next.nextRenewal(now)));
     }
 
     private Deque<Request> take(Predicate<Request> which) {

@@ -2,6 +2,7 @@ package io.github.lockboot.redis;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 import org.jspecify.annotations.Nullable;
 
@@ -24,6 +25,8 @@ final class Acquisition {
     /** Out of reach for less than this many polls in a row is no reason to give up: it may have been our own pause. */
     private static final int FAILURES_ENDURED = 3;
 
+    private static final int LOOKS_ENDURED = 2;
+
     private static final CompletableFuture<Void> SETTLED = CompletableFuture.completedFuture(null);
 
     final String id;
@@ -41,7 +44,8 @@ final class Acquisition {
     private boolean askAgain;
     private boolean mayBeKnown;
     private boolean answered;
-    private long queuedAskedAt;
+    private boolean heard;
+    private Moment queuedAskedAt;
     private long newestFence;
     private @Nullable Push earlyPush;
     private @Nullable Throwable lastFailure;
@@ -50,6 +54,11 @@ final class Acquisition {
     private @Nullable Grant grant;
     private boolean grantedByPush;
     private boolean pushed;
+
+    /** When something has to have happened: an answer, a poll. */
+    private long overdueAt;
+
+    private int looks;
 
     /**
      * @param answered whether those who wait have had an answer from Redis already, under an id before this one: then they
@@ -61,7 +70,8 @@ final class Acquisition {
         this.terms = terms;
         this.answered = answered;
         this.id = engine.nextId();
-        this.poll = new Poll(engine, engine.pollInterval(terms), () -> queue.locked(this::askSoon));
+        this.queuedAskedAt = engine.now();
+        this.poll = new Poll(engine, engine.pollInterval(terms), () -> queue.onEvent(this::askSoon));
         this.ending = new Ending(engine, this);
         engine.register(this);
     }
@@ -78,10 +88,11 @@ final class Acquisition {
         asking = true;
         askAgain = false;
         mayBeKnown = true;
-        long sentAt = engine.nanoTime();
+        expectAnswer();
+        Moment sentAt = engine.now();
         engine.store()
                 .acquire(queue.name(), id, terms.ttlMillis(), enqueue)
-                .whenComplete((reply, failure) -> queue.locked(() -> onAnswer(reply, failure, sentAt, enqueue)));
+                .whenComplete((reply, failure) -> queue.onEvent(() -> onAnswer(reply, failure, sentAt, enqueue)));
     }
 
     /** Asks again now, or as soon as the question under way is answered. */
@@ -98,18 +109,23 @@ final class Acquisition {
         return asking;
     }
 
-    /** Whether Redis has answered under this id. */
+    /** Whether Redis has answered those who wait. */
     boolean isAnswered() {
         return answered;
     }
 
-    /** Why the last question failed. */
+    /** Whether another had the lock when Redis was asked last, under this id. */
+    boolean isHeldElsewhere() {
+        return state == State.WAITING && heard && lastFailure == null;
+    }
+
+    /** Why the last question failed; null if there is none that did. */
     @Nullable
     Throwable lastFailure() {
         return lastFailure;
     }
 
-    private void onAnswer(@Nullable Reply reply, @Nullable Throwable failure, long sentAt, boolean enqueued) {
+    private void onAnswer(@Nullable Reply reply, @Nullable Throwable failure, Moment sentAt, boolean enqueued) {
         asking = false;
         if (state == State.ENDED) {
             ending.onLateAnswer(reply);
@@ -126,9 +142,9 @@ final class Acquisition {
         }
     }
 
-    private void onOwner(Reply.Owner owner, long sentAt) {
+    private void onOwner(Reply.Owner owner, Moment sentAt) {
         if (grant == null && newestFence > 0 && !pushed) {
-            engine.channel().verify(); // the grant of one who is queued is told
+            engine.verifyChannel(); // the grant of one who is queued is told
         }
         if (grant == null) {
             own(owner.fence(), owner.leaseMillis(), owner.waiters(), sentAt);
@@ -140,7 +156,7 @@ final class Acquisition {
         }
     }
 
-    private void onQueued(Reply.Queued queued, long sentAt) {
+    private void onQueued(Reply.Queued queued, Moment sentAt) {
         heard();
         queuedAskedAt = sentAt;
         newestFence = queued.fence();
@@ -153,7 +169,7 @@ final class Acquisition {
             if (askAgain) {
                 ask(true);
             } else {
-                poll.inQueue(queued);
+                expectPoll(poll.inQueue(queued));
             }
         }
     }
@@ -164,7 +180,7 @@ final class Acquisition {
         mayBeKnown &= enqueued;
         if (queue.stillWanted(this)) {
             if (enqueued) {
-                poll.unaided();
+                expectPoll(poll.unaided());
             } else {
                 ask(true);
             }
@@ -186,12 +202,13 @@ final class Acquisition {
         }
         boolean longFailing = now - failingSince >= TimeUnit.MILLISECONDS.toNanos(terms.ttlMillis());
         if (queue.endures(this, failure, longFailing && failures >= FAILURES_ENDURED)) {
-            poll.unaided();
+            expectPoll(poll.unaided());
         }
     }
 
     private void heard() {
         answered = true;
+        heard = true;
         failures = 0;
         lastFailure = null;
     }
@@ -217,7 +234,7 @@ final class Acquisition {
             earlyPush = push; // overtook the QUEUED answer that tells whether it is new
         } else if (push.fence() > newestFence) {
             long lease = TimeUnit.MILLISECONDS.toNanos(push.leaseMillis());
-            long left = Grant.deadlineOf(push.leaseMillis(), queuedAskedAt) - engine.nanoTime();
+            long left = queuedAskedAt.deadline(push.leaseMillis()) - engine.nanoTime();
             boolean whole = terms.renew() || push.leaseMillis() >= terms.ttlMillis();
             if (whole && left >= lease / 3) {
                 grantedByPush = true;
@@ -230,7 +247,7 @@ final class Acquisition {
 
     // --- owning -----------------------------------------------------------------------------------------------
 
-    private void own(long fence, long leaseMillis, long othersWaiting, long askedAt) {
+    private void own(long fence, long leaseMillis, long othersWaiting, Moment askedAt) {
         poll.cancel();
         heard();
         state = State.OWNED;
@@ -276,7 +293,7 @@ final class Acquisition {
     }
 
     /** @return whether the answer left it owned, with a new lease */
-    boolean onRenewal(@Nullable Reply reply, long sentAt) {
+    boolean onRenewal(@Nullable Reply reply, Moment sentAt) {
         if (state == State.OWNED && reply instanceof Reply.Renewed renewed) {
             grant().prolong(renewed.leaseMillis(), sentAt);
             if (renewed.waiters() > 0) {
@@ -304,12 +321,13 @@ final class Acquisition {
         if (next != null) {
             next.asking = true;
             next.mayBeKnown = true;
+            next.expectAnswer();
         }
         return ending.unlock(grant().lastToken(), next);
     }
 
     void onPredecessorUnlocked(
-            @Nullable Reply reply, @Nullable Throwable failure, long sentAt, CompletableFuture<Void> settled) {
+            @Nullable Reply reply, @Nullable Throwable failure, Moment sentAt, CompletableFuture<Void> settled) {
         asking = false;
         ending.setPredecessorSettled(settled);
         if (state == State.ENDED) {
@@ -369,11 +387,57 @@ final class Acquisition {
         ending.drop();
     }
 
+    /** Ends in whatever state it is: Redis is told until it answers. */
+    void abandon() {
+        end();
+        ending.abandon();
+    }
+
     private void end() {
-        poll.cancel();
         state = State.ENDED;
+        expectAnswer();
+        poll.cancel();
         if (grant != null) {
             engine.noteToken(grant.lastToken());
+        }
+    }
+
+    // --- what ought to have happened --------------------------------------------------------------------------
+
+    private void expectAnswer() {
+        expectPoll(0);
+    }
+
+    private void expectPoll(long delay) {
+        overdueAt = engine.nanoTime() + delay + 2 * engine.commandTimeout();
+        looks = 0;
+    }
+
+    /** Whether something ought to have happened that has not. May be asked without the mutex, to be asked again with it. */
+    boolean isOverdue(long now) {
+        return state == State.OWNED ? renewal == null : now - overdueAt > 0;
+    }
+
+    /**
+     * Is looked at again and again while it is overdue: what should have happened, and was lost with something that was thrown, is
+     * made to happen. Not at the first looks, which may come before all else when the process has stood still.
+     */
+    void lookAfter() {
+        if (!isOverdue(engine.nanoTime()) || ++looks <= LOOKS_ENDURED) {
+            return;
+        }
+        looks = 0;
+        engine.log().overlooked(queue.name(), state + (asking ? ", asking" : ""));
+        if (state == State.OWNED) {
+            queue.keepRenewed(this);
+        } else if (state == State.ENDED) {
+            ending.settle();
+            engine.deregister(this);
+        } else if (asking) {
+            asking = false;
+            onFailedQuestion(new TimeoutException("no answer came to light"));
+        } else {
+            ask(true);
         }
     }
 }

@@ -24,7 +24,8 @@ final class AcquisitionIds {
         this(() -> session, () -> "");
     }
 
-    private AcquisitionIds(Supplier<String> session, Supplier<String> ending) {
+    /** @param ending what makes the next id hard to guess */
+    AcquisitionIds(Supplier<String> session, Supplier<String> ending) {
         this.session = session;
         this.ending = ending;
     }

@@ -1,12 +1,19 @@
 package io.github.lockboot.redis;
 
 import java.util.concurrent.ExecutorService;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Function;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 /** The parts of a registry, put together with the system's clock, threads and randomness. */
-record Assembly(LockEngine engine, RedisLockInspector inspector, SelfCheck selfCheck, Connections connections) {
+record Assembly(
+        LockEngine engine,
+        RedisLockInspector inspector,
+        SelfCheck selfCheck,
+        Connections connections,
+        ExecutorService connectors) {
 
     /** @param asItIs whether to use the factory's connections instead of own ones like them */
     static Assembly of(
@@ -15,10 +22,27 @@ record Assembly(LockEngine engine, RedisLockInspector inspector, SelfCheck selfC
             String keyPrefix,
             LockEngine.Settings settings,
             int maxWaiters) {
+        return of(connectionFactory, asItIs, keyPrefix, settings, maxWaiters, Threads::daemons);
+    }
+
+    /**
+     * @param asItIs whether to use the factory's connections instead of own ones like them
+     * @param threads by what they are called
+     */
+    static Assembly of(
+            RedisConnectionFactory connectionFactory,
+            boolean asItIs,
+            String keyPrefix,
+            LockEngine.Settings settings,
+            int maxWaiters,
+            Function<String, ThreadFactory> threads) {
         AcquisitionIds ids = AcquisitionIds.random();
-        Timer timer = Timer.system("lock-timer");
-        ExecutorService workers = Threads.workers("lock-worker");
-        Connections connections = Connections.to(connectionFactory, asItIs, settings.commandTimeout(), timer, workers);
+        Timer timer = Timer.system(threads.apply("lock-timer"));
+        ExecutorService workers = Threads.workers(threads.apply("lock-worker"), timer);
+        // Who asks Redis must not wait for a thread on which a callback waits for Redis.
+        ExecutorService connectors = Threads.workers(threads.apply("lock-connector"), timer);
+        Connections connections =
+                Connections.to(connectionFactory, asItIs, settings.commandTimeout(), timer, connectors);
         LockStore store =
                 new LockStore(connections.runner(), keyPrefix, settings.poll(), settings.patience(), maxWaiters);
         LockEngine engine = new LockEngine(
@@ -35,16 +59,18 @@ record Assembly(LockEngine engine, RedisLockInspector inspector, SelfCheck selfC
                         new PubSubGrantChannel.Echo(() -> store.echo(ids.session()), settings.commandTimeout()),
                         subscriber,
                         timer,
-                        workers));
+                        connectors));
         return new Assembly(
                 engine,
                 new RedisLockInspector(connections.factory(), engine),
-                new SelfCheck(connections.factory(), store, workers, settings.commandTimeout()),
-                connections);
+                new SelfCheck(connections.factory(), store, connectors, settings.commandTimeout()),
+                connections,
+                connectors);
     }
 
     void close() {
         engine.close();
         connections.close();
+        connectors.shutdown();
     }
 }

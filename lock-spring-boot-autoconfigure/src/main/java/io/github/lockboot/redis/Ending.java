@@ -36,24 +36,22 @@ final class Ending {
      * @return whether the lock was still ours, once that is known
      */
     CompletableFuture<Boolean> unlock(long lastToken, @Nullable Acquisition next) {
-        long sentAt = engine.nanoTime();
+        Moment sentAt = engine.now();
         long epoch = engine.store().epoch();
         CompletableFuture<Reply> answer = next == null
                 ? engine.store().unlock(name, id, lastToken)
                 : engine.store().unlock(name, id, lastToken, next.id, next.terms.ttlMillis());
-        CompletableFuture<Boolean> intact = new CompletableFuture<>();
-        answer.whenComplete((reply, failure) -> {
+        return answer.handle((reply, failure) -> {
             unknown = reply == null;
             CompletableFuture<Void> settled = unknown ? settle() : SETTLED;
-            acquisition.queue().locked(() -> {
+            acquisition.queue().onEvent(() -> {
                 onAnswer(reply instanceof Reply.NotOwner);
                 if (next != null) {
                     next.onPredecessorUnlocked(reply, failure, sentAt, settled);
                 }
             });
-            intact.complete(isIntact(reply, epoch));
+            return isIntact(reply, epoch);
         });
-        return intact;
     }
 
     /**
@@ -68,7 +66,7 @@ final class Ending {
             if (unknown) {
                 settle();
             }
-            acquisition.queue().locked(() -> onAnswer(reply instanceof Reply.NotOwner));
+            acquisition.queue().onEvent(() -> onAnswer(reply instanceof Reply.NotOwner));
             return isIntact(reply, epoch);
         });
     }
@@ -87,9 +85,15 @@ final class Ending {
             if (reply == null) {
                 settle();
             }
-            acquisition.queue().locked(() -> onAnswer(reply instanceof Reply.Unknown));
+            acquisition.queue().onEvent(() -> onAnswer(reply instanceof Reply.Unknown));
             return null;
         });
+    }
+
+    /** Whatever has been sent, Redis is told until it answers. */
+    void abandon() {
+        predecessorSettled.thenRun(this::settle);
+        onAnswer(false);
     }
 
     /** Redis need not be told: it does not know the id, or has given the lock to another. */

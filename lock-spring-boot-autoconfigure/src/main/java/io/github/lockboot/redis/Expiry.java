@@ -4,7 +4,6 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * Fails what is not answered within the command timeout, give or take a tenth. All have the same timeout, so they expire in the
@@ -17,12 +16,13 @@ final class Expiry {
     private final Timer timer;
     private final long timeoutNanos;
     private final Queue<Sent> inOrder = new ConcurrentLinkedQueue<>();
-    private final AtomicBoolean looking = new AtomicBoolean();
+    private final Rounds looks;
     private volatile boolean closed;
 
     Expiry(Timer timer, long timeoutNanos) {
         this.timer = timer;
         this.timeoutNanos = timeoutNanos;
+        this.looks = new Rounds(timer, timeoutNanos / 10, this::look);
     }
 
     void watch(CompletableFuture<?> reply) {
@@ -32,7 +32,7 @@ final class Expiry {
         if (closed) {
             failAtClose(sent);
         } else {
-            lookLater();
+            looks.begin();
         }
     }
 
@@ -57,32 +57,21 @@ final class Expiry {
         sent.reply.completeExceptionally(new TimeoutException("the lock registry was closed before Redis answered"));
     }
 
-    private void lookLater() {
-        if (!looking.get() && looking.compareAndSet(false, true)) {
-            timer.schedule(timeoutNanos / 10, this::look);
-        }
-    }
-
-    private void look() {
-        try {
-            expire(timer.nanoTime());
-        } finally {
-            looking.set(false);
-            if (!inOrder.isEmpty()) {
-                lookLater();
-            }
-        }
+    /** @return whether anything is to be watched on */
+    private boolean look() {
+        expire(timer.nanoTime());
+        return !inOrder.isEmpty();
     }
 
     private void expire(long now) {
         for (Sent first = inOrder.peek(); first != null; first = inOrder.peek()) {
+            if (!first.reply.isDone() && now - first.at < timeoutNanos) {
+                break;
+            }
+            inOrder.remove(first); // whatever comes of telling it
             if (!first.reply.isDone()) {
-                if (now - first.at < timeoutNanos) {
-                    break;
-                }
                 first.reply.completeExceptionally(new TimeoutException("Redis did not answer in time"));
             }
-            inOrder.remove(first);
         }
     }
 }

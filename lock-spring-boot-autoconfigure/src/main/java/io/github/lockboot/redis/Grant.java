@@ -16,25 +16,26 @@ final class Grant {
     private long began;
     private long leaseNanos;
     private volatile long deadline;
+    private volatile long wallDeadline;
 
-    Grant(long token, long leaseMillis, long askedAt) {
+    Grant(long token, long leaseMillis, Moment askedAt) {
         this.token = token;
         this.lastToken = token - 1;
-        this.began = askedAt;
+        this.began = askedAt.nanos();
         this.leaseNanos = TimeUnit.MILLISECONDS.toNanos(leaseMillis);
-        this.deadline = deadlineOf(leaseMillis, askedAt);
-    }
-
-    /** Until when a lease may be relied on, clocks not running at quite the same rate. */
-    static long deadlineOf(long leaseMillis, long askedAt) {
-        return askedAt + TimeUnit.MILLISECONDS.toNanos(leaseMillis - leaseMillis / 100 - 2);
+        this.deadline = askedAt.deadline(leaseMillis);
+        this.wallDeadline = askedAt.wallDeadline(leaseMillis);
     }
 
     /** A renewed lease; it never makes the deadline earlier. */
-    void prolong(long leaseMillis, long askedAt) {
-        began = askedAt;
+    void prolong(long leaseMillis, Moment askedAt) {
+        began = askedAt.nanos();
         leaseNanos = TimeUnit.MILLISECONDS.toNanos(leaseMillis);
-        deadline = Math.max(deadline, deadlineOf(leaseMillis, askedAt));
+        long renewed = askedAt.deadline(leaseMillis);
+        if (renewed - deadline >= 0) {
+            deadline = renewed;
+            wallDeadline = askedAt.wallDeadline(leaseMillis);
+        }
     }
 
     /** The token of the grant itself. */
@@ -63,6 +64,14 @@ final class Grant {
 
     boolean isOver(long now) {
         return deadline - now <= 0;
+    }
+
+    /**
+     * Whether the lease has run out by the time of day, by which it was not to: the machine may have slept, or somebody set the
+     * clock. Only Redis can tell. May be read without the mutex.
+     */
+    boolean isInDoubt(long wallMillis) {
+        return wallMillis >= wallDeadline;
     }
 
     long renewalDue() {

@@ -4,6 +4,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
@@ -87,6 +90,11 @@ final class Hold implements Lease, Waiter.Outcome {
         return grant.isOver(engine.nanoTime());
     }
 
+    /** Whether the lease cannot have run out, by either clock. */
+    boolean isCertain() {
+        return !isOver() && !grant.isInDoubt(engine.wallMillis());
+    }
+
     /** Whether it has been held for longer than its holder said it would be. */
     boolean isOverdue() {
         return !kept && waiter.maxHoldNanos() > 0 && engine.nanoTime() - since >= waiter.maxHoldNanos();
@@ -102,6 +110,15 @@ final class Hold implements Lease, Waiter.Outcome {
 
     boolean takeBack() {
         return state.compareAndSet(State.GRANTED, State.TAKEN_BACK);
+    }
+
+    boolean isTakenBack() {
+        return state.get() == State.TAKEN_BACK;
+    }
+
+    /** Whether it is somebody's: neither released nor lost, whatever the clocks say. */
+    boolean isHeld() {
+        return state.get() == State.HELD;
     }
 
     boolean release() {
@@ -139,12 +156,49 @@ final class Hold implements Lease, Waiter.Outcome {
 
     /** Releases and waits for the answer; an interrupt is kept for later. */
     void releaseAndAwait() {
-        CompletableFuture<Boolean> released = queue.release(this);
-        checkReleased(released, released.join());
+        endAndAwait(queue::release);
     }
 
-    private void checkReleased(CompletableFuture<Boolean> released, boolean intact) {
-        if (!intact) {
+    /** Once it is tried, nobody is there any more for this hold: what is left undone by something that is thrown is done later. */
+    private void endAndAwait(Function<Hold, CompletableFuture<Boolean>> how) {
+        CompletableFuture<Boolean> released;
+        try {
+            Headroom.check();
+            released = how.apply(this);
+        } catch (Throwable thrown) {
+            waiter.gone = true;
+            engine.withdraw(name(), waiter, thrown);
+            throw thrown;
+        }
+        checkReleased(released, await(released));
+    }
+
+    /** Redis answers within its time or the client says that it did not; if neither comes, that was lost, and so is the outcome. */
+    private @Nullable Boolean await(CompletableFuture<Boolean> released) {
+        boolean interrupted = false;
+        try {
+            while (true) {
+                try {
+                    return released.get(2 * engine.commandTimeout(), TimeUnit.NANOSECONDS);
+                } catch (InterruptedException interrupt) {
+                    interrupted = true;
+                }
+            }
+        } catch (TimeoutException lost) {
+            return null;
+        } catch (ExecutionException failure) {
+            LockLog.unexpected("when a release was answered", failure);
+            return null;
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /** @param intact whether it was still ours until then; null if that is not known */
+    private void checkReleased(CompletableFuture<Boolean> released, @Nullable Boolean intact) {
+        if (Boolean.FALSE.equals(intact)) {
             if (loseAfterRelease()) {
                 engine.losses().report(this);
             }
@@ -153,7 +207,7 @@ final class Hold implements Lease, Waiter.Outcome {
             }
         }
         boolean passedOn = released == LockEngine.INTACT;
-        waiter.watch().released(passedOn || !acquisition.isUnlockUnanswered());
+        waiter.watch().released(passedOn || intact != null && !acquisition.isUnlockUnanswered());
     }
 
     LockLostException lostException() {
@@ -192,7 +246,7 @@ final class Hold implements Lease, Waiter.Outcome {
 
     @Override
     public boolean isValid() {
-        return state.get() == State.HELD && !isOver();
+        return state.get() == State.HELD && isCertain();
     }
 
     @Override
@@ -230,8 +284,7 @@ final class Hold implements Lease, Waiter.Outcome {
             throw lostException();
         }
         if (state.get() == State.HELD) {
-            CompletableFuture<Boolean> released = how.apply(this);
-            checkReleased(released, released.join());
+            endAndAwait(how);
         }
     }
 
@@ -247,22 +300,44 @@ final class Hold implements Lease, Waiter.Outcome {
         if (delay.isZero() || delay.isNegative()) {
             close(closed);
         } else {
-            engine.schedule(LockEngine.nanosOf(delay), () -> close(closed));
+            closeLater(closed, LockEngine.nanosOf(delay));
         }
         return closed;
     }
 
+    /** Repeated until it is closed: a lock that is kept, and whose end is forgotten, would be kept for ever. */
+    private void closeLater(CompletableFuture<Void> closed, long delayNanos) {
+        try {
+            Timer.Task task = engine.repeat(delayNanos, 2 * engine.commandTimeout(), () -> close(closed));
+            closed.whenComplete((none, failure) -> task.cancel());
+        } catch (Throwable notScheduled) {
+            close(closed);
+            throw notScheduled;
+        }
+    }
+
     /** Completes on a worker, because what depends on it may block. */
     private void close(CompletableFuture<Void> closed) {
-        CompletableFuture<Boolean> released = isLost() ? LockEngine.NOT_INTACT : queue.release(this);
-        released.thenAcceptAsync(intact -> checkReleased(released, intact), engine::runLater)
-                .whenComplete((none, failure) -> {
-                    if (failure != null) {
-                        closed.completeExceptionally(RedisFailure.unwrap(failure));
-                    } else {
-                        closed.complete(null);
-                    }
-                });
+        try {
+            CompletableFuture<Boolean> released = isLost() ? LockEngine.NOT_INTACT : queue.release(this);
+            released.handleAsync(
+                            (intact, thrown) -> {
+                                checkReleased(released, intact);
+                                return null;
+                            },
+                            engine::runLater)
+                    .whenComplete((none, failure) -> {
+                        if (failure != null) {
+                            closed.completeExceptionally(RedisFailure.unwrap(failure));
+                        } else {
+                            closed.complete(null);
+                        }
+                    });
+        } catch (Throwable thrown) {
+            waiter.gone = true;
+            closed.completeExceptionally(thrown);
+            engine.withdraw(name(), waiter, thrown);
+        }
     }
 
     @Override

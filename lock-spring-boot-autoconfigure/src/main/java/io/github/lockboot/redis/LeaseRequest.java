@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
 import io.github.lockboot.Lease;
@@ -24,6 +25,8 @@ final class LeaseRequest<T> {
     private final CompletableFuture<T> future = new CompletableFuture<>();
     private final Function<Optional<Lease>, T> result;
     private final Waiter waiter;
+    private final AtomicInteger decisions = new AtomicInteger();
+    private int looks;
 
     private LeaseRequest(
             LockEngine engine,
@@ -34,6 +37,7 @@ final class LeaseRequest<T> {
             Waiter.Patience patience,
             boolean follows,
             Function<Optional<Lease>, T> result) {
+        Headroom.check();
         this.engine = engine;
         this.name = name;
         this.start = engine.nanoTime();
@@ -52,7 +56,7 @@ final class LeaseRequest<T> {
     /** As {@link #make}, but empty once a holder has completed. */
     static CompletableFuture<Optional<Lease>> follow(
             LockEngine engine, String name, @Nullable String group, Terms terms, long maxHoldNanos, long waitNanos) {
-        engine.channel().follow();
+        engine.followChannel();
         return new LeaseRequest<Optional<Lease>>(
                         engine, name, group, terms, maxHoldNanos, patience(waitNanos), true, Function.identity())
                 .enter(waitNanos);
@@ -63,24 +67,51 @@ final class LeaseRequest<T> {
     }
 
     private CompletableFuture<T> enter(long waitNanos) {
-        LocalQueue queue = engine.enter(name, waiter);
-        if (!waiter.triesOnce()) {
-            Timer.Task timeout = engine.schedule(waitNanos, () -> queue.leaveAtDeadline(waiter));
-            future.whenComplete((lease, failure) -> timeout.cancel());
+        try {
+            LocalQueue queue = engine.enter(name, waiter);
+            if (waiter.isWaiting()) {
+                long timeout = engine.commandTimeout();
+                Timer.Task looking = engine.repeat(
+                        waiter.triesOnce() ? timeout : waitNanos, timeout, () -> lookAtDeadlineAndAfter(queue));
+                future.whenComplete((lease, failure) -> looking.cancel());
+            }
+            future.whenComplete((lease, failure) -> queue.abandon(waiter));
+            return future;
+        } catch (Throwable thrown) { // the caller has no future that would ever tell
+            withdraw(thrown);
+            waiter.watch().unavailable();
+            throw thrown;
         }
-        future.whenComplete((lease, failure) -> queue.abandon(waiter));
-        return future;
+    }
+
+    private void withdraw(Throwable thrown) {
+        waiter.gone = true;
+        engine.withdraw(name, waiter, thrown);
+    }
+
+    /** A future is told how it was decided; should that be lost with something that was thrown, it is found out here. */
+    private void lookAtDeadlineAndAfter(LocalQueue queue) {
+        int before = looks++;
+        if (future.isDone()) {
+            return;
+        }
+        if (!waiter.isWaiting()) {
+            if (before > 0) {
+                tell();
+            }
+        } else if (before >= (waiter.triesOnce() ? 1 : 2)) {
+            queue.giveUp(waiter);
+        } else if (!waiter.triesOnce()) {
+            queue.leaveAtDeadline(waiter);
+        }
     }
 
     /** There may be many followers, and what they do next is quick. */
     private void tell() {
         if (waiter.outcome() == Waiter.Plain.COMPLETED) {
-            engine.runInTurn(() -> {
-                waiter.watch().followed();
-                future.complete(result.apply(Optional.empty()));
-            });
+            engine.runInTurn(this::decide);
         } else {
-            engine.runLater(this::onDecision);
+            engine.runLater(this::decide);
         }
     }
 
@@ -97,6 +128,9 @@ final class LeaseRequest<T> {
                     }
                     interrupted = true; // decided first
                 } catch (ExecutionException failure) {
+                    if (failure.getCause() instanceof Error cause) {
+                        throw cause;
+                    }
                     throw failure.getCause() instanceof RuntimeException cause
                             ? cause
                             : new IllegalStateException(failure.getCause());
@@ -109,10 +143,31 @@ final class LeaseRequest<T> {
         }
     }
 
+    /** Each time it is told so, one after the other. */
+    private void decide() {
+        if (decisions.getAndIncrement() > 0) {
+            return;
+        }
+        try {
+            do {
+                onDecision();
+            } while (decisions.decrementAndGet() > 0);
+        } catch (Throwable thrown) {
+            decisions.set(0);
+            if (future.completeExceptionally(thrown)) {
+                withdraw(thrown);
+                waiter.watch().unavailable();
+            }
+        }
+    }
+
     private void onDecision() {
         Waiter.Outcome outcome = waiter.outcome();
         if (outcome instanceof Hold granted) {
             onGrant(granted);
+        } else if (outcome == Waiter.Plain.COMPLETED) {
+            waiter.watch().followed();
+            future.complete(result.apply(Optional.empty()));
         } else if (outcome instanceof Waiter.Failure failure) {
             waiter.watch().unavailable();
             engine.log().unavailable(name, failure.reason());
@@ -130,7 +185,7 @@ final class LeaseRequest<T> {
     }
 
     private void onGrant(Hold granted) {
-        if (granted.isOver()) {
+        if (!granted.isCertain()) {
             granted.queue().takeBackOverdue(waiter, granted);
         } else if (granted.claim()) {
             waiter.watch().acquired(granted);

@@ -107,8 +107,13 @@ final class LettuceScriptRunner implements ScriptRunner {
             }
             waiting.add(sent);
             anyWaits = true;
-            if (nextLook == null) {
-                look(LOOK_NANOS);
+            try {
+                if (nextLook == null) {
+                    look(LOOK_NANOS);
+                }
+            } catch (Throwable notScheduled) {
+                stopWaiting(sent);
+                throw notScheduled;
             }
             return null;
         }
@@ -222,7 +227,11 @@ final class LettuceScriptRunner implements ScriptRunner {
         if (current != null) {
             for (Sent each : inOrder) {
                 if (current.reaches(each.call.key())) {
-                    each.sendOn(current);
+                    try {
+                        each.sendOn(current);
+                    } catch (Throwable notSent) {
+                        each.completeExceptionally(notSent);
+                    }
                     stopWaiting(each);
                 }
             }

@@ -5,6 +5,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BiConsumer;
 
 import io.github.lockboot.LockListener;
 import io.github.lockboot.LockNames;
@@ -16,22 +17,19 @@ import org.jspecify.annotations.Nullable;
 final class ListenedWatch implements Watch, LockUse {
 
     private final Listeners registry;
-    private final List<LockListener> listeners;
+    private final List<Told> listeners;
     private final String name;
     private final @Nullable String group;
     private final @Nullable Thread thread;
     private final long requestedAt;
+    private final AtomicBoolean decided = new AtomicBoolean();
     private final AtomicBoolean ended = new AtomicBoolean();
     private final AtomicBoolean stuck = new AtomicBoolean();
     private volatile @Nullable Hold hold;
     private volatile long acquiredAt;
 
     ListenedWatch(
-            Listeners registry,
-            List<LockListener> listeners,
-            String name,
-            @Nullable String group,
-            @Nullable Thread thread) {
+            Listeners registry, List<Told> listeners, String name, @Nullable String group, @Nullable Thread thread) {
         this.registry = registry;
         this.listeners = listeners;
         this.name = name;
@@ -41,41 +39,46 @@ final class ListenedWatch implements Watch, LockUse {
     }
 
     void requested() {
-        Listeners.tell(listeners, listener -> listener.requested(this));
+        listeners.forEach(each -> each.tell(listener -> listener.requested(this)));
     }
 
     // --- the wait ---------------------------------------------------------------------------------------------
 
     @Override
     public void acquired(Hold granted) {
-        acquiredAt = registry.nanoTime();
-        hold = granted;
-        Duration waited = Duration.ofNanos(acquiredAt - requestedAt);
-        Listeners.tell(listeners, listener -> listener.acquired(this, granted.origin(), waited));
+        if (decided.compareAndSet(false, true)) {
+            acquiredAt = registry.nanoTime();
+            hold = granted;
+            Duration waited = Duration.ofNanos(acquiredAt - requestedAt);
+            listeners.forEach(each -> each.tell(listener -> listener.acquired(this, granted.origin(), waited)));
+        }
     }
 
     @Override
     public void notAcquired() {
-        Duration waited = since(requestedAt);
-        Listeners.tell(listeners, listener -> listener.notAcquired(this, waited));
+        decided((listener, waited) -> listener.notAcquired(this, waited));
     }
 
     @Override
     public void abandoned() {
-        Duration waited = since(requestedAt);
-        Listeners.tell(listeners, listener -> listener.abandoned(this, waited));
+        decided((listener, waited) -> listener.abandoned(this, waited));
     }
 
     @Override
     public void followed() {
-        Duration waited = since(requestedAt);
-        Listeners.tell(listeners, listener -> listener.followed(this, waited));
+        decided((listener, waited) -> listener.followed(this, waited));
     }
 
     @Override
     public void unavailable() {
-        Duration waited = since(requestedAt);
-        Listeners.tell(listeners, listener -> listener.unavailable(this, waited));
+        decided((listener, waited) -> listener.unavailable(this, waited));
+    }
+
+    private void decided(BiConsumer<LockListener, Duration> how) {
+        if (decided.compareAndSet(false, true)) {
+            Duration waited = since(requestedAt);
+            listeners.forEach(each -> each.tell(listener -> how.accept(listener, waited)));
+        }
     }
 
     // --- the hold ---------------------------------------------------------------------------------------------
@@ -83,16 +86,16 @@ final class ListenedWatch implements Watch, LockUse {
     @Override
     public <T extends @Nullable Object, E extends Throwable> T call(Action<T, E> action) throws E {
         Deque<Runnable> exits = new ArrayDeque<>(listeners.size());
-        Listeners.tell(listeners, listener -> {
+        listeners.forEach(each -> each.tell(listener -> {
             Runnable exit = listener.entering(this);
             if (exit != null) {
                 exits.push(exit);
             }
-        });
+        }));
         try {
             return action.run();
         } finally {
-            exits.forEach(Listeners::run);
+            exits.forEach(Told::run);
         }
     }
 
@@ -100,7 +103,7 @@ final class ListenedWatch implements Watch, LockUse {
     public void released(boolean known) {
         if (ended.compareAndSet(false, true)) {
             Duration held = held();
-            Listeners.tell(listeners, listener -> listener.released(this, held, known));
+            listeners.forEach(each -> each.tell(listener -> listener.released(this, held, known)));
         }
     }
 
@@ -108,7 +111,7 @@ final class ListenedWatch implements Watch, LockUse {
     public void lost(String reason) {
         if (ended.compareAndSet(false, true)) {
             Duration held = held();
-            registry.tellLater(listeners, listener -> listener.lost(this, held, reason));
+            listeners.forEach(each -> each.tellLater(listener -> listener.lost(this, held, reason)));
         }
     }
 
@@ -116,18 +119,18 @@ final class ListenedWatch implements Watch, LockUse {
     public void stuck() {
         if (stuck.compareAndSet(false, true)) {
             Duration held = held();
-            registry.tellLater(listeners, listener -> listener.stuck(this, held));
+            listeners.forEach(each -> each.tellLater(listener -> listener.stuck(this, held)));
         }
     }
 
     @Override
     public void renewed() {
-        registry.tellLater(listeners, listener -> listener.renewed(this));
+        listeners.forEach(each -> each.tellLater(listener -> listener.renewed(this)));
     }
 
     @Override
     public void renewalFailed() {
-        registry.tellLater(listeners, listener -> listener.renewalFailed(this));
+        listeners.forEach(each -> each.tellLater(listener -> listener.renewalFailed(this)));
     }
 
     /** Zero if it ends before its thread has come to say that it began. */

@@ -14,11 +14,16 @@ import org.jspecify.annotations.Nullable;
  * the lease is left, when the next one wants other terms, or when other JVMs are known to wait and as many as then waited here,
  * but at most the hand-off limit, have been served.
  *
- * <p>Everything happens under the mutex, and nothing under the mutex blocks. It lives as long as somebody waits or holds.
+ * <p>Everything happens under the mutex, and nothing under the mutex blocks. It lives as long as somebody waits or holds. What is
+ * thrown under the mutex ends it: all who wait fail, what nobody holds is given back, and the name begins anew.
  */
 final class LocalQueue {
 
-    private final Mutex mutex = new Mutex();
+    static final String FAILED = "the lock engine failed; see the cause";
+    static final String RAN_OUT = "its lease ran out";
+    private static final String THREAD_ENDED = "its thread ended without releasing it";
+
+    private final Mutex mutex = new Mutex(this::collapse);
     private final LockEngine engine;
     private final String name;
     private final Waiters waiters = new Waiters(mutex);
@@ -49,6 +54,15 @@ final class LocalQueue {
         });
     }
 
+    /** Does it under the mutex because something happened, so that nobody is there to be told what it throws. */
+    void onEvent(Runnable action) {
+        try {
+            locked(action);
+        } catch (Throwable thrown) {
+            LockLog.unexpected("when something happened to a lock", thrown);
+        }
+    }
+
     // --- those who want it ------------------------------------------------------------------------------------
 
     /** @return false if this queue has been retired: the caller takes the new one of that name */
@@ -56,7 +70,7 @@ final class LocalQueue {
         return mutex.locked(() -> {
             Hold current = holder;
             if (current != null && current.isOver()) {
-                lost(current.acquisition(), "its lease ran out");
+                lost(current.acquisition(), RAN_OUT);
             }
             if (retired) {
                 return false;
@@ -68,13 +82,24 @@ final class LocalQueue {
                 waiters.add(waiter);
                 askFor(waiter, false);
             } else if (waiter.triesOnce()) {
-                waiters.refuse(waiter);
+                tryOnce(waiter, acquisition);
             } else {
                 waiters.add(waiter);
-                engine.channel().open();
+                engine.openChannel();
             }
             return true;
         });
+    }
+
+    /** One that would not wait is told what Redis said last; if it has not, or has not answered, it learns with the others. */
+    private void tryOnce(Waiter waiter, Acquisition asked) {
+        if (asked.isOwned() || asked.isHeldElsewhere()) {
+            waiters.refuse(waiter);
+        } else if (asked.isAsking()) {
+            waiters.add(waiter);
+        } else {
+            waiters.fail(waiter, LockEngine.NO_ANSWER, asked.lastFailure());
+        }
     }
 
     /** Leaves for good: if it has been granted the lock and cannot use it, it does not wait again. */
@@ -82,6 +107,26 @@ final class LocalQueue {
         locked(() -> {
             if (!leave(waiter)) {
                 waiter.setOverdue();
+            }
+        });
+    }
+
+    /** Ends what became of one that is gone: it leaves, or what it was granted is given back. */
+    void withdraw(Waiter waiter) {
+        locked(() -> {
+            if (!leave(waiter) && waiter.outcome() instanceof Hold hold) {
+                hold.claim(); // unless it has been
+                release(hold);
+            }
+        });
+    }
+
+    /** Should have been decided long ago. */
+    void giveUp(Waiter waiter) {
+        locked(() -> {
+            if (waiter.isWaiting()) {
+                waiters.giveUp(waiter, LockEngine.NO_ANSWER, null);
+                leaveRedisIfNobodyWaits();
             }
         });
     }
@@ -100,17 +145,17 @@ final class LocalQueue {
 
     /**
      * Leaves because its time has passed. As long as Redis has not answered at all, nobody can tell it whether the lock is held;
-     * it then stays until the answer to the question under way, which comes within the command timeout. Either way it is decided
-     * without more waiting.
+     * it then stays until the answer to the question under way, which comes within the command timeout. If the last question was
+     * not answered, nobody can either. Either way it is decided without more waiting.
      */
     void leaveAtDeadline(Waiter waiter) {
         locked(() -> {
             Acquisition asked = acquisition;
-            Acquisition unanswered = asked == null || asked.isOwned() || asked.isAnswered() ? null : asked;
-            if (!waiter.isWaiting() || unanswered != null && unanswered.isAsking()) {
+            Acquisition unowned = asked == null || asked.isOwned() ? null : asked;
+            if (!waiter.isWaiting() || unowned != null && !unowned.isAnswered() && unowned.isAsking()) {
                 waiter.setOverdue();
-            } else if (unanswered != null) {
-                waiters.giveUp(waiter, LockEngine.NO_ANSWER, unanswered.lastFailure());
+            } else if (unowned != null && (!unowned.isAnswered() || unowned.lastFailure() != null)) {
+                waiters.giveUp(waiter, LockEngine.NO_ANSWER, unowned.lastFailure());
                 leaveRedisIfNobodyWaits();
             } else {
                 leave(waiter);
@@ -170,9 +215,55 @@ final class LocalQueue {
         }
     }
 
+    // --- what was not meant to happen -------------------------------------------------------------------------
+
+    /**
+     * Something was thrown in the middle of a change, so nothing is certain but who holds: that stays. Begins anew with everything
+     * else.
+     */
+    private void collapse(Throwable thrown) {
+        Acquisition current = acquisition;
+        Hold hold = holder;
+        boolean held = hold != null && !hold.takeBack() && hold.isHeld();
+        if (current != null && held) {
+            keepRenewed(current);
+        } else if (current != null) {
+            holder = null;
+            acquisition = null;
+            engine.renewer().remove(current);
+            current.abandon();
+        }
+        waiters.failAll(FAILED, thrown);
+        if (hold != null && hold.isTakenBack()) {
+            waiters.fail(hold.waiter(), FAILED, thrown);
+        }
+        retireIfIdle();
+    }
+
+    /** Is looked at now and then: what was cut short comes to its end, and who is gone leaves. */
+    void lookAfter() {
+        mutex.lookAfter();
+        Hold current = holder;
+        if (current != null && current.waiter().gone) {
+            withdraw(current.waiter());
+        } else if (acquisition == null) {
+            locked(this::retireIfIdle);
+        }
+    }
+
+    /** A hold that nobody renews any more although it should be. */
+    void keepRenewed(Acquisition owner) {
+        if (owner == acquisition && owner.renewal == null) {
+            engine.renewer().add(owner, owner.grant());
+        }
+    }
+
     // --- what Redis says --------------------------------------------------------------------------------------
 
-    /** The lock is ours: serves the first in the queue, or gives it back if nobody is left. */
+    /**
+     * The lock is ours: serves the first in the queue, or gives it back if nobody is left. Of the others those who would not wait, or
+     * no longer, have their answer too.
+     */
     void owned(Acquisition owner, Grant grant, long othersWaiting) {
         Waiter first = waiters.first();
         if (first == null) {
@@ -183,8 +274,8 @@ final class LocalQueue {
             unlockAndQueueAgain(owner, first);
         } else {
             engine.renewer().add(owner, grant);
-            serve(owner, grant);
-            waiters.refuseIf(Waiter::isOverdue);
+            serve(owner, grant, first);
+            waiters.refuseIf(waiter -> waiter.triesOnce() || waiter.isOverdue());
             if (othersWaiting > 0 || !engine.channel().isLive()) { // without the channel nobody can tell us
                 othersWait();
             }
@@ -202,12 +293,12 @@ final class LocalQueue {
      * @return whether somebody waits on
      */
     boolean stillWanted(Acquisition asked) {
-        waiters.refuseIf(waiter -> waiter.triesOnce() || waiter.isOverdue());
+        waiters.refuseIf(waiter -> waiter.triesOnce() || waiter.isOverdue() || !waiter.isThere());
         leaveRedisIfNobodyWaits();
         if (asked != acquisition) {
             return false;
         }
-        engine.channel().open();
+        engine.openChannel();
         return true;
     }
 
@@ -257,7 +348,7 @@ final class LocalQueue {
     /** Whether the one who holds it may have its lease renewed. */
     boolean keepsLease() {
         Hold current = holder;
-        return current == null || !current.isOverdue();
+        return current == null || current.waiter().isThere() && !current.isOverdue();
     }
 
     /** The lease of this acquisition is over although nobody gave it back. */
@@ -274,7 +365,7 @@ final class LocalQueue {
             waiters.putBack(current.waiter());
         } else {
             owner.drop();
-            if (current != null && current.lose(reason)) {
+            if (current != null && current.lose(current.waiter().isThere() ? reason : THREAD_ENDED)) {
                 engine.losses().report(current);
             }
         }
@@ -283,11 +374,10 @@ final class LocalQueue {
 
     // --- the one who holds it ---------------------------------------------------------------------------------
 
-    private void serve(Acquisition owner, Grant grant) {
-        Waiter next = waiters.takeFirst();
-        Hold hold = new Hold(engine, this, owner, grant, next);
+    private void serve(Acquisition owner, Grant grant, Waiter first) {
+        Hold hold = new Hold(engine, this, owner, grant, first);
         holder = hold;
-        waiters.grant(next, hold);
+        waiters.grantFirst(hold);
     }
 
     /**
@@ -318,7 +408,7 @@ final class LocalQueue {
     private CompletableFuture<Boolean> end(Hold hold, Function<Acquisition, CompletableFuture<Boolean>> how) {
         return mutex.locked(() -> {
             if (hold.isOver() && !hold.isReleased()) {
-                lost(hold.acquisition(), "its lease ran out");
+                lost(hold.acquisition(), RAN_OUT);
                 return LockEngine.NOT_INTACT;
             }
             if (!hold.release()) {
@@ -346,7 +436,7 @@ final class LocalQueue {
     private CompletableFuture<Boolean> passOn(Acquisition owner) {
         Waiter next = waiters.first();
         if (next != null && isSameTurn(owner, next)) {
-            serve(owner, owner.grant());
+            serve(owner, owner.grant(), next);
             return LockEngine.INTACT;
         }
         engine.renewer().remove(owner);
@@ -364,6 +454,7 @@ final class LocalQueue {
         return owner.terms.renew()
                 && next.terms().equals(owner.terms)
                 && owner.grant().canServeAnother(engine.nanoTime())
+                && !owner.grant().isInDoubt(engine.wallMillis())
                 && turn.takeOne();
     }
 

@@ -29,7 +29,9 @@ final class LockEngine implements GrantChannel.Subscriber, AutoCloseable {
     /** The longest lease that comes with a pushed grant; a waiter polls three times in it. */
     private static final long CLAIM_LEASE_MILLIS = 6_000;
 
+    private static final Duration LONGEST = Duration.ofNanos(LONGEST_NANOS);
     private static final long NO_THREAD_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+    private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long DRAIN_LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     /** How a registry waits and passes on. */
@@ -54,6 +56,7 @@ final class LockEngine implements GrantChannel.Subscriber, AutoCloseable {
     private final Timer timer;
     private final ExecutorService workers;
     private final Executor inTurn;
+    private final Rounds looks;
     private final DoubleSupplier random;
     private final GrantChannel channel;
     private final Renewer renewer;
@@ -85,7 +88,8 @@ final class LockEngine implements GrantChannel.Subscriber, AutoCloseable {
         this.store = store;
         this.timer = surroundings.timer();
         this.workers = surroundings.workers();
-        this.inTurn = Threads.inTurn(this::runLater);
+        this.inTurn = new InTurn(this::runLater);
+        this.looks = new Rounds(timer, LOOK_NANOS, this::lookAfter);
         this.random = surroundings.random();
         this.channel = channelFactory.create(this);
         this.renewer = new Renewer(this);
@@ -104,12 +108,27 @@ final class LockEngine implements GrantChannel.Subscriber, AutoCloseable {
 
     /** Has the waiter queue for the name. */
     LocalQueue enter(String name, Waiter waiter) {
+        looks.begin();
         while (true) {
             LocalQueue known = queues.get(name);
             LocalQueue queue = known != null ? known : queues.computeIfAbsent(name, n -> new LocalQueue(this, n));
             if (queue.enter(waiter)) {
                 return queue;
             }
+        }
+    }
+
+    /**
+     * Has nothing stay behind of one that is gone, whatever had become of it. Where there is no stack left, that is not tried: it would
+     * end in the middle. It is done when the queue is looked after, within a second.
+     */
+    void withdraw(String name, Waiter waiter, Throwable thrown) {
+        if (thrown instanceof StackOverflowError) {
+            return;
+        }
+        LocalQueue queue = waiter.outcome() instanceof Hold hold ? hold.queue() : queues.get(name);
+        if (queue != null) {
+            queue.onEvent(() -> queue.withdraw(waiter));
         }
     }
 
@@ -157,7 +176,7 @@ final class LockEngine implements GrantChannel.Subscriber, AutoCloseable {
     public void onPush(Push push) {
         Acquisition acquisition = acquisitions.get(push.id());
         if (acquisition != null) {
-            acquisition.queue().locked(() -> acquisition.onPush(push));
+            acquisition.queue().onEvent(() -> acquisition.onPush(push));
         } else if (ids.isOurs(push.id()) && store.isLockKey(push.key())) {
             // Redis holds the lock for an id that has ended: a late command revived it, or a failover brought it back.
             settler.unlock(store.nameOf(push.key()), push.id(), newestToken.get());
@@ -177,7 +196,57 @@ final class LockEngine implements GrantChannel.Subscriber, AutoCloseable {
 
     @Override
     public void onSubscribed() {
-        acquisitions.values().forEach(acquisition -> acquisition.queue().locked(acquisition::askSoon));
+        acquisitions.values().forEach(acquisition -> acquisition.queue().onEvent(acquisition::askSoon));
+    }
+
+    /** Nothing is lost without the channel but time, so nothing that is thrown there goes further. */
+    void openChannel() {
+        try {
+            channel.open();
+        } catch (Throwable thrown) {
+            LockLog.unexpected("when the channel was opened", thrown);
+        }
+    }
+
+    /** As {@link #openChannel}, when there is reason to doubt that it brings messages. */
+    void verifyChannel() {
+        try {
+            channel.verify();
+        } catch (Throwable thrown) {
+            LockLog.unexpected("when the channel was to be verified", thrown);
+        }
+    }
+
+    /** As {@link #openChannel}, for those who follow. */
+    void followChannel() {
+        try {
+            channel.follow();
+        } catch (Throwable thrown) {
+            LockLog.unexpected("when completions were to be listened to", thrown);
+        }
+    }
+
+    // --- looking after what is under way ----------------------------------------------------------------------
+
+    /**
+     * Everything under way has something that makes it go on: an answer, a task of the timer, a hold. Whatever was thrown may have
+     * cost that, so all of it is looked at now and then.
+     *
+     * @return whether anything is under way
+     */
+    private boolean lookAfter() {
+        long now = nanoTime();
+        long wallMillis = wallMillis();
+        acquisitions.values().forEach(acquisition -> {
+            if (acquisition.isOverdue(now)) {
+                acquisition.queue().onEvent(acquisition::lookAfter);
+            } else if (acquisition.isOwned() && acquisition.grant().isInDoubt(wallMillis)) {
+                renewer.renewSoon(acquisition);
+            }
+        });
+        queues.values().forEach(queue -> queue.onEvent(queue::lookAfter));
+        renewer.lookAfter();
+        return inUse() > 0;
     }
 
     // --- time and threads -------------------------------------------------------------------------------------
@@ -186,15 +255,28 @@ final class LockEngine implements GrantChannel.Subscriber, AutoCloseable {
         return timer.nanoTime();
     }
 
+    long wallMillis() {
+        return timer.wallMillis();
+    }
+
+    Moment now() {
+        return Moment.now(timer);
+    }
+
     Timer.Task schedule(long delayNanos, Runnable task) {
         return timer.schedule(delayNanos, task);
+    }
+
+    /** For what must happen although a single task may be lost with something that was thrown. */
+    Timer.Task repeat(long delayNanos, long pauseNanos, Runnable task) {
+        return timer.repeat(delayNanos, pauseNanos, task);
     }
 
     /** When the process has no thread left to give, it is tried again: what is told here must not be forgotten. */
     void runLater(Runnable mayBlock) {
         try {
             workers.execute(mayBlock);
-        } catch (OutOfMemoryError noThread) {
+        } catch (Throwable noThread) {
             schedule(NO_THREAD_NANOS, () -> runLater(mayBlock));
         }
     }
@@ -205,7 +287,10 @@ final class LockEngine implements GrantChannel.Subscriber, AutoCloseable {
     }
 
     static long nanosOf(Duration duration) {
-        return duration.compareTo(Duration.ofNanos(LONGEST_NANOS)) > 0 ? LONGEST_NANOS : duration.toNanos();
+        if (duration.compareTo(LONGEST) > 0) {
+            return LONGEST_NANOS;
+        }
+        return duration.compareTo(LONGEST.negated()) < 0 ? -LONGEST_NANOS : duration.toNanos();
     }
 
     /** The duration, shortened by chance to not less than half. */
@@ -221,6 +306,11 @@ final class LockEngine implements GrantChannel.Subscriber, AutoCloseable {
 
     long minInterval() {
         return settings.retryMinInterval().toNanos();
+    }
+
+    /** How long Redis may take for an answer. */
+    long commandTimeout() {
+        return settings.commandTimeout().toNanos();
     }
 
     long maxPause() {
@@ -279,7 +369,16 @@ final class LockEngine implements GrantChannel.Subscriber, AutoCloseable {
     CompletableFuture<Void> stopGranting() {
         closing = true;
         return CompletableFuture.allOf(
-                queues.values().stream().map(LocalQueue::close).toArray(CompletableFuture<?>[]::new));
+                queues.values().stream().map(LockEngine::closed).toArray(CompletableFuture<?>[]::new));
+    }
+
+    /** What is thrown for one does not keep the others open. */
+    private static CompletableFuture<Void> closed(LocalQueue queue) {
+        try {
+            return queue.close();
+        } catch (Throwable thrown) {
+            return CompletableFuture.failedFuture(thrown);
+        }
     }
 
     /**
@@ -306,8 +405,11 @@ final class LockEngine implements GrantChannel.Subscriber, AutoCloseable {
     @Override
     public void close() {
         closed = true;
-        channel.close();
-        timer.close();
-        workers.shutdown();
+        try {
+            channel.close();
+        } finally {
+            timer.close();
+            workers.shutdown();
+        }
     }
 }

@@ -17,6 +17,15 @@ final class LockLog {
         inTheClear = true;
     }
 
+    /** Something was thrown that nobody expects. Throws nothing itself: there may be no memory left to write a line with. */
+    static void unexpected(String where, Throwable thrown) {
+        try {
+            log.error("Unexpected failure " + where, thrown);
+        } catch (Throwable thrownHereToo) {
+            // what can be put in order is, without a line that says so
+        }
+    }
+
     void notAcquired(String name) {
         if (log.isDebugEnabled()) {
             log.debug("Lock not acquired, another held it: " + shown(name));
@@ -39,7 +48,12 @@ final class LockLog {
         }
     }
 
-    void callbackFailed(Throwable failure) {
+    /** Something should have gone on, and was made to. */
+    void overlooked(String name, String what) {
+        log.error("Lock engine: " + what + " had come to a halt and goes on: " + shown(name));
+    }
+
+    static void callbackFailed(Throwable failure) {
         log.warn("A callback for a lost lock failed", failure);
     }
 

@@ -95,15 +95,16 @@ final class LockStore {
     }
 
     private CompletableFuture<Reply> run(LuaScript script, String name, byte[] id, byte[]... more) {
-        byte[][] arguments = new byte[4 + more.length][];
-        arguments[0] = id;
-        arguments[1] = channels;
-        arguments[2] = poll;
-        arguments[3] = patience;
-        System.arraycopy(more, 0, arguments, 4, more.length);
         try {
+            Headroom.checkForClient();
+            byte[][] arguments = new byte[4 + more.length][];
+            arguments[0] = id;
+            arguments[1] = channels;
+            arguments[2] = poll;
+            arguments[3] = patience;
+            System.arraycopy(more, 0, arguments, 4, more.length);
             return runner.run(new ScriptRunner.Call(script, bytes(keyOf(name)), arguments));
-        } catch (RuntimeException failure) {
+        } catch (Throwable failure) { // whatever it is, the command may have been sent
             return CompletableFuture.failedFuture(failure);
         }
     }

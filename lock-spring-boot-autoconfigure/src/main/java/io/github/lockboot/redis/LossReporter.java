@@ -26,19 +26,23 @@ final class LossReporter {
     }
 
     void report(Hold hold) {
-        Thread owner = hold.owner();
-        if (owner != null) {
-            remember(hold, owner);
+        try {
+            Thread owner = hold.owner();
+            if (owner != null && owner.isAlive()) {
+                remember(hold, owner);
+            }
+            log.lost(hold, owner != null && hold.isOverdue() ? whereStuck(owner) : null);
+            hold.waiter().watch().lost(hold.lossReason());
+        } catch (Throwable thrown) {
+            LockLog.unexpected("when a loss was told", thrown);
         }
-        log.lost(hold, owner != null && hold.isOverdue() ? whereStuck(owner) : null);
-        hold.waiter().watch().lost(hold.lossReason());
         runCallbacks(hold);
     }
 
     void runCallbacks(Hold hold) {
         List<Runnable> callbacks = hold.takeLossCallbacks();
         if (!callbacks.isEmpty()) {
-            workers.execute(() -> callbacks.forEach(this::run));
+            workers.execute(() -> callbacks.forEach(LossReporter::run));
         }
     }
 
@@ -70,11 +74,11 @@ final class LossReporter {
         return where;
     }
 
-    private void run(Runnable callback) {
+    private static void run(Runnable callback) {
         try {
             callback.run();
-        } catch (RuntimeException | Error failure) {
-            log.callbackFailed(failure);
+        } catch (Throwable failure) {
+            LockLog.callbackFailed(failure);
         }
     }
 }

@@ -24,8 +24,10 @@ final class Poll {
     /**
      * In the queue: every interval, in case a push is missed, however far back, for who does not ask counts as dead. When the
      * lease before it ends, too, one after the other: those ahead may have died.
+     *
+     * @return how long that takes
      */
-    void inQueue(Reply.Queued queued) {
+    long inQueue(Reply.Queued queued) {
         long delay;
         if (engine.channel().isLive()) {
             backoff = 0;
@@ -36,12 +38,16 @@ final class Poll {
             delay = nextBackoff();
         }
         long expiry = TimeUnit.MILLISECONDS.toNanos(queued.leftMillis() + queued.position());
-        after(Math.min(delay, Math.max(expiry, engine.minInterval())));
+        return after(Math.min(delay, Math.max(expiry, engine.minInterval())));
     }
 
-    /** Where no push can come: soon, then rarer and rarer up to the interval. */
-    void unaided() {
-        after(nextBackoff());
+    /**
+     * Where no push can come: soon, then rarer and rarer up to the interval.
+     *
+     * @return how long that takes
+     */
+    long unaided() {
+        return after(nextBackoff());
     }
 
     void cancel() {
@@ -51,9 +57,10 @@ final class Poll {
         }
     }
 
-    private void after(long delay) {
+    private long after(long delay) {
         cancel();
         next = engine.schedule(delay, ask);
+        return delay;
     }
 
     private long nextBackoff() {

@@ -86,7 +86,12 @@ final class PubSubGrantChannel implements GrantChannel {
     @Override
     public void open() {
         if (!opened.get() && opened.compareAndSet(false, true)) {
-            workers.execute(this::subscribe);
+            try {
+                workers.execute(this::subscribe);
+            } catch (Throwable noThread) { // who waits next tries again
+                opened.set(false);
+                throw noThread;
+            }
         }
     }
 
@@ -98,7 +103,12 @@ final class PubSubGrantChannel implements GrantChannel {
     @Override
     public void follow() {
         if (!followed.get() && followed.compareAndSet(false, true) && started.get() != null) {
-            workers.execute(this::addCompletions);
+            try {
+                workers.execute(this::addCompletions);
+            } catch (Throwable noThread) { // who follows next tries again
+                followed.set(false);
+                throw noThread;
+            }
         }
     }
 
@@ -112,15 +122,14 @@ final class PubSubGrantChannel implements GrantChannel {
         try {
             running.addMessageListener(listener, new ChannelTopic(completionChannel));
             completionsRetryMillis = RECOVERY_MILLIS;
-        } catch (RuntimeException failure) {
+        } catch (Throwable failure) {
             running.removeMessageListener(listener);
             following.compareAndSet(running, null);
             if (completionsRetryMillis == RECOVERY_MILLIS) {
                 log.warn("The channel " + completionChannel
                         + " cannot be subscribed to, so those who wait for a flight only poll: " + failure);
             }
-            timer.schedule(
-                    TimeUnit.MILLISECONDS.toNanos(completionsRetryMillis), () -> workers.execute(this::addCompletions));
+            startLater(completionsRetryMillis, this::addCompletions);
             completionsRetryMillis = Math.min(2 * completionsRetryMillis, LONGEST_RECOVERY_MILLIS);
         }
     }
@@ -186,15 +195,15 @@ final class PubSubGrantChannel implements GrantChannel {
             return;
         }
         RedisMessageListenerContainer made = new RedisMessageListenerContainer();
-        made.setTaskExecutor(Runnable::run);
-        made.setSubscriptionExecutor(workers);
-        made.setRecoveryInterval(RECOVERY_MILLIS);
-        made.addMessageListener(new Listener(), new ChannelTopic(channel.get()));
-        container = made;
-        if (closed) {
-            return; // close() may have looked before
-        }
         try {
+            made.setTaskExecutor(Runnable::run);
+            made.setSubscriptionExecutor(workers);
+            made.setRecoveryInterval(RECOVERY_MILLIS);
+            made.addMessageListener(new Listener(), new ChannelTopic(channel.get()));
+            container = made;
+            if (closed) {
+                return; // close() may have looked before
+            }
             subscriptions.accept(cuts);
             made.setConnectionFactory(connectionFactory.get());
             made.afterPropertiesSet();
@@ -206,19 +215,34 @@ final class PubSubGrantChannel implements GrantChannel {
             } else if (followed.get()) {
                 workers.execute(this::addCompletions);
             }
-        } catch (RuntimeException failure) {
+        } catch (Throwable failure) { // no memory or no thread among them: nobody else would try again
             destroy(made);
             retryLater(failure);
         }
     }
 
-    private void retryLater(RuntimeException failure) {
+    private void retryLater(Throwable failure) {
         if (retryMillis == RECOVERY_MILLIS) {
             log.warn("The channel " + channel.get() + " cannot be subscribed to, so waiters for locks only poll: "
                     + failure);
         }
-        timer.schedule(TimeUnit.MILLISECONDS.toNanos(retryMillis), () -> workers.execute(this::subscribe));
+        try {
+            startLater(retryMillis, this::subscribe);
+        } catch (Throwable notScheduled) { // who waits next tries again
+            opened.set(false);
+            throw notScheduled;
+        }
         retryMillis = Math.min(2 * retryMillis, LONGEST_RECOVERY_MILLIS);
+    }
+
+    private void startLater(long delayMillis, Runnable blocking) {
+        timer.schedule(TimeUnit.MILLISECONDS.toNanos(delayMillis), () -> {
+            try {
+                workers.execute(blocking);
+            } catch (Throwable noThread) {
+                startLater(LONGEST_RECOVERY_MILLIS, blocking);
+            }
+        });
     }
 
     /** The client subscribes again when it is connected again, but only once, and does not tell when that was refused. */
@@ -231,9 +255,7 @@ final class PubSubGrantChannel implements GrantChannel {
 
         @Override
         public void onConnected() {
-            timer.schedule(
-                    TimeUnit.MILLISECONDS.toNanos(SUBSCRIBED_WITHIN_MILLIS),
-                    () -> workers.execute(PubSubGrantChannel.this::subscribeAnewIfDeaf));
+            startLater(SUBSCRIBED_WITHIN_MILLIS, PubSubGrantChannel.this::subscribeAnewIfDeaf);
         }
     }
 

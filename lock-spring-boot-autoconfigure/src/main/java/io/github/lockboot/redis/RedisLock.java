@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RedisLock implements NamedLock {
 
-    private static final long NO_DEADLINE = Long.MAX_VALUE;
+    private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private final LockEngine engine;
     private final String name;
@@ -102,25 +102,37 @@ public final class RedisLock implements NamedLock {
 
     private boolean acquire(Terms wanted, Waiter.Patience patience, long waitNanos, boolean interruptible)
             throws InterruptedException {
-        long deadline = patience == Waiter.Patience.LIMITED ? engine.nanoTime() + waitNanos : NO_DEADLINE;
+        Headroom.check();
         Watch watch = engine.listeners().requested(name, group, Thread.currentThread());
         Waiter waiter = Waiter.thread(wanted, maxHoldNanos, patience, watch);
-        LocalQueue queue = engine.enter(name, waiter);
+        try {
+            Deadline deadline = new Deadline(waiter, engine.nanoTime() + waitNanos);
+            await(waiter, engine.enter(name, waiter), deadline, interruptible);
+            return outcomeOf(waiter);
+        } catch (Throwable thrown) { // whatever it is, and whatever had become of it: the caller has no lock
+            waiter.gone = true;
+            engine.withdraw(name, waiter, thrown);
+            watch.unavailable(); // unless it has been told
+            throw thrown;
+        }
+    }
+
+    private void await(Waiter waiter, LocalQueue queue, Deadline deadline, boolean interruptible)
+            throws InterruptedException {
         boolean interrupted = false;
         try {
             while (!isDecided(queue, waiter)) {
                 interrupted |= Thread.interrupted();
                 if (interrupted && interruptible && queue.leave(waiter)) {
                     interrupted = false;
-                    watch.abandoned();
+                    waiter.watch().abandoned();
                     throw new InterruptedException();
                 }
                 // Taking the queue's mutex may have used up the wake-up that came with a decision: look again.
                 if (waiter.isWaiting()) {
-                    deadline = park(queue, waiter, deadline);
+                    deadline.park(queue);
                 }
             }
-            return outcomeOf(waiter);
         } finally {
             if (interrupted) {
                 Thread.currentThread().interrupt();
@@ -128,19 +140,48 @@ public final class RedisLock implements NamedLock {
         }
     }
 
-    /** Waits until something happens. @return the deadline, or none once it has been dealt with */
-    private long park(LocalQueue queue, Waiter waiter, long deadline) {
-        if (deadline == NO_DEADLINE) {
-            LockSupport.park(this);
-            return deadline;
+    /**
+     * Until when a thread waits. It is told of its outcome, but looks now and then whether it has one; and if it has none long after it
+     * must have had one, it waits no longer.
+     */
+    private final class Deadline {
+
+        private final Waiter waiter;
+        private final long at;
+        private boolean passed;
+        private int silences;
+
+        Deadline(Waiter waiter, long at) {
+            this.waiter = waiter;
+            this.at = at;
+            this.passed = waiter.triesOnce();
         }
-        long left = deadline - engine.nanoTime();
-        if (left > 0) {
-            LockSupport.parkNanos(this, left);
-            return deadline;
+
+        /** Waits until something happens. */
+        void park(LocalQueue queue) {
+            if (passed) {
+                parkForAnswer(queue);
+            } else if (waiter.isUnlimited()) {
+                LockSupport.parkNanos(RedisLock.this, LOOK_NANOS);
+            } else {
+                long left = at - engine.nanoTime();
+                if (left > 0) {
+                    LockSupport.parkNanos(RedisLock.this, Math.min(left, LOOK_NANOS));
+                } else {
+                    passed = true;
+                    queue.leaveAtDeadline(waiter);
+                }
+            }
         }
-        queue.leaveAtDeadline(waiter);
-        return NO_DEADLINE;
+
+        private void parkForAnswer(LocalQueue queue) {
+            long timeout = engine.commandTimeout();
+            long before = engine.nanoTime();
+            LockSupport.parkNanos(RedisLock.this, timeout);
+            if (engine.nanoTime() - before >= timeout && ++silences == 2) {
+                queue.giveUp(waiter);
+            }
+        }
     }
 
     /** Whether the wait is over; a grant counts once it is claimed, with its lease still running. */
@@ -149,7 +190,7 @@ public final class RedisLock implements NamedLock {
         if (!(outcome instanceof Hold granted)) {
             return outcome != Waiter.Plain.WAITING;
         }
-        if (granted.isOver()) {
+        if (!granted.isCertain()) {
             queue.takeBackOverdue(waiter, granted);
             return false;
         }
@@ -182,7 +223,9 @@ public final class RedisLock implements NamedLock {
 
     @Override
     public Lease asLease() {
-        return new OneHold(intact());
+        Hold hold = intact();
+        hold.waiter().outliveThread();
+        return new OneHold(hold);
     }
 
     private void giveBack(Hold hold) {

@@ -230,6 +230,8 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
     /** Settings of a registry. Every setter throws {@link IllegalArgumentException} for what no registry may have. */
     public static final class Builder {
 
+        private static final Duration LONGEST = Duration.ofDays(24);
+
         private final RedisConnectionFactory connectionFactory;
         private boolean asItIs;
         private String keyPrefix = "lock:";
@@ -293,7 +295,7 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
         /**
          * How often a waiter asks Redis, in case a pushed grant was missed.
          *
-         * @param interval above zero
+         * @param interval above zero, at most 24 days
          * @return this builder
          */
         public Builder retryInterval(Duration interval) {
@@ -304,7 +306,7 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
         /**
          * How soon a waiter asks again that no push can reach; it then backs off up to the retry interval.
          *
-         * @param interval above zero
+         * @param interval above zero, at most 24 days
          * @return this builder
          */
         public Builder retryMinInterval(Duration interval) {
@@ -315,7 +317,7 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
         /**
          * How long Redis may take for a command, connecting included.
          *
-         * @param timeout above zero
+         * @param timeout above zero, at most 24 days
          * @return this builder
          */
         public Builder commandTimeout(Duration timeout) {
@@ -398,7 +400,8 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
         }
 
         private static Duration requirePositive(Duration duration, String what) {
-            return require(!duration.isNegative() && !duration.isZero(), duration, what + " must be positive");
+            require(!duration.isNegative() && !duration.isZero(), duration, what + " must be positive");
+            return require(duration.compareTo(LONGEST) <= 0, duration, what + " must be at most " + LONGEST);
         }
 
         private static <T> T require(boolean condition, T value, String message) {

@@ -5,6 +5,7 @@ import java.util.Comparator;
 import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 import org.jspecify.annotations.Nullable;
@@ -21,6 +22,7 @@ final class Renewer {
     record Entry(Acquisition acquisition, long due, long tolerance, long sequence) {}
 
     private static final long NEVER = Long.MAX_VALUE;
+    private static final long LATE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final LockEngine engine;
     private final long start;
@@ -73,13 +75,35 @@ final class Renewer {
     private void planRound(long due) {
         synchronized (plan) {
             if (due < nextRound) {
+                Timer.Task planned = engine.schedule(due - now(), this::round);
                 if (round != null) {
                     round.cancel();
                 }
+                round = planned;
                 nextRound = due;
-                round = engine.schedule(due - now(), this::round);
             }
         }
+    }
+
+    /** Is looked at on the timer's thread now and then: a round that was due before and did not come never will. */
+    void lookAfter() {
+        if (nextRound != NEVER && now() - nextRound > LATE_NANOS) {
+            round();
+        } else if (nextRound == NEVER) {
+            planNext();
+        }
+    }
+
+    /** Renews a lease that is in doubt, whenever it would have been due. */
+    void renewSoon(Acquisition owner) {
+        owner.queue().onEvent(() -> {
+            Entry planned = owner.renewal;
+            boolean soon =
+                    planned != null && planned.due - now() <= owner.grant().retryDelay();
+            if (owner.isOwned() && owner.terms.renew() && owner.queue().keepsLease() && !soon) {
+                enter(owner, engine.nanoTime(), 0);
+            }
+        });
     }
 
     private void round() {
@@ -90,10 +114,14 @@ final class Renewer {
         try {
             renew(takeDue());
         } finally {
-            Iterator<Entry> next = entries.iterator();
-            if (next.hasNext()) {
-                planRound(next.next().due);
-            }
+            planNext();
+        }
+    }
+
+    private void planNext() {
+        Iterator<Entry> next = entries.iterator();
+        if (next.hasNext()) {
+            planRound(next.next().due);
         }
     }
 
@@ -107,7 +135,7 @@ final class Renewer {
                 return toRenew;
             }
             entries.remove(first);
-            first.acquisition.queue().locked(() -> {
+            first.acquisition.queue().onEvent(() -> {
                 if (first.acquisition.renewal == first && lookAt(first.acquisition)) {
                     toRenew.add(first.acquisition);
                 }
@@ -121,37 +149,51 @@ final class Renewer {
         long now = engine.nanoTime();
         Grant grant = owner.grant();
         if (grant.isOver(now)) {
-            owner.queue().lost(owner, "its lease ran out");
+            owner.queue().lost(owner, LocalQueue.RAN_OUT);
             return false;
         }
         boolean renew = owner.terms.renew() && owner.queue().keepsLease();
-        if (owner.terms.renew() && !renew) {
-            watchOf(owner).stuck();
-        }
         long retry = now + grant.retryDelay();
         enter(owner, renew && retry - grant.deadline() < 0 ? retry : grant.deadline(), 0);
+        Hold holder = holderOf(owner);
+        if (holder != null && owner.terms.renew() && holder.isOverdue()) {
+            holder.waiter().watch().stuck();
+        }
         return renew;
     }
 
     /** All are sent before any is answered; Lettuce pipelines them. */
     private void renew(List<Acquisition> due) {
         for (Acquisition owner : due) {
-            long sentAt = engine.nanoTime();
-            owner.renew()
-                    .whenComplete((reply, failure) -> owner.queue().locked(() -> {
-                        if (owner.onRenewal(reply, sentAt)) {
-                            add(owner, owner.grant());
-                            watchOf(owner).renewed();
-                        } else if (reply == null) {
-                            watchOf(owner).renewalFailed();
-                        }
-                    }));
+            try {
+                renew(owner);
+            } catch (Throwable thrown) { // it is due again soon
+                LockLog.unexpected("when a lease was renewed", thrown);
+            }
         }
     }
 
-    private static Watch watchOf(Acquisition owner) {
+    private void renew(Acquisition owner) {
+        Moment sentAt = engine.now();
+        owner.renew()
+                .whenComplete((reply, failure) -> owner.queue().onEvent(() -> {
+                    if (owner.onRenewal(reply, sentAt)) {
+                        add(owner, owner.grant());
+                        watchOf(owner).renewed();
+                    } else if (reply == null) {
+                        watchOf(owner).renewalFailed();
+                    }
+                }));
+    }
+
+    private static @Nullable Hold holderOf(Acquisition owner) {
         Hold holder = owner.queue().holder();
-        return holder != null && holder.acquisition() == owner ? holder.waiter().watch() : Watch.NONE;
+        return holder != null && holder.acquisition() == owner ? holder : null;
+    }
+
+    private static Watch watchOf(Acquisition owner) {
+        Hold holder = holderOf(owner);
+        return holder == null ? Watch.NONE : holder.waiter().watch();
     }
 
     private long now() {

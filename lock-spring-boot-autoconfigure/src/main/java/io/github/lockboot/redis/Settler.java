@@ -46,11 +46,16 @@ final class Settler {
 
     private void tryToSettle(Supplier<CompletableFuture<Reply>> end, CompletableFuture<Void> settled, long pause) {
         end.get().whenComplete((reply, failure) -> {
-            if (failure == null || engine.isClosed()) {
+            try {
+                if (failure == null || engine.isClosed()) {
+                    settled.complete(null);
+                } else {
+                    long longer = Math.min(2 * pause, engine.maxPause());
+                    engine.schedule(engine.jittered(pause), () -> tryToSettle(end, settled, longer));
+                }
+            } catch (Throwable thrown) { // left to expire
                 settled.complete(null);
-            } else {
-                long longer = Math.min(2 * pause, engine.maxPause());
-                engine.schedule(engine.jittered(pause), () -> tryToSettle(end, settled, longer));
+                LockLog.unexpected("when an end was to be repeated", thrown);
             }
         });
     }

@@ -8,6 +8,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.github.lockboot.redis.CommandNumbers.ForeignReplyException;
+import io.github.lockboot.redis.RedisFailure.NotConnectedException;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 /**
@@ -46,12 +47,22 @@ final class TemplateScriptRunner implements ScriptRunner {
             }
         };
         if (before == null) {
-            executor.execute(turn);
+            begin(turn, reply);
         } else {
-            before.thenRun(() -> executor.execute(turn));
+            before.thenRun(() -> begin(turn, reply));
         }
         expiry.watch(reply);
         return reply;
+    }
+
+    /** Without a thread it fails, and the next one on that key has its turn. */
+    private void begin(Runnable turn, CompletableFuture<Reply> reply) {
+        try {
+            executor.execute(turn);
+        } catch (Throwable noThread) {
+            reply.completeExceptionally(new NotConnectedException("no thread to ask Redis on", noThread));
+            turn.run();
+        }
     }
 
     private void runNow(Call call, String key, CompletableFuture<Reply> reply) {
@@ -61,7 +72,7 @@ final class TemplateScriptRunner implements ScriptRunner {
                 throw new ForeignReplyException();
             }
             reply.complete(Reply.parse(answer));
-        } catch (RuntimeException failure) {
+        } catch (Throwable failure) {
             reply.completeExceptionally(failure);
         }
     }

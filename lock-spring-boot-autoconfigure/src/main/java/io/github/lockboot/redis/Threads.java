@@ -1,11 +1,7 @@
 package io.github.lockboot.redis;
 
-import java.util.Objects;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.LinkedTransferQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -13,6 +9,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /** The registry's threads: daemons, named, gone when idle. */
 final class Threads {
+
+    /** So many tasks run at a time. */
+    static final int USUALLY = 64;
+
+    /** So many may, where those that run wait for others. */
+    static final int AT_MOST = 512;
 
     private static final long IDLE_SECONDS = 10;
 
@@ -27,33 +29,67 @@ final class Threads {
         };
     }
 
-    /** For what may block: callbacks of users, making connections, clients without an asynchronous side. Once shut down, the
-     * caller does it. */
-    static ExecutorService workers(String name) {
-        return new ThreadPoolExecutor(
-                0,
-                Integer.MAX_VALUE,
-                IDLE_SECONDS,
-                TimeUnit.SECONDS,
-                new SynchronousQueue<>(),
-                daemons(name),
-                (task, shutDown) -> task.run());
+    /**
+     * For what may block: callbacks of users, making connections, clients without an asynchronous side. Tasks that find no thread
+     * free wait in order. Once shut down, the caller does it.
+     *
+     * @param timer looks after tasks that wait
+     */
+    static ExecutorService workers(ThreadFactory threads, Timer timer) {
+        return new Workers(threads, timer);
     }
 
-    /** Runs tasks in order, on at most one thread of the executor at a time. */
-    static Executor inTurn(Executor executor) {
-        Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
-        AtomicInteger open = new AtomicInteger();
-        Runnable drain = () -> {
-            do {
-                Objects.requireNonNull(tasks.poll()).run();
-            } while (open.decrementAndGet() > 0);
-        };
-        return task -> {
-            tasks.add(task);
-            if (open.getAndIncrement() == 0) {
-                executor.execute(drain);
+    /** Where none has come to its end for a second, what runs may wait for what does not: then there may be more. */
+    private static final class Workers extends ThreadPoolExecutor {
+
+        private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
+        private static final int MORE = 16;
+
+        private final Rounds rounds;
+        private long ended;
+
+        Workers(ThreadFactory threads, Timer timer) {
+            super(0, USUALLY, IDLE_SECONDS, TimeUnit.SECONDS, new Line(), threads);
+            this.rounds = new Rounds(timer, LOOK_NANOS, this::lookAfter);
+            setRejectedExecutionHandler((task, pool) -> {
+                if (isShutdown()) {
+                    task.run();
+                } else {
+                    rounds.begin();
+                    ((Line) getQueue()).append(task);
+                }
+            });
+        }
+
+        /** @return whether any task waits */
+        private boolean lookAfter() {
+            boolean waiting = !getQueue().isEmpty();
+            long before = ended;
+            ended = getCompletedTaskCount();
+            if (!waiting) {
+                setMaximumPoolSize(USUALLY);
+            } else if (ended == before) {
+                setMaximumPoolSize(Math.min(AT_MOST, getMaximumPoolSize() + MORE));
+                for (int i = 0; i < MORE && getPoolSize() < getMaximumPoolSize(); i++) {
+                    execute(() -> {}); // the thread that is made for it goes on with the others
+                }
             }
-        };
+            return waiting;
+        }
+    }
+
+    /** Is offered a task only for a thread that is free, so that otherwise one is made. */
+    private static final class Line extends LinkedTransferQueue<Runnable> {
+
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        public boolean offer(Runnable task) {
+            return tryTransfer(task);
+        }
+
+        void append(Runnable task) {
+            super.offer(task);
+        }
     }
 }

@@ -1,11 +1,15 @@
 package io.github.lockboot.redis;
 
-import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
-/** Monotonic time and things to do later, on one thread. Tasks must not block; those left at the close never run. */
+/**
+ * Time, and things to do later, on one thread. Tasks must not block; what one throws is logged and harms no other. Those left at
+ * the close never run.
+ */
 interface Timer extends AutoCloseable {
 
     /** A scheduled task. */
@@ -13,20 +17,31 @@ interface Timer extends AutoCloseable {
         void cancel();
     }
 
-    /** As {@link System#nanoTime()}: only differences mean something. */
+    /** As {@link System#nanoTime()}: only differences mean something. It may stand still while the machine sleeps. */
     long nanoTime();
+
+    /** As {@link System#currentTimeMillis()}: somebody may set it. It goes on while the machine sleeps. */
+    long wallMillis();
 
     /** Runs the task once the time has passed; zero or less: as soon as possible, never on the calling thread. */
     Task schedule(long delayNanos, Runnable task);
 
+    /** Runs the task once the time has passed, and again a pause after each end of it, whatever it throws, until it is cancelled. */
+    Task repeat(long delayNanos, long pauseNanos, Runnable task);
+
     @Override
     void close();
 
-    /** The system's clock and one daemon thread, started at the first use. */
+    /** The system's clocks and one daemon thread, started at the first use. */
     static Timer system(String threadName) {
-        ScheduledThreadPoolExecutor thread = new ScheduledThreadPoolExecutor(1, Threads.daemons(threadName));
+        return system(Threads.daemons(threadName));
+    }
+
+    static Timer system(ThreadFactory threads) {
+        ScheduledThreadPoolExecutor thread = new ScheduledThreadPoolExecutor(1, threads);
         thread.setRemoveOnCancelPolicy(true);
         thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+        thread.setContinueExistingPeriodicTasksAfterShutdownPolicy(false);
         thread.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
         return new Timer() {
 
@@ -36,14 +51,38 @@ interface Timer extends AutoCloseable {
             }
 
             @Override
+            public long wallMillis() {
+                return System.currentTimeMillis();
+            }
+
+            @Override
             public Task schedule(long delayNanos, Runnable task) {
-                ScheduledFuture<?> future = thread.schedule(task, delayNanos, TimeUnit.NANOSECONDS);
+                return cancelling(thread.schedule(guarded(task), delayNanos, TimeUnit.NANOSECONDS));
+            }
+
+            @Override
+            public Task repeat(long delayNanos, long pauseNanos, Runnable task) {
+                return cancelling(
+                        thread.scheduleWithFixedDelay(guarded(task), delayNanos, pauseNanos, TimeUnit.NANOSECONDS));
+            }
+
+            private Task cancelling(Future<?> future) {
                 return () -> future.cancel(false);
             }
 
             @Override
             public void close() {
                 thread.shutdown();
+            }
+        };
+    }
+
+    private static Runnable guarded(Runnable task) {
+        return () -> {
+            try {
+                task.run();
+            } catch (Throwable thrown) {
+                LockLog.unexpected("on the timer's thread", thrown);
             }
         };
     }

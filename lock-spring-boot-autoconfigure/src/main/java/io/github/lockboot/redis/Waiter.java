@@ -40,6 +40,14 @@ final class Waiter {
     private boolean overdue;
     private volatile Outcome outcome = Plain.WAITING;
 
+    /**
+     * Whether nobody is there any more for what it wants or holds. Set without a call, because there may be no stack left for
+     * one: it is then passed over, and its hold given back.
+     */
+    volatile boolean gone;
+
+    private volatile boolean outlivesThread;
+
     private Waiter(
             Terms terms,
             long maxHoldNanos,
@@ -111,6 +119,16 @@ final class Waiter {
 
     void setOverdue() {
         overdue = true;
+    }
+
+    /** Whether it would use the lock: whoever asked is there, and has not said otherwise. */
+    boolean isThere() {
+        return !gone && (thread == null || outlivesThread || thread.isAlive());
+    }
+
+    /** Its hold may be released by any thread, so it does not end with its own. */
+    void outliveThread() {
+        outlivesThread = true;
     }
 
     boolean isWaiting() {

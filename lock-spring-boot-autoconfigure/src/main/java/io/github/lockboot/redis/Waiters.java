@@ -25,9 +25,15 @@ final class Waiters {
         return inOrder.size();
     }
 
+    /** Who is next; those that are gone are passed over. */
     @Nullable
     Waiter first() {
-        return inOrder.peek();
+        Waiter first = inOrder.peek();
+        while (first != null && !first.isThere()) {
+            leave(first);
+            first = inOrder.peek();
+        }
+        return first;
     }
 
     void add(Waiter waiter) {
@@ -36,7 +42,7 @@ final class Waiters {
 
     /** Puts back one that had been granted the lock and could not use it. */
     void putBack(Waiter waiter) {
-        if (waiter.isOverdue() || waiter.triesOnce()) {
+        if (waiter.isOverdue() || waiter.triesOnce() || !waiter.isThere()) {
             refuse(waiter);
         } else {
             inOrder.addFirst(waiter.waitAgain());
@@ -44,17 +50,14 @@ final class Waiters {
     }
 
     void leave(Waiter waiter) {
-        inOrder.remove(waiter);
         refuse(waiter);
+        inOrder.remove(waiter);
     }
 
-    Waiter takeFirst() {
-        return inOrder.remove();
-    }
-
-    void grant(Waiter waiter, Hold hold) {
-        waiter.grant(hold);
-        mutex.tellLater(waiter);
+    void grantFirst(Hold hold) {
+        Waiter first = inOrder.remove();
+        first.grant(hold);
+        mutex.tellLater(first);
     }
 
     void refuse(Waiter waiter) {
@@ -69,8 +72,8 @@ final class Waiters {
 
     /** One that waited for an answer and got none. */
     void giveUp(Waiter waiter, String reason, @Nullable Throwable cause) {
-        inOrder.remove(waiter);
         fail(waiter, reason, cause);
+        inOrder.remove(waiter);
     }
 
     void refuseIf(Predicate<Waiter> which) {
@@ -82,7 +85,12 @@ final class Waiters {
     }
 
     void failAll(String reason, @Nullable Throwable cause) {
-        failIf(waiter -> true, reason, cause);
+        for (Waiter first = inOrder.peek(); first != null; first = inOrder.peek()) {
+            if (first.isWaiting()) {
+                fail(first, reason, cause);
+            }
+            inOrder.remove();
+        }
     }
 
     /** Ends the wait of those who follow. */

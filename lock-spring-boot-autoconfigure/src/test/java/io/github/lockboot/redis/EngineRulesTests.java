@@ -44,7 +44,7 @@ class EngineRulesTests {
         void aLeaseCountsFromBeforeItWasAskedFor() {
             CompletableFuture<Lease> future = scripted.acquire(LONG);
             Sent acquire = scripted.next("acquire");
-            scripted.timer.tick(seconds(20));
+            scripted.timer.stopFor(seconds(20));
             acquire.answer(new Reply.Owner(100, 30_000, 0));
             assertThat(future.join().remaining()).isEqualTo(Duration.ofMillis(30_000 - 20_000 - 300 - 2));
         }
@@ -112,6 +112,79 @@ class EngineRulesTests {
             assertThat(future).isNotDone();
             scripted.next("acquire").answer(new Reply.Owner(101, 30_000, 0));
             assertThat(future.join().remaining()).isGreaterThan(seconds(29));
+        }
+
+        /** The monotonic clock has stood still, and only the time of day tells. */
+        @Test
+        void afterASleepBeyondItsLeaseAHoldIsNotBelievedIn() {
+            Lease lease = scripted.granted(100, TTL);
+            scripted.timer.setWallForwardBy(seconds(29.697));
+            assertThat(lease.isValid()).isTrue();
+            scripted.timer.setWallForwardBy(seconds(0.001));
+            assertThat(lease.isValid()).isFalse();
+            assertThat(lease.remaining()).isZero();
+        }
+
+        /** Nothing has happened to the hold, and nobody is told that it was lost. */
+        @Test
+        void aTimeOfDayThatIsSetForwardCostsOneRenewalAndNoHold() {
+            Lease lease = scripted.granted(100, TTL);
+            AtomicInteger losses = new AtomicInteger();
+            lease.onLost(losses::incrementAndGet);
+            scripted.timer.setWallForwardBy(Duration.ofDays(1));
+            assertThat(lease.isValid()).isFalse();
+            scripted.timer.tick(seconds(1));
+            scripted.next("renew").answer(new Reply.Renewed(30_000, 0));
+            assertThat(lease.isValid()).isTrue();
+            scripted.timer.tick(seconds(9));
+            scripted.nothingIsSent();
+            assertThat(losses).hasValue(0);
+            scripted.engine.queue(ScriptedEngine.NAME).release((Hold) lease);
+            scripted.next("unlock").answer(new Reply.Released());
+        }
+
+        @Test
+        void aHoldThatAnotherGotDuringASleepIsLostAtOnce() {
+            Lease lease = scripted.granted(100, TTL);
+            AtomicInteger losses = new AtomicInteger();
+            lease.onLost(losses::incrementAndGet);
+            scripted.timer.setWallForwardBy(TTL);
+            scripted.timer.tick(seconds(1));
+            scripted.next("renew").answer(new Reply.NotOwner());
+            assertThat(losses).hasValue(1);
+        }
+
+        @Test
+        void aTimeOfDayThatIsSetBackChangesNothing() {
+            Lease lease = scripted.granted(100, TTL);
+            scripted.timer.setWallForwardBy(Duration.ofDays(-1));
+            assertThat(lease.isValid()).isTrue();
+            scripted.timer.tick(seconds(9.4));
+            scripted.nothingIsSent();
+            scripted.timer.stopFor(TTL);
+            assertThat(lease.isValid()).isFalse();
+        }
+
+        @Test
+        void aGrantThatWasSleptAwayIsNotTaken() {
+            CompletableFuture<Lease> future = scripted.acquire(LONG);
+            scripted.holdThreads();
+            scripted.next("acquire").answer(new Reply.Owner(100, TTL.toMillis(), 0));
+            scripted.timer.setWallForwardBy(TTL);
+            scripted.resumeThreads();
+            assertThat(future).isNotDone();
+            scripted.next("unlock").answer(new Reply.NotOwner());
+            scripted.next("acquire").answer(new Reply.Owner(200, TTL.toMillis(), 0));
+            assertThat(future.join().isValid()).isTrue();
+        }
+
+        @Test
+        void aHoldThatWasSleptAwayIsNotPassedOn() {
+            Lease lease = scripted.granted(100, TTL);
+            scripted.acquire(LONG);
+            scripted.timer.setWallForwardBy(TTL);
+            scripted.engine.queue(ScriptedEngine.NAME).release((Hold) lease);
+            assertThat(scripted.next("unlock").argument(5)).as("the next id").isNotEmpty();
         }
 
         @Test
@@ -289,7 +362,7 @@ class EngineRulesTests {
         void aTryThatIsGrantedTooLateIsRefusedAndDoesNotTryAgain() {
             CompletableFuture<Lease> future = scripted.acquire(Duration.ZERO);
             Sent acquire = scripted.next("acquire");
-            scripted.timer.tick(TTL);
+            scripted.timer.stopFor(TTL);
             acquire.answer(new Reply.Owner(100, TTL.toMillis(), 0));
             assertThat(future.handle((lease, failure) -> failure).join()).isInstanceOf(LockNotAcquiredException.class);
             scripted.next("unlock").answer(new Reply.NotOwner());
@@ -469,6 +542,80 @@ class EngineRulesTests {
             }
             scripted.next("acquire").answer(new Reply.Owner(101, 30_000, 0));
             assertThat(future.join().isValid()).isTrue();
+        }
+
+        private Throwable failureOf(CompletableFuture<Lease> future) {
+            return future.handle((lease, failure) -> failure).getNow(null);
+        }
+
+        @Test
+        void whoTriesOnceBehindAQuestionWithoutAnswerIsToldOfTheOutage() {
+            CompletableFuture<Lease> first = scripted.acquire(LONG);
+            CompletableFuture<Lease> once = scripted.acquire(Duration.ZERO);
+            assertThat(once).isNotDone();
+            scripted.next("acquire").fail("timed out");
+            assertThat(failureOf(first)).isInstanceOf(LockUnavailableException.class);
+            assertThat(failureOf(once)).isInstanceOf(LockUnavailableException.class);
+            scripted.next("cancel").answer(new Reply.Unknown());
+            scripted.nothingIsSent();
+            assertThat(scripted.engine.inUse()).isZero();
+        }
+
+        @Test
+        void whoTriesOnceBehindAQuestionIsRefusedWhenAnotherHoldsIt() {
+            scripted.acquire(LONG);
+            CompletableFuture<Lease> once = scripted.acquire(Duration.ZERO);
+            queuedAt(1, 100);
+            assertThat(failureOf(once)).isInstanceOf(LockNotAcquiredException.class);
+            scripted.nothingIsSent();
+            assertThat(failureOf(scripted.acquire(Duration.ZERO))).isInstanceOf(LockNotAcquiredException.class);
+            scripted.nothingIsSent();
+        }
+
+        @Test
+        void whoTriesOnceBehindAQuestionIsRefusedWhenWhoAskedGetsIt() {
+            CompletableFuture<Lease> first = scripted.acquire(LONG);
+            CompletableFuture<Lease> once = scripted.acquire(Duration.ZERO);
+            scripted.next("acquire").answer(new Reply.Owner(100, 30_000, 0));
+            assertThat(first.join().isValid()).isTrue();
+            assertThat(failureOf(once)).isInstanceOf(LockNotAcquiredException.class);
+            scripted.nothingIsSent();
+        }
+
+        @Test
+        void whoTriesOnceBehindOneThatLeavesGetsTheFreeLock() {
+            CompletableFuture<Lease> first = scripted.acquire(LONG);
+            CompletableFuture<Lease> once = scripted.acquire(Duration.ZERO);
+            first.cancel(false);
+            scripted.next("acquire").answer(new Reply.Owner(100, 30_000, 0));
+            assertThat(once.join().isValid()).isTrue();
+            scripted.nothingIsSent();
+        }
+
+        @Test
+        void whoTriesOnceBehindWaitersWhosePollsFailIsToldOfTheOutage() {
+            scripted.acquire(LONG);
+            queuedAt(1, 100);
+            scripted.timer.tick(seconds(2));
+            Sent poll = scripted.next("acquire");
+            poll.fail("timed out");
+            assertThat(failureOf(scripted.acquire(Duration.ZERO))).isInstanceOf(LockUnavailableException.class);
+            scripted.timer.tick(seconds(0.02));
+            CompletableFuture<Lease> duringThePoll = scripted.acquire(Duration.ZERO);
+            assertThat(duringThePoll).isNotDone();
+            queuedAt(1, 100);
+            assertThat(failureOf(duringThePoll)).isInstanceOf(LockNotAcquiredException.class);
+        }
+
+        @Test
+        void whoseTimeEndsWhileThePollsFailIsToldOfTheOutage() {
+            scripted.acquire(LONG);
+            CompletableFuture<Lease> timed = scripted.acquire(seconds(3));
+            queuedAt(1, 100);
+            scripted.timer.tick(seconds(2));
+            scripted.next("acquire").fail("timed out");
+            scripted.timer.tick(seconds(1));
+            assertThat(failureOf(timed)).isInstanceOf(LockUnavailableException.class);
         }
 
         @Test

@@ -4,8 +4,10 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import io.github.lockboot.Actor;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockUnavailableException;
+import io.github.lockboot.RecordingLockListener;
 import io.github.lockboot.redis.ScriptedEngine.Sent;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
@@ -127,6 +129,43 @@ class LeaseRulesTests {
         scripted.timer.tick(Duration.ofMinutes(1));
         scripted.nothingIsSent();
         assertThat(scripted.engine.inUse()).isZero();
+    }
+
+    /** Threads that end with the lock in their hands, on real threads. */
+    @Nested
+    class OfAThreadThatEnds {
+
+        private final RedisLock lock = new RedisLock(scripted.engine, NAME, new Terms(TTL.toMillis(), true), 0, null);
+
+        private void holdAndEnd() throws Exception {
+            Thread holder = new Thread(lock::lock);
+            holder.start();
+            Actor.await("it asks", () -> scripted.sentCount() > 0);
+            scripted.next("acquire").answer(new Reply.Owner(100, TTL.toMillis(), 0));
+            holder.join();
+        }
+
+        @Test
+        void theLeaseIsNotRenewedAndTheLossIsToldOnce() throws Exception {
+            RecordingLockListener listener = new RecordingLockListener();
+            scripted.engine.listeners().add(listener);
+            holdAndEnd();
+            assertThat(renewals(TTL)).isZero();
+            assertThat(listener.told)
+                    .containsExactly(
+                            "requested name", "acquired name ASKED", "lost name its thread ended without releasing it");
+            assertThat(scripted.engine.inUse()).isZero();
+        }
+
+        @Test
+        void whoWaitsBehindItGetsTheLock() throws Exception {
+            holdAndEnd();
+            CompletableFuture<Lease> next = scripted.acquire(LONG);
+            scripted.timer.tick(TTL);
+            scripted.next("acquire").answer(new Reply.Owner(200, TTL.toMillis(), 0));
+            assertThat(next.join().isValid()).isTrue();
+            release(next.join());
+        }
     }
 
     @Nested

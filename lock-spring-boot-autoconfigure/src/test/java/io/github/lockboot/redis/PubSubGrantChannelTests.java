@@ -28,7 +28,7 @@ class PubSubGrantChannelTests {
     private static TestRegistries registries;
 
     private final ManualTimer timer = new ManualTimer();
-    private final ExecutorService workers = Threads.workers("channel-test");
+    private final ExecutorService workers = Threads.workers(Threads.daemons("channel-test"), timer);
     private final AtomicInteger asked = new AtomicInteger();
     private final AtomicInteger subscriptions = new AtomicInteger();
     private volatile CompletableFuture<Void> answer = CompletableFuture.completedFuture(null);

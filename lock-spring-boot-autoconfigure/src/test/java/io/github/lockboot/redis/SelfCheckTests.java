@@ -10,6 +10,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.ExecutorService;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
@@ -103,14 +104,11 @@ class SelfCheckTests {
     @ParameterizedTest
     @CsvSource({"-60, 60 s ahead of", "60, 60 s behind"})
     void aClockFarFromOursIsFound(long secondsOff, String problem) {
-        try (TestRegistries registries = TestRegistries.on(at(server))) {
+        try (TestRegistries registries = TestRegistries.on(at(server));
+                Timer timer = Timer.system("test")) {
+            ExecutorService workers = Threads.workers(Threads.daemons("test"), timer);
             LockStore store = new LockStore(
-                    Connections.to(
-                                    registries.connectionFactory(),
-                                    true,
-                                    Duration.ofSeconds(2),
-                                    Timer.system("test"),
-                                    Threads.workers("test"))
+                    Connections.to(registries.connectionFactory(), true, Duration.ofSeconds(2), timer, workers)
                             .runner(),
                     "lock:",
                     Duration.ofSeconds(2),
@@ -119,7 +117,7 @@ class SelfCheckTests {
             SelfCheck check = new SelfCheck(
                     registries::connectionFactory,
                     store,
-                    Threads.workers("test"),
+                    workers,
                     Duration.ofSeconds(2),
                     () -> Instant.now().plusSeconds(secondsOff));
             assertThat(check.run()).singleElement().satisfies(finding -> {

@@ -47,6 +47,11 @@ final class SimulatedClient {
     private boolean crashed;
     private long pausedUntil;
     private long lastPause = Long.MIN_VALUE;
+    private long asleepAt = Long.MAX_VALUE;
+    private long slept;
+    private long wallAhead;
+    private boolean hasSlept;
+    private boolean isSetBack;
 
     /** How likely what goes wrong is; it can be ended. */
     static final class Faults {
@@ -144,6 +149,30 @@ final class SimulatedClient {
         time.trace(() -> session + " pauses for " + nanos / MILLI + " ms");
         pausedUntil = Math.max(pausedUntil, time.now() + nanos);
         lastPause = pausedUntil;
+    }
+
+    /** As a pause, but its monotonic clock stands still meanwhile. */
+    void sleep(long nanos) {
+        if (asleepAt == Long.MAX_VALUE && !isSetBack) {
+            hasSlept = true;
+            time.trace(() -> session + " sleeps for " + nanos / MILLI + " ms");
+            asleepAt = time.now();
+            long awakeAt = asleepAt + nanos;
+            pausedUntil = Math.max(pausedUntil, awakeAt);
+            lastPause = pausedUntil;
+            time.after(nanos, () -> {
+                slept += awakeAt - asleepAt;
+                asleepAt = Long.MAX_VALUE;
+            });
+        }
+    }
+
+    /** Somebody sets its time of day; not back where it sleeps too, for then nothing is left to tell how long it slept. */
+    void setTimeOfDay(long forwardBy) {
+        long step = hasSlept ? Math.abs(forwardBy) : forwardBy;
+        isSetBack |= step < 0;
+        time.trace(() -> session + " has its time of day set forward by " + step / MILLI + " ms");
+        wallAhead += step;
     }
 
     boolean hasPausedSince(long when) {
@@ -339,18 +368,49 @@ final class SimulatedClient {
 
         @Override
         public long nanoTime() {
-            return clockOffset + (long) (time.now() * clockRate);
+            return clockOffset + (long) ((Math.min(time.now(), asleepAt) - slept) * clockRate);
+        }
+
+        @Override
+        public long wallMillis() {
+            boolean stands = flaw == SimulatedRedis.Flaw.SLEEP_IS_NOT_NOTICED;
+            return ((stands ? Math.min(time.now(), asleepAt) - slept : time.now()) + wallAhead) / MILLI;
         }
 
         @Override
         public Task schedule(long delayNanos, Runnable task) {
             boolean[] cancelled = {false};
-            after((long) (Math.max(0, delayNanos) / clockRate) + 1, () -> {
-                if (!cancelled[0]) {
+            runAt(nanoTime() + Math.max(0, delayNanos), task, cancelled);
+            return () -> cancelled[0] = true;
+        }
+
+        @Override
+        public Task repeat(long delayNanos, long pauseNanos, Runnable task) {
+            boolean[] cancelled = {false};
+            Runnable again = new Runnable() {
+
+                @Override
+                public void run() {
+                    task.run();
+                    runAt(nanoTime() + pauseNanos, this, cancelled);
+                }
+            };
+            runAt(nanoTime() + Math.max(0, delayNanos), again, cancelled);
+            return () -> cancelled[0] = true;
+        }
+
+        /** By its own clock, which may stand still meanwhile. */
+        private void runAt(long nanoTime, Runnable task, boolean[] cancelled) {
+            after((long) ((nanoTime - nanoTime()) / clockRate) + 1, () -> {
+                if (cancelled[0]) {
+                    return;
+                }
+                if (nanoTime() - nanoTime < 0) {
+                    runAt(nanoTime, task, cancelled);
+                } else {
                     task.run();
                 }
             });
-            return () -> cancelled[0] = true;
         }
 
         @Override

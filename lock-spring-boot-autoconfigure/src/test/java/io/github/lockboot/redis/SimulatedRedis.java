@@ -173,6 +173,7 @@ final class SimulatedRedis {
         TOKENS_REPEAT,
         KEYS_STAY,
         COMMANDS_NEVER_TIME_OUT,
-        CLOCKS_RUN_SLOW
+        CLOCKS_RUN_SLOW,
+        SLEEP_IS_NOT_NOTICED
     }
 }

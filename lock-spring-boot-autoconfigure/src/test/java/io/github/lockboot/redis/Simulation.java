@@ -159,8 +159,14 @@ final class Simulation {
 
     private void mishap(SimulatedClient client) {
         int dice = random.nextInt(100);
-        if (dice < 30) {
+        if (dice < 22) {
             client.pause(world.upTo(world.upTo(30 * SECOND)));
+        } else if (dice < 28) {
+            client.sleep(world.upTo(world.upTo(30 * SECOND)));
+            world.count("slept");
+        } else if (dice < 30) {
+            client.setTimeOfDay(world.upTo(world.upTo(120 * SECOND)) - 10 * SECOND);
+            world.count("time of day set");
         } else if (dice < 60) {
             client.cutConnection(world.upTo(3 * SECOND));
         } else if (dice < 85) {

@@ -33,7 +33,7 @@ class SimulationTests {
     private static final int LINES = 300;
 
     private final Map<String, Integer> seen = new TreeMap<>();
-    private final Logger log = (Logger) LoggerFactory.getLogger(Mutex.class);
+    private final Logger log = (Logger) LoggerFactory.getLogger(RedisLock.class);
     private final ListAppender<ILoggingEvent> disorder = new ListAppender<>();
 
     @BeforeEach
@@ -63,6 +63,7 @@ class SimulationTests {
         assertThat(seen)
                 .as("what the schedules reach")
                 .containsKeys("acquired", "lost", "mishap", "stopped", "stranger", "followed", "completed")
+                .containsKeys("slept", "time of day set")
                 .containsKeys("LockNotAcquiredException", "LockUnavailableException", "CancellationException");
     }
 

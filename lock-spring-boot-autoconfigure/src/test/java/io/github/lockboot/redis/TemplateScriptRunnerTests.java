@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.lockboot.Actor;
 import io.github.lockboot.fixture.RedisServer;
@@ -55,6 +56,30 @@ class TemplateScriptRunnerTests {
         tasks.remove().run();
         assertThat(second).isCompleted();
         assertThat(tasks).isEmpty();
+    }
+
+    @Test
+    void withoutAThreadItFailsAndTheNextOnTheKeyHasItsTurn() {
+        AtomicInteger lacking = new AtomicInteger();
+        TemplateScriptRunner scarce = new TemplateScriptRunner(
+                registries.connectionFactory(), new Expiry(new ManualTimer(), Long.MAX_VALUE / 2), task -> {
+                    if (lacking.getAndDecrement() > 0) {
+                        throw new OutOfMemoryError("unable to create native thread");
+                    }
+                    tasks.add(task);
+                });
+        ScriptRunner.Call call = new ScriptRunner.Call(LuaScript.INSPECT, "scarce".getBytes(StandardCharsets.UTF_8));
+        lacking.set(1);
+        assertThat(scarce.run(call)).isCompletedExceptionally();
+        CompletableFuture<Reply> first = scarce.run(call);
+        CompletableFuture<Reply> second = scarce.run(call);
+        CompletableFuture<Reply> third = scarce.run(call);
+        lacking.set(1);
+        tasks.remove().run();
+        assertThat(first).isCompleted();
+        assertThat(second).isCompletedExceptionally();
+        tasks.remove().run();
+        assertThat(third).isCompletedWithValueMatching(reply -> reply instanceof Reply.Free);
     }
 
     @Test

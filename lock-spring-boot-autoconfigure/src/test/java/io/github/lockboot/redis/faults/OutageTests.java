@@ -130,6 +130,26 @@ class OutageTests {
     }
 
     @Test
+    void whoTriesOnceBesideOthersIsToldOfTheOutage() throws Exception {
+        for (boolean gone : new boolean[] {false, true}) {
+            if (gone) {
+                fleet.server().resume();
+                fleet.server().kill();
+            } else {
+                registry.get("warm").tryLock();
+                fleet.server().pause();
+            }
+            List<CompletableFuture<Boolean>> tries = new ArrayList<>();
+            for (int i = 0; i < 4; i++) {
+                tries.add(fleet.actor().start(() -> registry.get("once").tryLock()));
+            }
+            for (CompletableFuture<Boolean> each : tries) {
+                assertThatThrownBy(() -> Actor.get(each)).isInstanceOf(LockUnavailableException.class);
+            }
+        }
+    }
+
+    @Test
     void noWaiterHangsWhileRedisIsDown() throws Exception {
         fleet.server().kill();
         Duration worst = Duration.ZERO;

@@ -1,0 +1,224 @@
+package io.github.lockboot.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.github.lockboot.Actor;
+import io.github.lockboot.LockListener;
+import io.github.lockboot.LockUse;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/** How many threads a registry takes, and what becomes of what finds none. */
+class ThreadsTests {
+
+    @Nested
+    class Workers {
+
+        private final ManualTimer timer = new ManualTimer();
+        private final ExecutorService workers = Threads.workers(Threads.daemons("test"), timer);
+        private final Set<Thread> used = ConcurrentHashMap.newKeySet();
+        private final CountDownLatch free = new CountDownLatch(1);
+
+        @AfterEach
+        void stop() {
+            free.countDown();
+            workers.shutdown();
+        }
+
+        private void block(int tasks) throws InterruptedException {
+            CountDownLatch begun = new CountDownLatch(tasks);
+            for (int i = 0; i < tasks; i++) {
+                workers.execute(() -> {
+                    used.add(Thread.currentThread());
+                    begun.countDown();
+                    awaitFree();
+                });
+            }
+            assertThat(begun.await(30, TimeUnit.SECONDS)).isTrue();
+        }
+
+        private void awaitFree() {
+            try {
+                free.await();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        }
+
+        @Test
+        void thousandsOfTasksTakeNoMoreThreadsThanAreAllowed() throws InterruptedException {
+            int tasks = 5_000;
+            CountDownLatch ended = new CountDownLatch(tasks);
+            for (int i = 0; i < tasks; i++) {
+                workers.execute(() -> {
+                    used.add(Thread.currentThread());
+                    ended.countDown();
+                });
+            }
+            assertThat(ended.await(30, TimeUnit.SECONDS)).isTrue();
+            assertThat(used).hasSizeLessThanOrEqualTo(Threads.USUALLY);
+        }
+
+        @Test
+        void whatFindsNoThreadWaitsInOrder() throws InterruptedException {
+            block(Threads.USUALLY);
+            List<Integer> order = new ArrayList<>();
+            CountDownLatch ended = new CountDownLatch(100);
+            for (int i = 0; i < 100; i++) {
+                int number = i;
+                workers.execute(() -> {
+                    synchronized (order) {
+                        order.add(number);
+                    }
+                    ended.countDown();
+                });
+            }
+            assertThat(order).isEmpty();
+            free.countDown();
+            assertThat(ended.await(30, TimeUnit.SECONDS)).isTrue();
+            assertThat(used).hasSize(Threads.USUALLY);
+        }
+
+        @Test
+        void whatRunsMayWaitForWhatFindsNoThread() throws InterruptedException {
+            block(Threads.USUALLY);
+            workers.execute(free::countDown);
+            assertThat(free.getCount()).isOne();
+            timer.tick(Duration.ofSeconds(2));
+            assertThat(free.await(30, TimeUnit.SECONDS)).isTrue();
+        }
+
+        @Test
+        void thereIsALimitToWhatWaitsForOneAnother() {
+            for (int i = 0; i < 2 * Threads.AT_MOST; i++) {
+                workers.execute(() -> {
+                    used.add(Thread.currentThread());
+                    awaitFree();
+                });
+            }
+            for (int i = 0; i < Threads.AT_MOST; i++) {
+                timer.tick(Duration.ofSeconds(1));
+            }
+            Actor.await("all threads are taken", () -> used.size() == Threads.AT_MOST);
+        }
+
+        @Test
+        void onceClosedTheCallerDoesIt() {
+            workers.shutdown();
+            workers.execute(() -> used.add(Thread.currentThread()));
+            assertThat(used).containsExactly(Thread.currentThread());
+        }
+    }
+
+    @Nested
+    class OneAfterTheOther {
+
+        private final ConcurrentLinkedQueue<Runnable> threads = new ConcurrentLinkedQueue<>();
+        private final List<Integer> done = new ArrayList<>();
+
+        @Test
+        void whatOneTaskThrowsHarmsNoOther() {
+            InTurn inTurn = new InTurn(threads::add);
+            inTurn.execute(() -> {
+                throw new StackOverflowError();
+            });
+            inTurn.execute(() -> done.add(2));
+            assertThat(threads).hasSize(1);
+            threads.remove().run();
+            inTurn.execute(() -> done.add(3));
+            threads.remove().run();
+            assertThat(done).containsExactly(2, 3);
+        }
+
+        @Test
+        void aThreadThatCannotBeHadIsAskedForAgain() {
+            AtomicInteger lacking = new AtomicInteger(1);
+            Executor scarce = task -> {
+                if (lacking.getAndDecrement() > 0) {
+                    throw new OutOfMemoryError("unable to create native thread");
+                }
+                threads.add(task);
+            };
+            InTurn inTurn = new InTurn(scarce);
+            assertThatExceptionOfType(OutOfMemoryError.class).isThrownBy(() -> inTurn.execute(() -> done.add(1)));
+            inTurn.execute(() -> done.add(2));
+            threads.remove().run();
+            assertThat(done).containsExactly(1, 2);
+            assertThat(inTurn.waiting()).isZero();
+        }
+    }
+
+    @Nested
+    class ListenersThatHang {
+
+        private final CountDownLatch hanging = new CountDownLatch(1);
+        private final AtomicInteger heard = new AtomicInteger();
+        private final LockListener hangs = new LockListener() {
+
+            @Override
+            public void renewed(LockUse use) {
+                try {
+                    hanging.await();
+                } catch (InterruptedException e) {
+                    throw new AssertionError(e);
+                }
+                heard.incrementAndGet();
+            }
+        };
+        private final LockListener hears = new LockListener() {
+
+            @Override
+            public void renewed(LockUse use) {
+                heard.incrementAndGet();
+            }
+        };
+        private final ExecutorService workers = Threads.workers(Threads.daemons("test"), new ManualTimer());
+        private final Listeners listeners = new Listeners(new ManualTimer(), workers);
+
+        @AfterEach
+        void stop() {
+            hanging.countDown();
+            workers.shutdown();
+        }
+
+        @Test
+        void othersHearAllTheSame() {
+            listeners.add(hangs);
+            listeners.add(hears);
+            Watch watch = listeners.requested("name", null, null);
+            for (int i = 0; i < 1_000; i++) {
+                watch.renewed();
+            }
+            Actor.await("the other hears all", () -> heard.get() == 1_000);
+        }
+
+        @Test
+        void whatTheyAreToldDoesNotPileUpWithoutLimit() {
+            listeners.add(hangs);
+            Watch watch = listeners.requested("name", null, null);
+            for (int i = 0; i < 3 * Told.MOST_UNTOLD; i++) {
+                watch.renewed();
+            }
+            hanging.countDown();
+            Actor.await("it has heard what was kept", () -> heard.get() >= Told.MOST_UNTOLD);
+            int kept = heard.get();
+            watch.renewed();
+            Actor.await("it hears again", () -> heard.get() == kept + 1);
+            assertThat(kept).isBetween(Told.MOST_UNTOLD, Told.MOST_UNTOLD + 1);
+        }
+    }
+}
