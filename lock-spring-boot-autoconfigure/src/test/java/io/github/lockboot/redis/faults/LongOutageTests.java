@@ -34,7 +34,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 /** Redis is away for long: what is kept for it meanwhile does not grow, and all is told when it is back. */
 class LongOutageTests {
 
-    private static final Duration COMMAND_TIMEOUT = Duration.ofMillis(200);
+    private static final Duration COMMAND_TIMEOUT = Duration.ofMillis(500);
     private static final Duration TTL = Duration.ofMinutes(1);
     private static final Duration OUTAGE = Duration.ofSeconds(4);
     private static final int USERS = 200;
