@@ -15,6 +15,8 @@ import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.redis.RedisLockRegistry;
+import io.github.lockboot.redis.TestRegistries;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -55,6 +57,8 @@ class SaturatedExecutorTests {
                 .withUserConfiguration(BusyApplication.class)
                 .withPropertyValues("lock.ttl=" + TTL.toMillis() + "ms", "lock.startup-check=off")
                 .run(context -> {
+                    RedisLockRegistry locks = context.getBean(RedisLockRegistry.class);
+                    Actor.await("connected", () -> TestRegistries.canLock(locks, "connecting"));
                     ForkJoinPool common = ForkJoinPool.commonPool();
                     try {
                         for (int i = 0; i < WAITING_TASKS; i++) {

@@ -185,10 +185,10 @@ class CommandCountTests {
 
     @Test
     void aReleaseWakesOneOfManyWaiters() throws Exception {
-        NamedLock held = registries.registry().get("crowded");
+        NamedLock held = registries.connected().get("crowded");
         held.lock();
         List<NamedLock> elsewhere = IntStream.range(0, 4)
-                .mapToObj(i -> registries.registry().get("crowded"))
+                .mapToObj(i -> registries.connected().get("crowded"))
                 .toList();
         List<CompletableFuture<Void>> waiting = new ArrayList<>();
         CompletableFuture<Void> end = new CompletableFuture<>();
