@@ -24,8 +24,11 @@ record Moment(long wallMillis, long nanos) {
         return nanos + TimeUnit.MILLISECONDS.toNanos(certain(leaseMillis));
     }
 
-    /** The end of a lease from then on by the time of day. */
+    /**
+     * The end of a lease from then on by the time of day. Half the margin, so that on a machine that has not slept the monotonic
+     * clock is first to say so, although the time of day is in whole milliseconds and is now and then corrected.
+     */
     long wallDeadline(long leaseMillis) {
-        return wallMillis + certain(leaseMillis);
+        return wallMillis + (certain(leaseMillis) + leaseMillis) / 2;
     }
 }

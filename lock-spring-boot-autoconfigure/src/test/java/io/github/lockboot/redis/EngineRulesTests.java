@@ -118,11 +118,23 @@ class EngineRulesTests {
         @Test
         void afterASleepBeyondItsLeaseAHoldIsNotBelievedIn() {
             Lease lease = scripted.granted(100, TTL);
-            scripted.timer.setWallForwardBy(seconds(29.697));
+            scripted.timer.setWallForwardBy(seconds(29.848));
             assertThat(lease.isValid()).isTrue();
             scripted.timer.setWallForwardBy(seconds(0.001));
             assertThat(lease.isValid()).isFalse();
             assertThat(lease.remaining()).isZero();
+        }
+
+        /** A hold that is not valid any more, and is released before its deadline, has not been lost. */
+        @Test
+        void aTimeOfDayThatIsAheadByMillisecondsDoesNotMakeAHoldInvalidBeforeItIsLost() {
+            Lease lease = scripted.granted(100, Duration.ofSeconds(1));
+            scripted.timer.setWallForwardBy(Duration.ofMillis(5));
+            scripted.timer.stopFor(Duration.ofMillis(987));
+            assertThat(lease.isValid()).isTrue();
+            scripted.timer.stopFor(Duration.ofMillis(1));
+            assertThat(lease.isValid()).isFalse();
+            assertThatExceptionOfType(LockLostException.class).isThrownBy(lease::close);
         }
 
         /** Nothing has happened to the hold, and nobody is told that it was lost. */
