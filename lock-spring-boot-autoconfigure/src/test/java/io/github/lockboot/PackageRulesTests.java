@@ -29,7 +29,11 @@ class PackageRulesTests {
 
     private static final String BASE = "io.github.lockboot";
     private static final String AOP = BASE + ".aop";
+    private static final String INTERNAL = BASE + ".internal";
     private static final String REDIS = BASE + ".redis";
+    private static final String ENGINE = REDIS + ".engine";
+    private static final String CONNECTION = REDIS + ".connection";
+    private static final String PROTOCOL = REDIS + ".protocol";
     private static final String MEMORY = BASE + ".memory";
     private static final String FENCING = BASE + ".fencing";
     private static final String OBSERVABILITY = BASE + ".observability";
@@ -40,13 +44,24 @@ class PackageRulesTests {
             .importPackages(BASE);
 
     @Test
-    void whatUsersImportKnowsOnlyTheJdk() {
+    void whatUsersImportKnowsOnlyTheJdkAndWhatAllRoomsStandOn() {
         classes()
                 .that()
                 .resideInAPackage(BASE)
                 .should()
                 .onlyDependOnClassesThat()
-                .resideInAnyPackage(BASE, "java..", "org.jspecify..")
+                .resideInAnyPackage(BASE, INTERNAL, "java..", "org.jspecify..")
+                .check(MAIN);
+    }
+
+    @Test
+    void whatAllRoomsStandOnKnowsOnlyTheJdkAndTheLog() {
+        classes()
+                .that()
+                .resideInAPackage(INTERNAL)
+                .should()
+                .onlyDependOnClassesThat()
+                .resideInAnyPackage(INTERNAL, "java..", "org.jspecify..", "org.apache.commons.logging..")
                 .check(MAIN);
     }
 
@@ -55,18 +70,48 @@ class PackageRulesTests {
         for (String middle : new String[] {AOP, REDIS, MEMORY, FENCING, OBSERVABILITY}) {
             noClasses()
                     .that()
-                    .resideInAPackage(middle)
+                    .resideInAPackage(middle + "..")
                     .should()
                     .dependOnClassesThat(JavaClass.Predicates.resideInAPackage(BASE + "..")
-                            .and(JavaClass.Predicates.resideOutsideOfPackages(BASE, middle)))
+                            .and(JavaClass.Predicates.resideOutsideOfPackages(BASE, INTERNAL, middle + "..")))
                     .allowEmptyShould(true)
                     .check(MAIN);
         }
     }
 
+    /** {@code redis -> engine -> protocol <- connection}: a call goes one way. */
+    @Test
+    void theRoomsOfRedisKnowEachOtherInOneDirection() {
+        seesNothingOf(PROTOCOL, REDIS, ENGINE, CONNECTION);
+        seesNothingOf(CONNECTION, REDIS, ENGINE);
+        seesNothingOf(ENGINE, REDIS, CONNECTION);
+        seesNothingOf(ENGINE, "org.springframework..", "io.lettuce..");
+    }
+
+    private static void seesNothingOf(String room, String... others) {
+        noClasses()
+                .that()
+                .resideInAPackage(room)
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage(others)
+                .check(MAIN);
+    }
+
+    @Test
+    void theRoomsOfRedisAreForRedisAlone() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackage(REDIS + "..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage(ENGINE, CONNECTION, PROTOCOL)
+                .check(MAIN);
+    }
+
     @Test
     void packagesHaveNoCycles() {
-        slices().matching(BASE + ".(*)..").should().beFreeOfCycles().check(MAIN);
+        slices().matching(BASE + ".(**)").should().beFreeOfCycles().check(MAIN);
     }
 
     @Test
@@ -156,7 +201,7 @@ class PackageRulesTests {
 
     @Test
     void onlyRedisSeesLettuce() {
-        onlyIn(REDIS, "io.lettuce..");
+        onlyIn(REDIS + "..", "io.lettuce..");
     }
 
     /** The bean type of the connection factory is the one thing autoconfigure hands from the context to the registry. */
@@ -164,7 +209,7 @@ class PackageRulesTests {
     void onlyRedisSeesSpringDataButForTheConnectionFactory() {
         noClasses()
                 .that()
-                .resideOutsideOfPackage(REDIS)
+                .resideOutsideOfPackage(REDIS + "..")
                 .and()
                 .resideOutsideOfPackage(AUTOCONFIGURE)
                 .should()
@@ -184,7 +229,18 @@ class PackageRulesTests {
     @Tag("this-build")
     void noOtherModuleHasClassesInThesePackages() throws IOException {
         Path here = Path.of("").toAbsolutePath();
-        Set<String> packages = Set.of(BASE, AOP, REDIS, MEMORY, FENCING, OBSERVABILITY, AUTOCONFIGURE);
+        Set<String> packages = Set.of(
+                BASE,
+                AOP,
+                REDIS,
+                ENGINE,
+                CONNECTION,
+                PROTOCOL,
+                INTERNAL,
+                MEMORY,
+                FENCING,
+                OBSERVABILITY,
+                AUTOCONFIGURE);
         try (Stream<Path> modules = Files.walk(here.getParent(), 2)) {
             assertThat(modules.filter(module -> !module.startsWith(here))
                             .map(module -> module.resolve("src/main/java"))

@@ -5,6 +5,13 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Function;
 
+import io.github.lockboot.internal.Threads;
+import io.github.lockboot.internal.Timer;
+import io.github.lockboot.redis.connection.Connections;
+import io.github.lockboot.redis.connection.PubSubGrantChannel;
+import io.github.lockboot.redis.engine.LockEngine;
+import io.github.lockboot.redis.protocol.AcquisitionIds;
+import io.github.lockboot.redis.protocol.LockStore;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 /** The parts of a registry, put together with the system's clock, threads and randomness. */

@@ -16,6 +16,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 import io.github.lockboot.redis.RedisLockRegistry.Finding;
+import io.github.lockboot.redis.protocol.LockStore;
+import io.github.lockboot.redis.protocol.LuaScript;
+import io.github.lockboot.redis.protocol.Reply;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.Message;
 import org.springframework.data.redis.connection.MessageListener;

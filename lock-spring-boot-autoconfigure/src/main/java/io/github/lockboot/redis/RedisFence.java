@@ -4,7 +4,9 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 
 import io.github.lockboot.StaleTokenException;
-import io.github.lockboot.redis.CommandNumbers.ForeignReplyException;
+import io.github.lockboot.redis.connection.BlockingScripts;
+import io.github.lockboot.redis.protocol.CommandNumbers.ForeignReplyException;
+import io.github.lockboot.redis.protocol.LuaScript;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.RedisSystemException;
 import org.springframework.data.redis.connection.RedisConnectionFactory;

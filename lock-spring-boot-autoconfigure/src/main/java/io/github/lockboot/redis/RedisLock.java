@@ -13,6 +13,13 @@ import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockTemplate;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.NamedLock;
+import io.github.lockboot.redis.engine.Hold;
+import io.github.lockboot.redis.engine.LocalQueue;
+import io.github.lockboot.redis.engine.LockEngine;
+import io.github.lockboot.redis.engine.Terms;
+import io.github.lockboot.redis.engine.Waiter;
+import io.github.lockboot.redis.engine.Watch;
+import io.github.lockboot.redis.protocol.Headroom;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,7 +36,7 @@ public final class RedisLock implements NamedLock {
     private final long maxHoldNanos;
     private final @Nullable String group;
 
-    RedisLock(LockEngine engine, String name, Terms terms, long maxHoldNanos, @Nullable String group) {
+    public RedisLock(LockEngine engine, String name, Terms terms, long maxHoldNanos, @Nullable String group) {
         this.engine = engine;
         this.name = name;
         this.terms = terms;

@@ -10,6 +10,10 @@ import java.util.function.Supplier;
 
 import io.github.lockboot.LockNames;
 import io.github.lockboot.LockUnavailableException;
+import io.github.lockboot.redis.engine.LockEngine;
+import io.github.lockboot.redis.protocol.LockStore;
+import io.github.lockboot.redis.protocol.RedisFailure;
+import io.github.lockboot.redis.protocol.Reply;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
 import org.springframework.data.redis.connection.DataType;
@@ -29,7 +33,7 @@ public final class RedisLockInspector {
     private final LockStore store;
     private final LockEngine engine;
 
-    RedisLockInspector(Supplier<? extends RedisConnectionFactory> factory, LockEngine engine) {
+    public RedisLockInspector(Supplier<? extends RedisConnectionFactory> factory, LockEngine engine) {
         this.factory = factory;
         this.store = engine.store();
         this.engine = engine;

@@ -19,6 +19,10 @@ import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.NamedLock;
+import io.github.lockboot.redis.connection.Connections;
+import io.github.lockboot.redis.engine.LeaseRequest;
+import io.github.lockboot.redis.engine.LockEngine;
+import io.github.lockboot.redis.engine.Terms;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 

@@ -14,6 +14,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 import io.github.lockboot.redis.RedisLockRegistry.Finding;
+import io.github.lockboot.redis.protocol.AcquisitionIds;
+import io.github.lockboot.redis.protocol.LockStore;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.data.redis.connection.RedisClusterConnection;

@@ -18,6 +18,7 @@ import io.github.lockboot.fixture.FakeRedis;
 import io.github.lockboot.fixture.FakeRedis.Answer;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.redis.faults.Figures;
+import io.github.lockboot.redis.protocol.LuaScript;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;

@@ -10,29 +10,30 @@ import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.fixture.FakeRedis;
 import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.redis.protocol.LuaScript;
 
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** A fake before a real server, an application instance that sees the fake, and one that does not; closed together. */
-final class FakedServer implements AutoCloseable {
+public final class FakedServer implements AutoCloseable {
 
-    static final Duration COMMAND_TIMEOUT = Duration.ofMillis(500);
-    static final Duration TTL = Duration.ofSeconds(3);
-    static final Duration SLACK = Duration.ofSeconds(2);
+    public static final Duration COMMAND_TIMEOUT = Duration.ofMillis(500);
+    public static final Duration TTL = Duration.ofSeconds(3);
+    public static final Duration SLACK = Duration.ofSeconds(2);
 
-    final FakeRedis fake;
-    final RedisLockRegistry registry;
+    public final FakeRedis fake;
+    public final RedisLockRegistry registry;
 
     /** Sees the fake, too, and does not give up an answer that a busy machine owes. */
-    final RedisLockRegistry patient;
+    public final RedisLockRegistry patient;
 
-    final RedisLockRegistry other;
+    public final RedisLockRegistry other;
     private final RedisServer server;
     private final TestRegistries registries;
     private final TestRegistries others;
 
     /** The server is emptied. */
-    FakedServer(RedisServer server) {
+    public FakedServer(RedisServer server) {
         this.server = server;
         server.command("FLUSHALL");
         fake = FakeRedis.before(server);
@@ -45,13 +46,13 @@ final class FakedServer implements AutoCloseable {
         Actor.await("connected", () -> canLock(registry));
     }
 
-    static RedisLockRegistry.Builder quick(RedisLockRegistry.Builder builder) {
+    public static RedisLockRegistry.Builder quick(RedisLockRegistry.Builder builder) {
         return builder.commandTimeout(COMMAND_TIMEOUT)
                 .retryInterval(Duration.ofMillis(200))
                 .defaults(LockOptions.defaults().withTtl(TTL));
     }
 
-    static boolean canLock(RedisLockRegistry registry) {
+    public static boolean canLock(RedisLockRegistry registry) {
         NamedLock lock = registry.get("connecting");
         try {
             if (!lock.tryLock()) {
@@ -65,24 +66,24 @@ final class FakedServer implements AutoCloseable {
     }
 
     /** The commands that run this script on that lock. */
-    static Predicate<List<String>> script(LuaScript script, String name) {
+    public static Predicate<List<String>> script(LuaScript script, String name) {
         return anyScript(name)
                 .and(command -> command.get(1).equals(script.getSha1())
                         || command.get(1).equals(script.getScriptAsString()));
     }
 
-    static Predicate<List<String>> anyScript(String name) {
+    public static Predicate<List<String>> anyScript(String name) {
         return command -> command.size() > 4 && command.get(3).equals("lock:" + name);
     }
 
-    static Duration timeUntilUnavailable(Actor.Step step) {
+    public static Duration timeUntilUnavailable(Actor.Step step) {
         long start = System.nanoTime();
         assertThatThrownBy(step::run).isInstanceOf(LockUnavailableException.class);
         return Duration.ofNanos(System.nanoTime() - start);
     }
 
     /** Of a try that may come out either way. */
-    static Duration timeOfTry(NamedLock lock) {
+    public static Duration timeOfTry(NamedLock lock) {
         long start = System.nanoTime();
         try {
             if (lock.tryLock()) {
@@ -94,15 +95,15 @@ final class FakedServer implements AutoCloseable {
         return Duration.ofNanos(System.nanoTime() - start);
     }
 
-    boolean exists(String name) {
+    public boolean exists(String name) {
         return server.command("EXISTS", "lock:" + name).equals(1L);
     }
 
-    void awaitFree(String name) {
+    public void awaitFree(String name) {
         Actor.await(name + " is free", Duration.ofSeconds(10), () -> !exists(name));
     }
 
-    void awaitNothingLeft() {
+    public void awaitNothingLeft() {
         Actor.await(
                 "nothing in use",
                 () -> registry.inspector().inUse() + patient.inspector().inUse() == 0);

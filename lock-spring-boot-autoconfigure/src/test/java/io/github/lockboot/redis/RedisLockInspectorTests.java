@@ -6,6 +6,8 @@ import java.util.concurrent.CompletableFuture;
 import io.github.lockboot.Actor;
 import io.github.lockboot.Lease;
 import io.github.lockboot.redis.RedisLockInspector.Notification;
+import io.github.lockboot.redis.engine.ScriptedEngine;
+import io.github.lockboot.redis.protocol.Reply;
 import org.junit.jupiter.api.Test;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 

@@ -12,6 +12,8 @@ import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockUse;
 import io.github.lockboot.RecordingLockListener;
 import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.redis.engine.ScriptedEngine;
+import io.github.lockboot.redis.protocol.Reply;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;

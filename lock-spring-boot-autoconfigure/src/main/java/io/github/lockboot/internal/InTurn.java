@@ -1,0 +1,65 @@
+package io.github.lockboot.internal;
+
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Runs tasks in order, on at most one thread of the executor at a time. What one throws is logged and harms no other. */
+public final class InTurn implements Executor {
+
+    private final Executor executor;
+    private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger waiting = new AtomicInteger();
+    private final AtomicBoolean running = new AtomicBoolean();
+
+    public InTurn(Executor executor) {
+        this.executor = executor;
+    }
+
+    /** How many have not begun. */
+    public int waiting() {
+        return waiting.get();
+    }
+
+    @Override
+    public void execute(Runnable task) {
+        tasks.add(task);
+        waiting.incrementAndGet();
+        start();
+    }
+
+    private void start() {
+        if (!running.get() && running.compareAndSet(false, true)) {
+            try {
+                executor.execute(this::runAll);
+            } catch (Throwable noThread) { // the next one tries again
+                running.set(false);
+                throw noThread;
+            }
+        }
+    }
+
+    private void runAll() {
+        try {
+            for (Runnable next = tasks.poll(); next != null; next = tasks.poll()) {
+                waiting.decrementAndGet();
+                run(next);
+            }
+        } finally {
+            running.set(false);
+            if (!tasks.isEmpty()) {
+                start();
+            }
+        }
+    }
+
+    private static void run(Runnable task) {
+        try {
+            task.run();
+        } catch (Throwable thrown) {
+            Unexpected.failure("in a task", thrown);
+        }
+    }
+}

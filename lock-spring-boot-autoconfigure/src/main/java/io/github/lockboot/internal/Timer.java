@@ -1,0 +1,89 @@
+package io.github.lockboot.internal;
+
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Time, and things to do later, on one thread. Tasks must not block; what one throws is logged and harms no other. Those left at
+ * the close never run.
+ */
+public interface Timer extends AutoCloseable {
+
+    /** A scheduled task. */
+    interface Task {
+        void cancel();
+    }
+
+    /** As {@link System#nanoTime()}: only differences mean something. It may stand still while the machine sleeps. */
+    long nanoTime();
+
+    /** As {@link System#currentTimeMillis()}: somebody may set it. It goes on while the machine sleeps. */
+    long wallMillis();
+
+    /** Runs the task once the time has passed; zero or less: as soon as possible, never on the calling thread. */
+    Task schedule(long delayNanos, Runnable task);
+
+    /** Runs the task once the time has passed, and again a pause after each end of it, whatever it throws, until it is cancelled. */
+    Task repeat(long delayNanos, long pauseNanos, Runnable task);
+
+    @Override
+    void close();
+
+    /** The system's clocks and one daemon thread, started at the first use. */
+    static Timer system(String threadName) {
+        return system(Threads.daemons(threadName));
+    }
+
+    static Timer system(ThreadFactory threads) {
+        ScheduledThreadPoolExecutor thread = new ScheduledThreadPoolExecutor(1, threads);
+        thread.setRemoveOnCancelPolicy(true);
+        thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+        thread.setContinueExistingPeriodicTasksAfterShutdownPolicy(false);
+        thread.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
+        return new Timer() {
+
+            @Override
+            public long nanoTime() {
+                return System.nanoTime();
+            }
+
+            @Override
+            public long wallMillis() {
+                return System.currentTimeMillis();
+            }
+
+            @Override
+            public Task schedule(long delayNanos, Runnable task) {
+                return cancelling(thread.schedule(guarded(task), delayNanos, TimeUnit.NANOSECONDS));
+            }
+
+            @Override
+            public Task repeat(long delayNanos, long pauseNanos, Runnable task) {
+                return cancelling(
+                        thread.scheduleWithFixedDelay(guarded(task), delayNanos, pauseNanos, TimeUnit.NANOSECONDS));
+            }
+
+            private Task cancelling(Future<?> future) {
+                return () -> future.cancel(false);
+            }
+
+            @Override
+            public void close() {
+                thread.shutdown();
+            }
+        };
+    }
+
+    private static Runnable guarded(Runnable task) {
+        return () -> {
+            try {
+                task.run();
+            } catch (Throwable thrown) {
+                Unexpected.failure("on the timer's thread", thrown);
+            }
+        };
+    }
+}

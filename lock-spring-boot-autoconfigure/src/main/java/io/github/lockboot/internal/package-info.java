@@ -1,0 +1,9 @@
+/**
+ * What all rooms stand on: time, threads and names. Sees nothing else of this library.
+ *
+ * <p>What is public here is public for the other packages of this library only.
+ */
+@NullMarked
+package io.github.lockboot.internal;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,60 @@
+package io.github.lockboot.redis.connection;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
+
+import io.github.lockboot.redis.protocol.CommandNumbers;
+import io.github.lockboot.redis.protocol.CommandNumbers.ForeignReplyException;
+import io.github.lockboot.redis.protocol.LuaScript;
+import org.jspecify.annotations.Nullable;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.core.RedisCallback;
+import org.springframework.data.redis.core.RedisOperations;
+import org.springframework.data.redis.core.SessionCallback;
+import org.springframework.data.redis.core.StringRedisTemplate;
+import org.springframework.data.redis.serializer.RedisSerializer;
+
+/** Runs scripts through any client, which blocks until they are answered. */
+public final class BlockingScripts {
+
+    private final StringRedisTemplate template;
+
+    public BlockingScripts(RedisConnectionFactory factory) {
+        this.template = new StringRedisTemplate(factory);
+    }
+
+    /**
+     * {@return what the script answered; null in a transaction or pipeline of the connection}
+     *
+     * @throws ForeignReplyException if it is the answer to another command; the server is then told to close the connection
+     */
+    @Nullable
+    public String run(LuaScript script, String key, byte[]... arguments) {
+        String number = CommandNumbers.next();
+        Object[] numbered = Arrays.copyOf(arguments, arguments.length + 1, Object[].class);
+        numbered[arguments.length] = number.getBytes(StandardCharsets.US_ASCII);
+        return template.execute(new SessionCallback<@Nullable String>() {
+            @Override
+            public <K, V> @Nullable String execute(RedisOperations<K, V> onOneConnection) {
+                String reply = template.execute(
+                        script, RedisSerializer.byteArray(), RedisSerializer.string(), List.of(key), numbered);
+                try {
+                    return reply == null ? null : CommandNumbers.answerTo(number, reply);
+                } catch (ForeignReplyException foreign) {
+                    quit(foreign);
+                    throw foreign;
+                }
+            }
+        });
+    }
+
+    /** A connection that goes back into a pool would give wrong replies there, too. */
+    private void quit(ForeignReplyException why) {
+        try {
+            template.execute((RedisCallback<Object>) connection -> connection.execute("QUIT"));
+        } catch (RuntimeException closing) {
+            why.addSuppressed(closing);
+        }
+    }
+}

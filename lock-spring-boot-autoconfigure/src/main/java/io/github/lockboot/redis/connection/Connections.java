@@ -1,0 +1,145 @@
+package io.github.lockboot.redis.connection;
+
+import java.net.SocketAddress;
+import java.time.Duration;
+import java.util.concurrent.Executor;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+import io.github.lockboot.internal.Timer;
+import io.github.lockboot.redis.protocol.ScriptRunner;
+import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.RedisConnectionStateListener;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.util.ClassUtils;
+
+/**
+ * What a registry talks to Redis with.
+ *
+ * @param factory gives what may only be made when it is asked for
+ * @param subscriptions has a watch told of connections that listen to channels, if nobody else's are among them; a watch that is
+ *     there already is not told twice
+ */
+public record Connections(
+        Supplier<? extends RedisConnectionFactory> factory,
+        ScriptRunner runner,
+        Consumer<SubscriptionWatch> subscriptions,
+        Runnable whenClosed) {
+
+    private static final boolean LETTUCE =
+            ClassUtils.isPresent("io.lettuce.core.RedisClient", Connections.class.getClassLoader());
+
+    /**
+     * @param asItIs whether to use the factory's connections instead of own ones like them
+     * @param workers for what blocks
+     */
+    public static Connections to(
+            RedisConnectionFactory factory, boolean asItIs, Duration commandTimeout, Timer timer, Executor workers) {
+        Expiry expiry = new Expiry(timer, commandTimeout.toNanos());
+        return LETTUCE
+                ? Lettuce.connections(factory, asItIs, commandTimeout, timer, expiry, workers)
+                : blocking(factory, expiry, workers);
+    }
+
+    /**
+     * Nothing is made yet, but what would make it impossible is found.
+     *
+     * @throws IllegalStateException if the factory does not tell its settings
+     */
+    public static void requireSettings(RedisConnectionFactory factory) {
+        if (LETTUCE) {
+            Lettuce.requireSettings(factory);
+        }
+    }
+
+    /** What kind of Redis it is, for people. */
+    public static String kindOf(RedisConnectionFactory factory) {
+        return LETTUCE ? Lettuce.kindOf(factory) : factory.getClass().getSimpleName();
+    }
+
+    /** Is told of what happens to connections that listen to channels. */
+    public interface SubscriptionWatch {
+
+        void onCut();
+
+        void onConnected();
+    }
+
+    public void close() {
+        runner.close();
+        whenClosed.run();
+    }
+
+    private static Connections blocking(RedisConnectionFactory factory, Expiry expiry, Executor workers) {
+        return new Connections(
+                () -> factory, new TemplateScriptRunner(factory, expiry, workers), watch -> {}, () -> {});
+    }
+
+    /** Loaded only where Lettuce is. */
+    private static final class Lettuce {
+
+        static Connections connections(
+                RedisConnectionFactory factory,
+                boolean asItIs,
+                Duration commandTimeout,
+                Timer timer,
+                Expiry expiry,
+                Executor workers) {
+            if (!(factory instanceof LettuceConnectionFactory lettuce)) {
+                return blocking(factory, expiry, workers);
+            }
+            if (asItIs) {
+                return new Connections(
+                        () -> lettuce,
+                        new LettuceScriptRunner(() -> lettuce, expiry, timer, workers, MasterSearch.NONE),
+                        watch -> {},
+                        () -> {});
+            }
+            Sockets sockets = new Sockets();
+            OwnConnection own = new OwnConnection(lettuce, commandTimeout, sockets);
+            MasterSearch search = MasterSearch.over(sockets, commandTimeout.toNanos(), timer, workers);
+            return new Connections(
+                    own::factory,
+                    new LettuceScriptRunner(own::factory, expiry, timer, workers, search),
+                    watch -> watchSubscriptions(own.factory(), watch),
+                    own::close);
+        }
+
+        static void requireSettings(RedisConnectionFactory factory) {
+            if (factory instanceof LettuceConnectionFactory lettuce) {
+                OwnConnection.redisOf(lettuce);
+            }
+        }
+
+        static String kindOf(RedisConnectionFactory factory) {
+            if (!(factory instanceof LettuceConnectionFactory lettuce)) {
+                return factory.getClass().getSimpleName();
+            }
+            return lettuce.isClusterAware() ? "cluster" : lettuce.isRedisSentinelAware() ? "sentinel" : "standalone";
+        }
+
+        private static void watchSubscriptions(LettuceConnectionFactory own, SubscriptionWatch watch) {
+            own.getRequiredNativeClient().removeListener(new Subscriptions(watch));
+            own.getRequiredNativeClient().addListener(new Subscriptions(watch));
+        }
+
+        private record Subscriptions(SubscriptionWatch watch) implements RedisConnectionStateListener {
+
+            @Override
+            public void onRedisConnected(RedisChannelHandler<?, ?> connection, SocketAddress address) {
+                if (connection instanceof StatefulRedisPubSubConnection) {
+                    watch.onConnected();
+                }
+            }
+
+            @Override
+            public void onRedisDisconnected(RedisChannelHandler<?, ?> connection) {
+                if (connection instanceof StatefulRedisPubSubConnection) {
+                    watch.onCut();
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+package io.github.lockboot.redis.connection;
+
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+
+import io.github.lockboot.internal.Timer;
+import io.lettuce.core.AbstractRedisClient;
+import io.lettuce.core.cluster.RedisClusterClient;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Has Lettuce look for the master anew where it would not by itself. On a connection of our own only; one of the application's is
+ * the application's to care for.
+ */
+interface MasterSearch {
+
+    MasterSearch NONE = new MasterSearch() {};
+
+    /** A command was not answered in time. */
+    default void onSilence(@Nullable AbstractRedisClient client) {}
+
+    /** A server answered that it is a replica. */
+    default void onReplica() {}
+
+    /** @param executor for the look at a Cluster */
+    static MasterSearch over(Sockets sockets, long commandTimeoutNanos, Timer timer, Executor executor) {
+        return new OnOwnConnection(sockets, commandTimeoutNanos, timer, executor);
+    }
+
+    /** At most once in a while, whoever asks. */
+    final class OnOwnConnection implements MasterSearch {
+
+        private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+        private final Sockets sockets;
+        private final long commandTimeoutNanos;
+        private final Timer timer;
+        private final Executor executor;
+        private final AtomicLong nextLook;
+        private final AtomicLong nextClose;
+
+        private OnOwnConnection(Sockets sockets, long commandTimeoutNanos, Timer timer, Executor executor) {
+            this.sockets = sockets;
+            this.commandTimeoutNanos = commandTimeoutNanos;
+            this.timer = timer;
+            this.executor = executor;
+            this.nextLook = new AtomicLong(timer.nanoTime());
+            this.nextClose = new AtomicLong(timer.nanoTime());
+        }
+
+        @Override
+        public void onSilence(@Nullable AbstractRedisClient client) {
+            sockets.closeSilent(commandTimeoutNanos);
+            if (client instanceof RedisClusterClient cluster && isDue(nextLook)) {
+                executor.execute(cluster::refreshPartitionsAsync);
+            }
+        }
+
+        @Override
+        public void onReplica() {
+            if (isDue(nextClose)) {
+                sockets.closeAll();
+            }
+        }
+
+        private boolean isDue(AtomicLong next) {
+            long now = timer.nanoTime();
+            long due = next.get();
+            return now - due >= 0 && next.compareAndSet(due, now + PAUSE_NANOS);
+        }
+    }
+}

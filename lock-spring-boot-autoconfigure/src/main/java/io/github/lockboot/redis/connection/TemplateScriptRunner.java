@@ -1,0 +1,92 @@
+package io.github.lockboot.redis.connection;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicLong;
+
+import io.github.lockboot.redis.protocol.CommandNumbers.ForeignReplyException;
+import io.github.lockboot.redis.protocol.RedisFailure.NotConnectedException;
+import io.github.lockboot.redis.protocol.Reply;
+import io.github.lockboot.redis.protocol.ScriptRunner;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+
+/**
+ * Runs scripts through a client that only blocks, on threads of the registry. Those on one key go one after another, as they
+ * would on one connection: an {@code acquire} that is overtaken by the {@code cancel} of its id would leave a lock that nobody
+ * holds.
+ */
+final class TemplateScriptRunner implements ScriptRunner {
+
+    private final BlockingScripts scripts;
+    private final Expiry expiry;
+    private final Executor executor;
+    private final Map<String, CompletableFuture<Void>> newest = new ConcurrentHashMap<>();
+    private final AtomicLong epoch = new AtomicLong();
+
+    TemplateScriptRunner(RedisConnectionFactory factory, Expiry expiry, Executor executor) {
+        this.scripts = new BlockingScripts(factory);
+        this.expiry = expiry;
+        this.executor = executor;
+    }
+
+    @Override
+    public CompletableFuture<Reply> run(Call call) {
+        CompletableFuture<Reply> reply = new CompletableFuture<>();
+        String key = new String(call.key(), StandardCharsets.UTF_8);
+        CompletableFuture<Void> over = new CompletableFuture<>();
+        CompletableFuture<Void> before = newest.put(key, over);
+        Runnable turn = () -> {
+            try {
+                if (!reply.isDone()) {
+                    runNow(call, key, reply);
+                }
+            } finally {
+                newest.remove(key, over);
+                over.complete(null);
+            }
+        };
+        if (before == null) {
+            begin(turn, reply);
+        } else {
+            before.thenRun(() -> begin(turn, reply));
+        }
+        expiry.watch(reply);
+        return reply;
+    }
+
+    /** Without a thread it fails, and the next one on that key has its turn. */
+    private void begin(Runnable turn, CompletableFuture<Reply> reply) {
+        try {
+            executor.execute(turn);
+        } catch (Throwable noThread) {
+            reply.completeExceptionally(new NotConnectedException("no thread to ask Redis on", noThread));
+            turn.run();
+        }
+    }
+
+    private void runNow(Call call, String key, CompletableFuture<Reply> reply) {
+        try {
+            String answer = scripts.run(call.script(), key, call.arguments());
+            if (answer == null) {
+                throw new ForeignReplyException();
+            }
+            reply.complete(Reply.parse(answer));
+        } catch (Throwable failure) {
+            reply.completeExceptionally(failure);
+        }
+    }
+
+    /** New each time: such a client may send a command again and not tell, as Jedis does on a Cluster. */
+    @Override
+    public long epoch() {
+        return epoch.incrementAndGet();
+    }
+
+    @Override
+    public void close() {
+        expiry.close();
+    }
+}

@@ -1,0 +1,85 @@
+package io.github.lockboot.redis.engine;
+
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Executor;
+
+import io.github.lockboot.internal.Unexpected;
+import org.jspecify.annotations.Nullable;
+
+/** Tells that a hold was lost: one warning in the log, the hold's callbacks, and its thread when it comes to unlock. */
+public final class LossReporter {
+
+    /** Of threads that never come to unlock what they lost, the oldest are forgotten beyond this many. */
+    private static final int MOST_REMEMBERED = 1_000;
+
+    private record Owner(String name, Thread thread) {}
+
+    private final Executor workers;
+    private final LockLog log;
+    private final Map<Owner, Hold> unclaimed = new LinkedHashMap<>();
+
+    LossReporter(Executor workers, LockLog log) {
+        this.workers = workers;
+        this.log = log;
+    }
+
+    void report(Hold hold) {
+        try {
+            Thread owner = hold.owner();
+            if (owner != null && owner.isAlive()) {
+                remember(hold, owner);
+            }
+            log.lost(hold, owner != null && hold.isOverdue() ? whereStuck(owner) : null);
+            hold.waiter().watch().lost(hold.lossReason());
+        } catch (Throwable thrown) {
+            Unexpected.failure("when a loss was told", thrown);
+        }
+        runCallbacks(hold);
+    }
+
+    void runCallbacks(Hold hold) {
+        List<Runnable> callbacks = hold.takeLossCallbacks();
+        if (!callbacks.isEmpty()) {
+            workers.execute(() -> callbacks.forEach(LossReporter::run));
+        }
+    }
+
+    /** The hold of that name that the thread lost and has not been told of. */
+    public synchronized @Nullable Hold of(String name, Thread thread) {
+        return unclaimed.get(new Owner(name, thread));
+    }
+
+    public synchronized void forget(Hold hold) {
+        Thread owner = hold.owner();
+        if (owner != null) {
+            unclaimed.remove(new Owner(hold.name(), owner), hold);
+        }
+    }
+
+    private synchronized void remember(Hold hold, Thread owner) {
+        unclaimed.keySet().removeIf(known -> !known.thread().isAlive());
+        unclaimed.put(new Owner(hold.name(), owner), hold);
+        Iterator<Owner> oldest = unclaimed.keySet().iterator();
+        while (unclaimed.size() > MOST_REMEMBERED && oldest.hasNext()) {
+            oldest.next();
+            oldest.remove();
+        }
+    }
+
+    private static Throwable whereStuck(Thread owner) {
+        Throwable where = new Throwable("held beyond lock.max-hold by thread " + owner.getName());
+        where.setStackTrace(owner.getStackTrace());
+        return where;
+    }
+
+    private static void run(Runnable callback) {
+        try {
+            callback.run();
+        } catch (Throwable failure) {
+            LockLog.callbackFailed(failure);
+        }
+    }
+}

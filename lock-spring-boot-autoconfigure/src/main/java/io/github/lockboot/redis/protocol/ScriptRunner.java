@@ -1,0 +1,24 @@
+package io.github.lockboot.redis.protocol;
+
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * Runs scripts without blocking the caller. A returned future completes within the command timeout, on a thread that must not
+ * be blocked; when it fails, the script may have run, may run later, or never. A reply is one to this very call.
+ */
+public interface ScriptRunner extends AutoCloseable {
+
+    /** A script to run on one key. */
+    record Call(LuaScript script, byte[] key, byte[]... arguments) {}
+
+    CompletableFuture<Reply> run(Call call);
+
+    /**
+     * Changes whenever commands in flight may have been sent twice. A reply read in the epoch its command was sent in is the
+     * reply to the first copy.
+     */
+    long epoch();
+
+    @Override
+    void close();
+}

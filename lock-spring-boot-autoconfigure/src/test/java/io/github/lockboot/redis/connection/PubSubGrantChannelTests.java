@@ -1,0 +1,162 @@
+package io.github.lockboot.redis.connection;
+
+import java.time.Duration;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.github.lockboot.Actor;
+import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.internal.Threads;
+import io.github.lockboot.redis.TestRegistries;
+import io.github.lockboot.redis.engine.ManualTimer;
+import io.github.lockboot.redis.protocol.GrantChannel;
+import io.github.lockboot.redis.protocol.Push;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** A channel on a real Redis, in time that the test lets pass. */
+class PubSubGrantChannelTests {
+
+    private static final String CHANNEL = "lock:client:session";
+    private static final Duration WITHIN = Duration.ofSeconds(2);
+
+    private static RedisServer server;
+    private static TestRegistries registries;
+
+    private final ManualTimer timer = new ManualTimer();
+    private final ExecutorService workers = Threads.workers(Threads.daemons("channel-test"), timer);
+    private final AtomicInteger asked = new AtomicInteger();
+    private final AtomicInteger subscriptions = new AtomicInteger();
+    private volatile CompletableFuture<Void> answer = CompletableFuture.completedFuture(null);
+    private volatile boolean published;
+    private volatile boolean holding;
+    private final Queue<Runnable> heldTasks = new ConcurrentLinkedQueue<>();
+    private final Executor held = heldTasks::add;
+
+    private final PubSubGrantChannel channel = new PubSubGrantChannel(
+            registries::connectionFactory,
+            watch -> {},
+            () -> CHANNEL,
+            "lock:flights",
+            new PubSubGrantChannel.Echo(this::ask, WITHIN),
+            new Subscriber(),
+            timer,
+            task -> (holding ? held : workers).execute(task));
+
+    @BeforeAll
+    static void start() {
+        server = RedisServer.start();
+        registries = TestRegistries.on(server);
+    }
+
+    @AfterAll
+    static void stop() {
+        registries.close();
+        server.close();
+    }
+
+    @BeforeEach
+    void open() {
+        channel.open();
+        Actor.await("it is live", channel::isLive);
+        Actor.await("it is told", () -> subscriptions.get() == 1);
+    }
+
+    @AfterEach
+    void close() {
+        channel.close();
+        workers.shutdown();
+    }
+
+    private CompletableFuture<Void> ask() {
+        asked.incrementAndGet();
+        if (published) {
+            server.command("PUBLISH", CHANNEL, "");
+            Actor.pass(Duration.ofMillis(200)); // until it has come
+        }
+        return answer;
+    }
+
+    private final class Subscriber implements GrantChannel.Subscriber {
+
+        @Override
+        public void onPush(Push push) {}
+
+        @Override
+        public void onCompletion(Push push) {}
+
+        @Override
+        public void onSubscribed() {
+            subscriptions.incrementAndGet();
+        }
+    }
+
+    @Test
+    void asLongAsSomethingComesNothingIsAsked() {
+        for (int i = 0; i < 10; i++) {
+            timer.tick(Duration.ofSeconds(20));
+            published = true;
+            ask();
+        }
+        assertThat(asked).hasValue(10);
+        assertThat(channel.isLive()).isTrue();
+    }
+
+    @Test
+    void oneThatHasBeenSilentIsAskedEveryHalfMinuteAndStaysLiveIfItHears() {
+        published = true;
+        timer.tick(Duration.ofMinutes(5));
+        assertThat(asked).hasValueBetween(9, 10);
+        assertThat(channel.isLive()).isTrue();
+        assertThat(subscriptions).hasValue(1);
+    }
+
+    @Test
+    void oneThatHearsNothingIsSubscribedToAnew() {
+        timer.tick(Duration.ofSeconds(30));
+        assertThat(asked).hasValue(1);
+        assertThat(channel.isLive()).isTrue();
+        holding = true;
+        timer.tick(WITHIN);
+        assertThat(channel.isLive()).isFalse();
+        holding = false;
+        heldTasks.forEach(workers::execute);
+        awaitSubscribedAnew();
+    }
+
+    /** A subscription that fails on a busy machine is tried again by the timer. */
+    private void awaitSubscribedAnew() {
+        Actor.await("it is subscribed to anew", () -> {
+            timer.tick(Duration.ofMillis(5));
+            return subscriptions.get() == 2 && channel.isLive();
+        });
+    }
+
+    @Test
+    void aDoubtIsSettledAtOnce() {
+        channel.verify();
+        channel.verify();
+        assertThat(asked).as("one question at a time").hasValue(1);
+        timer.tick(WITHIN);
+        awaitSubscribedAnew();
+    }
+
+    @Test
+    void aRedisThatDoesNotAnswerProvesNothing() {
+        answer = CompletableFuture.failedFuture(new IllegalStateException("no answer"));
+        channel.verify();
+        timer.tick(Duration.ofMinutes(5));
+        assertThat(asked).hasValueGreaterThan(5);
+        assertThat(channel.isLive()).isTrue();
+        assertThat(subscriptions).hasValue(1);
+    }
+}

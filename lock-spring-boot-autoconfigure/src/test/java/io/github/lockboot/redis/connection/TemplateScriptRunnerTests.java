@@ -1,0 +1,130 @@
+package io.github.lockboot.redis.connection;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.github.lockboot.Actor;
+import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.fixture.TcpProxy;
+import io.github.lockboot.redis.TestRegistries;
+import io.github.lockboot.redis.engine.ManualTimer;
+import io.github.lockboot.redis.protocol.LuaScript;
+import io.github.lockboot.redis.protocol.Reply;
+import io.github.lockboot.redis.protocol.ScriptRunner;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** What a client that only blocks is spared, with any client. */
+class TemplateScriptRunnerTests {
+
+    private static RedisServer server;
+    private static TestRegistries registries;
+
+    private final Queue<Runnable> tasks = new ArrayDeque<>();
+    private final TemplateScriptRunner runner = new TemplateScriptRunner(
+            registries.connectionFactory(), new Expiry(new ManualTimer(), Long.MAX_VALUE / 2), tasks::add);
+
+    @BeforeAll
+    static void start() {
+        server = RedisServer.start();
+        registries = TestRegistries.on(server);
+    }
+
+    @AfterAll
+    static void stop() {
+        registries.close();
+        server.close();
+    }
+
+    private CompletableFuture<Reply> inspect(String key) {
+        return inspect(runner, key);
+    }
+
+    private static CompletableFuture<Reply> inspect(ScriptRunner runner, String key) {
+        return runner.run(new ScriptRunner.Call(LuaScript.INSPECT, key.getBytes(StandardCharsets.UTF_8)));
+    }
+
+    @Test
+    void whatIsSentOnOneKeyIsNeverOvertaken() {
+        CompletableFuture<Reply> first = inspect("a");
+        CompletableFuture<Reply> second = inspect("a");
+        assertThat(tasks).hasSize(1);
+        tasks.remove().run();
+        assertThat(first).isCompleted();
+        assertThat(second).isNotDone();
+        tasks.remove().run();
+        assertThat(second).isCompleted();
+        assertThat(tasks).isEmpty();
+    }
+
+    @Test
+    void withoutAThreadItFailsAndTheNextOnTheKeyHasItsTurn() {
+        AtomicInteger lacking = new AtomicInteger();
+        TemplateScriptRunner scarce = new TemplateScriptRunner(
+                registries.connectionFactory(), new Expiry(new ManualTimer(), Long.MAX_VALUE / 2), task -> {
+                    if (lacking.getAndDecrement() > 0) {
+                        throw new OutOfMemoryError("unable to create native thread");
+                    }
+                    tasks.add(task);
+                });
+        ScriptRunner.Call call = new ScriptRunner.Call(LuaScript.INSPECT, "scarce".getBytes(StandardCharsets.UTF_8));
+        lacking.set(1);
+        assertThat(scarce.run(call)).isCompletedExceptionally();
+        CompletableFuture<Reply> first = scarce.run(call);
+        CompletableFuture<Reply> second = scarce.run(call);
+        CompletableFuture<Reply> third = scarce.run(call);
+        lacking.set(1);
+        tasks.remove().run();
+        assertThat(first).isCompleted();
+        assertThat(second).isCompletedExceptionally();
+        tasks.remove().run();
+        assertThat(third).isCompletedWithValueMatching(reply -> reply instanceof Reply.Free);
+    }
+
+    @Test
+    void otherKeysDoNotWait() {
+        inspect("a");
+        CompletableFuture<Reply> other = inspect("b");
+        tasks.remove();
+        tasks.remove().run();
+        assertThat(other).isCompleted();
+    }
+
+    @Test
+    void whatExpiredIsNotSentAnyMoreAndLetsTheNextOneGo() {
+        CompletableFuture<Reply> expired = inspect("a");
+        CompletableFuture<Reply> next = inspect("a");
+        expired.completeExceptionally(new IllegalStateException("expired"));
+        tasks.remove().run();
+        tasks.remove().run();
+        assertThat(next).isCompleted();
+    }
+
+    @Test
+    void noReplyIsTakenForTheOneToTheFirstCopy() {
+        assertThat(runner.epoch()).isNotEqualTo(runner.epoch());
+    }
+
+    @Test
+    void theReplyToAnotherCommandFailsAndTheConnectionIsClosed() {
+        try (TcpProxy proxy = TcpProxy.to(server);
+                TestRegistries application = TestRegistries.at(proxy.host(), proxy.port())) {
+            TemplateScriptRunner mixedUp = new TemplateScriptRunner(
+                    application.connectionFactory(), new Expiry(new ManualTimer(), Long.MAX_VALUE / 2), Runnable::run);
+            assertThat(inspect(mixedUp, "a")).isCompleted();
+            proxy.doubleReply();
+            assertThat(inspect(mixedUp, "a")).isCompletedWithValueMatching(Reply.Free.class::isInstance);
+            assertThat(inspect(mixedUp, "b")).isCompletedExceptionally();
+            Actor.await(
+                    "each command has its own reply again",
+                    () -> !inspect(mixedUp, "c").isCompletedExceptionally());
+            assertThat(proxy.connections()).isGreaterThan(1);
+        }
+    }
+}

@@ -1,0 +1,83 @@
+package io.github.lockboot.redis.engine;
+
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.PriorityQueue;
+
+import io.github.lockboot.internal.Timer;
+
+/** Time that passes when a test says so. */
+public final class ManualTimer implements Timer {
+
+    private record Due(long at, long order, Runnable task) {}
+
+    private final PriorityQueue<Due> tasks =
+            new PriorityQueue<>(Comparator.comparingLong(Due::at).thenComparingLong(Due::order));
+    private long now = 1_000_000_000_000L;
+    private long wallAhead;
+    private long order;
+
+    @Override
+    public long nanoTime() {
+        return now;
+    }
+
+    @Override
+    public long wallMillis() {
+        return 1_800_000_000_000L + (now + wallAhead) / 1_000_000;
+    }
+
+    @Override
+    public Task schedule(long delayNanos, Runnable task) {
+        Due due = new Due(now + Math.max(0, delayNanos), order++, task);
+        tasks.add(due);
+        return () -> tasks.remove(due);
+    }
+
+    @Override
+    public Task repeat(long delayNanos, long pauseNanos, Runnable task) {
+        Task[] next = new Task[1];
+        boolean[] cancelled = {false};
+        Runnable again = new Runnable() {
+
+            @Override
+            public void run() {
+                task.run();
+                if (!cancelled[0]) {
+                    next[0] = schedule(pauseNanos, this);
+                }
+            }
+        };
+        next[0] = schedule(delayNanos, again);
+        return () -> {
+            cancelled[0] = true;
+            next[0].cancel();
+        };
+    }
+
+    /** Lets time pass; what becomes due on the way runs at its time. */
+    public void tick(Duration time) {
+        long end = now + time.toNanos();
+        while (!tasks.isEmpty() && tasks.peek().at <= end) {
+            Due due = tasks.poll();
+            now = Math.max(now, due.at);
+            due.task.run();
+        }
+        now = end;
+    }
+
+    /** Time passes while nothing runs, as in a process that is stopped. */
+    public void stopFor(Duration time) {
+        now += time.toNanos();
+    }
+
+    /** Somebody sets the clock; or, forwards, the machine sleeps. */
+    public void setWallForwardBy(Duration time) {
+        wallAhead += time.toNanos();
+    }
+
+    @Override
+    public void close() {
+        tasks.clear();
+    }
+}

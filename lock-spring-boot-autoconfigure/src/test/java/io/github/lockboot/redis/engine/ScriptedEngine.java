@@ -1,0 +1,232 @@
+package io.github.lockboot.redis.engine;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.AbstractExecutorService;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+import io.github.lockboot.Lease;
+import io.github.lockboot.LockListener;
+import io.github.lockboot.redis.protocol.AcquisitionIds;
+import io.github.lockboot.redis.protocol.GrantChannel;
+import io.github.lockboot.redis.protocol.LockStore;
+import io.github.lockboot.redis.protocol.LuaScript;
+import io.github.lockboot.redis.protocol.Push;
+import io.github.lockboot.redis.protocol.Reply;
+import io.github.lockboot.redis.protocol.ScriptRunner;
+import io.github.lockboot.redis.protocol.ScriptRunner.Call;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** An engine whose time, Redis and channel are played by the test, one step after the other on its own thread. */
+public final class ScriptedEngine {
+
+    public static final String NAME = "name";
+    public static final Duration TTL = Duration.ofSeconds(30);
+    public static final String SESSION = "session";
+
+    private final Deque<Sent> sent = new ArrayDeque<>();
+    private final CallerRuns workers = new CallerRuns();
+    public final ManualTimer timer = new ManualTimer();
+    public final LockEngine engine;
+    public boolean channelLive = true;
+    public int channelVerified;
+    public long epoch;
+
+    public ScriptedEngine(int localHandoffLimit, LockListener... listeners) {
+        LockEngine.Settings settings = new LockEngine.Settings(
+                Duration.ofSeconds(2), Duration.ofMillis(20), Duration.ofSeconds(2), localHandoffLimit);
+        LockStore store = new LockStore(new Redis(), "lock:", settings.poll(), settings.patience(), 1_000);
+        LockEngine.Surroundings surroundings = new LockEngine.Surroundings(timer, workers, () -> 0);
+        engine =
+                new LockEngine(settings, new AcquisitionIds(SESSION), store, surroundings, subscriber -> new Channel());
+        List.of(listeners).forEach(engine.listeners()::add);
+    }
+
+    /** A command that the test has not answered yet. */
+    public record Sent(Call call, CompletableFuture<Reply> reply) {
+
+        public String script() {
+            LuaScript script = call.script();
+            return script == LuaScript.ACQUIRE
+                    ? "acquire"
+                    : script == LuaScript.UNLOCK
+                            ? "unlock"
+                            : script == LuaScript.RENEW
+                                    ? "renew"
+                                    : script == LuaScript.CANCEL
+                                            ? "cancel"
+                                            : script == LuaScript.COMPLETE ? "complete" : "inspect";
+        }
+
+        public String id() {
+            return argument(0);
+        }
+
+        public String argument(int index) {
+            return new String(call.arguments()[index], StandardCharsets.UTF_8);
+        }
+
+        public void answer(Reply answer) {
+            reply.complete(answer);
+        }
+
+        public void fail(String message) {
+            reply.completeExceptionally(new IllegalStateException(message));
+        }
+    }
+
+    /** The oldest command not yet looked at, which must be of this script. */
+    public Sent next(String script) {
+        assertThat(sent).as("a command is sent").isNotEmpty();
+        Sent first = sent.remove();
+        assertThat(first.script()).isEqualTo(script);
+        return first;
+    }
+
+    /** The oldest command not yet looked at, whatever it is. */
+    public Sent next() {
+        return sent.remove();
+    }
+
+    /** Commands not yet looked at. */
+    public int sentCount() {
+        return sent.size();
+    }
+
+    public void nothingIsSent() {
+        assertThat(sent.stream().map(each -> each.script() + " " + each.id())).isEmpty();
+    }
+
+    public CompletableFuture<Lease> acquire(Duration wait) {
+        return acquire(wait, TTL, true);
+    }
+
+    public CompletableFuture<Lease> acquire(Duration wait, Duration ttl, boolean renew) {
+        return LeaseRequest.make(engine, NAME, null, new Terms(ttl.toMillis(), renew), 0, wait.toNanos());
+    }
+
+    public CompletableFuture<Lease> acquireNamed(String name, Duration wait) {
+        return LeaseRequest.make(engine, name, null, new Terms(TTL.toMillis(), true), 0, wait.toNanos());
+    }
+
+    /** A lease granted at once, Redis answering without delay. */
+    public Lease granted(long token, Duration lease) {
+        CompletableFuture<Lease> future = acquire(Duration.ofMinutes(1));
+        next("acquire").answer(new Reply.Owner(token, lease.toMillis(), 0));
+        return future.join();
+    }
+
+    public void push(String id, long fence, Duration lease, long waiters) {
+        engine.onPush(new Push(id, fence, lease.toMillis(), waiters, "lock:" + NAME));
+    }
+
+    private final class Redis implements ScriptRunner {
+
+        @Override
+        public CompletableFuture<Reply> run(Call call) {
+            CompletableFuture<Reply> reply = new CompletableFuture<>();
+            sent.add(new Sent(call, reply));
+            return reply;
+        }
+
+        @Override
+        public long epoch() {
+            return epoch;
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    private final class Channel implements GrantChannel {
+
+        @Override
+        public void open() {}
+
+        @Override
+        public boolean isOpened() {
+            return true;
+        }
+
+        @Override
+        public void follow() {}
+
+        @Override
+        public boolean isLive() {
+            return channelLive;
+        }
+
+        @Override
+        public void verify() {
+            channelVerified++;
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    /** The next thread that is asked for cannot be made. */
+    public void lackThread() {
+        workers.lacking = true;
+    }
+
+    /** What is given to threads from now on is not run before {@link #resumeThreads}. */
+    public void holdThreads() {
+        workers.holding = true;
+    }
+
+    public void resumeThreads() {
+        workers.holding = false;
+        while (!workers.held.isEmpty()) {
+            workers.held.remove().run();
+        }
+    }
+
+    private static final class CallerRuns extends AbstractExecutorService {
+
+        private final Deque<Runnable> held = new ArrayDeque<>();
+        private boolean lacking;
+        private boolean holding;
+
+        @Override
+        public void execute(Runnable task) {
+            if (lacking) {
+                lacking = false;
+                throw new OutOfMemoryError("unable to create native thread");
+            }
+            if (holding) {
+                held.add(task);
+            } else {
+                task.run();
+            }
+        }
+
+        @Override
+        public void shutdown() {}
+
+        @Override
+        public List<Runnable> shutdownNow() {
+            return List.of();
+        }
+
+        @Override
+        public boolean isShutdown() {
+            return false;
+        }
+
+        @Override
+        public boolean isTerminated() {
+            return false;
+        }
+
+        @Override
+        public boolean awaitTermination(long timeout, TimeUnit unit) {
+            return true;
+        }
+    }
+}

@@ -1,0 +1,182 @@
+package io.github.lockboot.redis.engine;
+
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+import io.github.lockboot.redis.protocol.LockModel;
+import io.github.lockboot.redis.protocol.LuaScript;
+import io.github.lockboot.redis.protocol.Reply;
+import io.github.lockboot.redis.protocol.ScriptRunner.Call;
+import org.jspecify.annotations.Nullable;
+
+/** Redis as {@link LockModel} tells it: runs a script at once and publishes what it has to tell. */
+final class SimulatedRedis {
+
+    private static final String CHANNELS = "lock:client:";
+    private static final String COMPLETIONS = "lock:completed";
+    private static final Map<LuaScript, String> NAMES = Map.of(
+            LuaScript.ACQUIRE, "acquire",
+            LuaScript.UNLOCK, "unlock",
+            LuaScript.RENEW, "renew",
+            LuaScript.CANCEL, "cancel",
+            LuaScript.COMPLETE, "complete");
+    private static final long START_MICROS = 1_800_000_000_000_000L;
+
+    private final SimulatedTime time;
+    private final @Nullable Flaw flaw;
+    private final Publisher publisher;
+    private final Map<String, LockModel> locks = new TreeMap<>();
+    private final Map<String, Long> strangers = new TreeMap<>();
+    private long stepMicros;
+    private long runs;
+
+    interface Publisher {
+
+        void toSession(String session, String message);
+
+        void toFollowers(String message);
+    }
+
+    /** @param flaw what it does wrong, so that the checks can be checked */
+    SimulatedRedis(SimulatedTime time, @Nullable Flaw flaw, Publisher publisher) {
+        this.time = time;
+        this.flaw = flaw;
+        this.publisher = publisher;
+    }
+
+    Reply run(Call call) {
+        String key = text(call.key());
+        LockModel lock = lock(key);
+        runs++;
+        if (flaw == Flaw.REDIS_FORGETS && runs % 20 == 0) {
+            lock.delete();
+        }
+        LockModel.Outcome outcome = isStrangers(key) ? refused(call, strangers.get(key)) : run(lock, call);
+        if (flaw == Flaw.KEYS_STAY) {
+            lock.persist();
+        }
+        String line = outcome.reply().stream().map(Object::toString).collect(Collectors.joining(" "));
+        time.trace(() -> "redis: " + describe(call) + " -> " + line + " " + outcome.messages());
+        for (String message : outcome.messages()) {
+            publish(message.substring(0, message.indexOf(' ')), message.substring(message.indexOf(' ') + 1));
+        }
+        return flaw == Flaw.TOKENS_REPEAT ? withOldToken(Reply.parse(line)) : Reply.parse(line);
+    }
+
+    private LockModel lock(String key) {
+        LockModel lock = locks.computeIfAbsent(key, k -> new LockModel(k, CHANNELS, COMPLETIONS, micros()));
+        lock.turn(micros() - lock.micros());
+        return lock;
+    }
+
+    private void publish(String channel, String message) {
+        if (channel.equals(COMPLETIONS)) {
+            publisher.toFollowers(message);
+        } else {
+            publisher.toSession(channel.substring(CHANNELS.length()), message);
+        }
+    }
+
+    /** Somebody who does not know this library sets the key, if there is none. */
+    boolean setByStranger(String key, long ttlMicros) {
+        if (lock(key).exists() || isStrangers(key)) {
+            return false;
+        }
+        strangers.put(key, micros() + ttlMicros);
+        return true;
+    }
+
+    private boolean isStrangers(String key) {
+        Long until = strangers.get(key);
+        return until != null && micros() < until;
+    }
+
+    private LockModel.Outcome refused(Call call, long until) {
+        LuaScript script = call.script();
+        List<Object> reply = script == LuaScript.ACQUIRE
+                ? List.of("BUSY", (until - micros()) / 1_000)
+                : List.of(script == LuaScript.CANCEL ? "UNKNOWN" : "NOT_OWNER");
+        return new LockModel.Outcome(reply, List.of());
+    }
+
+    private LockModel.Outcome run(LockModel lock, Call call) {
+        String id = argument(call, 0);
+        LuaScript script = call.script();
+        if (script == LuaScript.ACQUIRE) {
+            return lock.acquire(id, number(call, 4), argument(call, 5).equals("1"), (int) number(call, 6));
+        } else if (script == LuaScript.UNLOCK) {
+            LockModel.Owner owner = lock.owner();
+            String whose = flaw == Flaw.ANYBODY_UNLOCKS && owner != null ? owner.id() : id;
+            String next = argument(call, 5);
+            return lock.unlock(whose, number(call, 4), next.isEmpty() ? null : next, number(call, 6));
+        } else if (script == LuaScript.RENEW) {
+            return lock.renew(id, number(call, 4), number(call, 5));
+        } else if (script == LuaScript.CANCEL) {
+            return lock.cancel(id);
+        } else if (script == LuaScript.COMPLETE) {
+            return lock.complete(id, number(call, 4));
+        }
+        throw new IllegalArgumentException("no model of " + describe(call));
+    }
+
+    private static Reply withOldToken(Reply reply) {
+        return reply instanceof Reply.Owner owner ? new Reply.Owner(1, owner.leaseMillis(), owner.waiters()) : reply;
+    }
+
+    /** Its clock is set, forward or back. */
+    void stepClock(long micros) {
+        stepMicros += micros;
+    }
+
+    /** Keys that lie there. */
+    Map<String, Map<String, String>> keys() {
+        Map<String, Map<String, String>> keys = new TreeMap<>();
+        locks.forEach((key, lock) -> {
+            lock.turn(micros() - lock.micros());
+            if (lock.exists()) {
+                keys.put(key, lock.fields());
+            }
+        });
+        return keys;
+    }
+
+    private long micros() {
+        return START_MICROS + stepMicros + time.now() / 1_000;
+    }
+
+    static String describe(Call call) {
+        StringBuilder text =
+                new StringBuilder(NAMES.get(call.script())).append(' ').append(text(call.key()));
+        text.append(' ').append(argument(call, 0));
+        for (int i = 4; i < call.arguments().length; i++) {
+            text.append(' ').append(argument(call, i));
+        }
+        return text.toString();
+    }
+
+    private static long number(Call call, int index) {
+        return Long.parseLong(argument(call, index));
+    }
+
+    private static String argument(Call call, int index) {
+        return text(call.arguments()[index]);
+    }
+
+    private static String text(byte[] bytes) {
+        return new String(bytes, StandardCharsets.UTF_8);
+    }
+
+    /** Ways to be wrong that a simulation must notice. */
+    enum Flaw {
+        REDIS_FORGETS,
+        ANYBODY_UNLOCKS,
+        TOKENS_REPEAT,
+        KEYS_STAY,
+        COMMANDS_NEVER_TIME_OUT,
+        CLOCKS_RUN_SLOW,
+        SLEEP_IS_NOT_NOTICED
+    }
+}

@@ -1,0 +1,174 @@
+package io.github.lockboot.redis.engine;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+import io.github.lockboot.Lease;
+import io.github.lockboot.LockLostException;
+import io.github.lockboot.LockUnavailableException;
+import org.jspecify.annotations.Nullable;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Somebody in a JVM of the fleet who asks for a lock, holds it for a while, gives it back or completes a flight, and asks again. */
+final class SimulatedUser {
+
+    private static final long MILLI = 1_000_000;
+    private static final long SECOND = 1_000 * MILLI;
+    private static final long[] TTLS = {1_000, 2_000, 6_500, 30_000};
+    private static final long LONG_WAIT = 600 * SECOND;
+
+    final SimulatedClient client;
+    private final String who;
+    private final Simulation.World world;
+    private @Nullable CompletableFuture<?> wait;
+    private boolean leaving;
+
+    SimulatedUser(SimulatedClient client, String who, Simulation.World world) {
+        this.client = client;
+        this.who = who;
+        this.world = world;
+    }
+
+    /** Asks for no more locks. */
+    void leave() {
+        leaving = true;
+    }
+
+    boolean isWaiting() {
+        return wait != null && !wait.isDone();
+    }
+
+    void askSoon() {
+        client.after(world.upTo(SECOND), this::ask);
+    }
+
+    private void ask() {
+        if (leaving || client.isStopping()) {
+            return;
+        }
+        String name = world.anyName();
+        Terms terms = new Terms(
+                TTLS[world.random().nextInt(TTLS.length)], world.random().nextInt(5) > 0);
+        int dice = world.random().nextInt(10);
+        long atMost = dice == 0 ? 0 : dice < 7 ? world.upTo(10 * SECOND) : LONG_WAIT;
+        long maxHold = world.random().nextInt(8) == 0 ? SECOND + world.upTo(3 * SECOND) : 0;
+        world.time().trace(() -> who + " asks for " + name + " on " + terms + ", waits " + atMost / MILLI + " ms");
+        CompletableFuture<?> future;
+        if (world.flights() && world.random().nextInt(4) > 0) {
+            CompletableFuture<Optional<Lease>> flight =
+                    LeaseRequest.follow(client.engine, name, null, terms, maxHold, atMost);
+            flight.whenComplete(world.witness().watched((lease, failure) -> decided(name, lease, failure, true)));
+            future = flight;
+        } else {
+            CompletableFuture<Lease> lock = LeaseRequest.make(client.engine, name, null, terms, maxHold, atMost);
+            lock.whenComplete(world.witness()
+                    .watched((lease, failure) -> decided(name, Optional.ofNullable(lease), failure, false)));
+            future = lock;
+        }
+        wait = future;
+        if (world.random().nextInt(20) == 0) {
+            client.after(world.upTo(3 * SECOND), () -> future.cancel(false));
+        }
+        int commands = atMost == 0 ? 2 : 1; // who tries once behind one with other terms may need both
+        mustEndWithin(atMost + commands * SimulatedClient.COMMAND_TIMEOUT.toNanos() * 6 / 5 + SECOND);
+    }
+
+    /** Whatever it waits for now is decided by then; a pause of its JVM excuses it. */
+    void mustEndWithin(long nanos) {
+        CompletableFuture<?> future = wait;
+        if (future == null) {
+            return;
+        }
+        mustEndAt(future, world.time().now(), client.engine.nanoTime() + nanos);
+    }
+
+    /** By the clock of its JVM, which stands still while that sleeps. */
+    private void mustEndAt(CompletableFuture<?> future, long asked, long nanoTime) {
+        client.after(nanoTime - client.engine.nanoTime(), () -> {
+            if (!future.isDone() && nanoTime - client.engine.nanoTime() > 0) {
+                mustEndAt(future, asked, nanoTime);
+            } else if (!future.isDone() && client.hasPausedSince(asked)) {
+                client.after(
+                        5 * SECOND,
+                        () -> assertThat(future.isDone()
+                                        || client.hasPausedSince(world.time().now() - 5 * SECOND))
+                                .as("the wait of %s has ended after its pause", who)
+                                .isTrue());
+            } else {
+                assertThat(future.isDone())
+                        .as("the wait of %s has ended in time", who)
+                        .isTrue();
+            }
+        });
+    }
+
+    private void decided(String name, @Nullable Optional<Lease> lease, @Nullable Throwable failure, boolean leads) {
+        world.time().trace(() -> who + (failure == null ? " has " + lease : " fails: " + failure));
+        if (failure != null) {
+            refused(failure);
+            askSoon();
+        } else if (lease.isPresent()) {
+            acquired(lease.get(), leads);
+        } else {
+            world.count("followed");
+            world.witness().followed(name);
+            askSoon();
+        }
+    }
+
+    private void refused(Throwable failure) {
+        world.count(failure.getClass().getSimpleName());
+        if (world.weather() == Simulation.Weather.CALM) {
+            assertThat(failure).isNotInstanceOf(LockUnavailableException.class);
+        }
+    }
+
+    private void acquired(Lease lease, boolean leads) {
+        world.count("acquired");
+        world.witness().acquired(who, lease);
+        long hold = world.random().nextInt(3) == 0 ? world.upTo(6 * SECOND) : world.upTo(20 * MILLI);
+        client.after(hold, () -> {
+            if (leads && world.random().nextInt(4) > 0 && lease.isValid()) {
+                complete((Hold) lease);
+            } else {
+                release(lease);
+            }
+            client.after(world.random().nextBoolean() ? 0 : world.upTo(SECOND), this::ask);
+        });
+    }
+
+    private void complete(Hold lease) {
+        world.witness().completed(lease);
+        world.time().trace(() -> who + " completes " + lease);
+        lease.queue().complete(lease).whenComplete(world.witness().watched((intact, failure) -> {
+            world.count("completed");
+            assertThat(failure).isNull();
+            if (!intact) {
+                lost(true);
+            }
+        }));
+    }
+
+    private void release(Lease lease) {
+        boolean held = lease.isValid();
+        world.witness().released(lease);
+        world.time().trace(() -> who + " releases " + lease);
+        lease.closeAfter(Duration.ZERO).whenComplete(world.witness().watched((none, failure) -> {
+            if (failure != null) {
+                assertThat(failure).isInstanceOf(LockLostException.class);
+                lost(held);
+            }
+        }));
+    }
+
+    private void lost(boolean wasHeld) {
+        world.count("lost");
+        if (world.weather() != Simulation.Weather.CLOCK_STEPS) {
+            assertThat(wasHeld)
+                    .as("reported lost though it was held to its end")
+                    .isFalse();
+        }
+    }
+}

@@ -1,0 +1,208 @@
+package io.github.lockboot.redis.engine;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+
+import org.jspecify.annotations.Nullable;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * One schedule: a few clients with real engines contend for a name or two on a modelled Redis, while a random number generator
+ * plays network, clocks, pauses and crashes. All of it follows from the seed. After a minute or so of simulated time nothing
+ * goes wrong any more and nobody asks anew; what is under way then must come to its end.
+ */
+final class Simulation {
+
+    private static final long MILLI = 1_000_000;
+    private static final long SECOND = 1_000 * MILLI;
+
+    /** What comes to an end after the faults, comes to it within this time: leases, long holds one after the other, key TTLs. */
+    private static final long SETTLES = 300 * SECOND;
+
+    /** What the network and the machines are like. */
+    enum Weather {
+        /** Everything arrives within milliseconds, once. */
+        CALM,
+        /** Slow, lossy, with repeats, pauses, crashes, cuts. */
+        ROUGH,
+        /** And the clock of Redis is set forward. */
+        CLOCK_STEPS
+    }
+
+    /**
+     * What all in a schedule share.
+     *
+     * @param flights whether some follow, and complete for those who do
+     * @param seen counts what happened
+     */
+    record World(
+            Random random,
+            SimulatedTime time,
+            Weather weather,
+            SimulationWitness witness,
+            List<String> names,
+            boolean flights,
+            Map<String, Integer> seen) {
+
+        String anyName() {
+            return names.get(random.nextInt(names.size()));
+        }
+
+        long upTo(long nanos) {
+            return (long) (random.nextDouble() * nanos);
+        }
+
+        void count(String what) {
+            seen.merge(what, 1, Integer::sum);
+        }
+    }
+
+    private final World world;
+    private final Random random;
+    private final SimulatedTime time;
+    private final SimulatedClient.Faults faults = new SimulatedClient.Faults();
+    private final SimulatedRedis redis;
+    private final Map<String, SimulatedClient> clients = new LinkedHashMap<>();
+    private final List<SimulatedUser> users = new ArrayList<>();
+    private final long faultsEnd;
+    private boolean ending;
+
+    /** @param seen counts what happened */
+    Simulation(long seed, boolean tracing, SimulatedRedis.@Nullable Flaw flaw, Map<String, Integer> seen) {
+        this.random = new Random(seed * 0x9E3779B97F4A7C15L + 1);
+        this.time = new SimulatedTime(tracing);
+        int dice = random.nextInt(10);
+        Weather weather = dice == 0 ? Weather.CALM : dice == 1 ? Weather.CLOCK_STEPS : Weather.ROUGH;
+        List<String> names = random.nextInt(4) == 0 ? List.of("n", "m") : List.of("n");
+        SimulationWitness witness = new SimulationWitness(weather != Weather.CLOCK_STEPS);
+        this.world = new World(random, time, weather, witness, names, random.nextInt(3) == 0, seen);
+        this.redis = new SimulatedRedis(time, flaw, new ToClients());
+        this.faultsEnd = (10 + random.nextInt(50)) * SECOND;
+        time.trace(() -> weather + " until " + faultsEnd / MILLI + " ms");
+        int handoffLimit = new int[] {0, 1, 64}[random.nextInt(3)];
+        int count = 2 + random.nextInt(3);
+        for (int i = 0; i < count; i++) {
+            String session = "client" + i;
+            SimulatedClient client = new SimulatedClient(session, handoffLimit, time, random, faults, redis, flaw);
+            clients.put(session, client);
+            int usersHere = 1 + random.nextInt(4);
+            for (int user = 0; user < usersHere; user++) {
+                users.add(new SimulatedUser(client, session + "." + user, world));
+            }
+        }
+    }
+
+    private final class ToClients implements SimulatedRedis.Publisher {
+
+        @Override
+        public void toSession(String session, String message) {
+            clients.get(session).published(message);
+        }
+
+        @Override
+        public void toFollowers(String message) {
+            clients.values().forEach(client -> client.publishedToFollowers(message));
+        }
+    }
+
+    List<String> trace() {
+        return time.trace();
+    }
+
+    void run() {
+        begin();
+        time.runUntil(faultsEnd, world.witness()::check);
+        ending = true;
+        users.forEach(SimulatedUser::leave);
+        faults.end();
+        time.trace(() -> "no more faults");
+        time.runUntil(faultsEnd + SETTLES, world.witness()::check);
+        assertThat(users.stream().filter(user -> !user.client.isCrashed()))
+                .as("who still waits")
+                .noneMatch(SimulatedUser::isWaiting);
+        for (SimulatedClient client : clients.values()) {
+            if (!client.isCrashed()) {
+                assertThat(client.engine.inUse())
+                        .as("what %s has in use", client.session)
+                        .isZero();
+            }
+        }
+        assertThat(redis.keys()).as("what is left in Redis").isEmpty();
+    }
+
+    private void begin() {
+        if (world.weather() != Weather.CALM) {
+            double severity = random.nextDouble() * random.nextDouble();
+            faults.lost = random.nextInt(3) == 0 ? 0 : 0.2 * severity;
+            faults.late = random.nextInt(3) == 0 ? 0 : 0.3 * severity;
+            faults.refused = random.nextInt(3) == 0 ? 0.1 * severity : 0;
+            faults.slowestNanos = (long) (MILLI * Math.pow(4_000, random.nextDouble()));
+            mishapLater(1 + random.nextInt(10));
+        }
+        users.forEach(SimulatedUser::askSoon);
+    }
+
+    // --- mishaps ----------------------------------------------------------------------------------------------
+
+    private void mishapLater(int everySeconds) {
+        time.after(world.upTo(2 * everySeconds * SECOND), () -> {
+            if (!ending) {
+                mishap(new ArrayList<>(clients.values()).get(random.nextInt(clients.size())));
+                mishapLater(everySeconds);
+            }
+        });
+    }
+
+    private void mishap(SimulatedClient client) {
+        int dice = random.nextInt(100);
+        if (dice < 22) {
+            client.pause(world.upTo(world.upTo(30 * SECOND)));
+        } else if (dice < 28) {
+            client.sleep(world.upTo(world.upTo(30 * SECOND)));
+            world.count("slept");
+        } else if (dice < 30) {
+            client.setTimeOfDay(world.upTo(world.upTo(120 * SECOND)) - 10 * SECOND);
+            world.count("time of day set");
+        } else if (dice < 60) {
+            client.cutConnection(world.upTo(3 * SECOND));
+        } else if (dice < 85) {
+            client.cutChannel(world.upTo(3 * SECOND), world.upTo(10 * SECOND));
+        } else if (dice < 89) {
+            client.crash();
+        } else if (dice < 91) {
+            stop(client);
+        } else if (dice < 94) {
+            strangerComes(world.anyName());
+        } else if (world.weather() == Weather.CLOCK_STEPS) {
+            long step = world.upTo(world.upTo(60_000_000_000L)) / 1_000;
+            time.trace(() -> "the clock of Redis is set forward by " + step / 1_000 + " ms");
+            redis.stepClock(step);
+        } else {
+            time.trace(() -> "Redis is out of reach");
+            faults.redisIsAway = true;
+            time.after(world.upTo(10 * SECOND), () -> faults.redisIsAway = false);
+        }
+        world.count("mishap");
+    }
+
+    private void stop(SimulatedClient client) {
+        client.after(0, () -> {
+            client.stop();
+            world.count("stopped");
+            users.stream().filter(user -> user.client == client).forEach(user -> user.mustEndWithin(SECOND));
+        });
+    }
+
+    private void strangerComes(String name) {
+        long ttl = world.upTo(10 * SECOND);
+        if (redis.setByStranger("lock:" + name, ttl / 1_000)) {
+            time.trace(() -> "a stranger sets " + name + " for " + ttl / MILLI + " ms");
+            world.count("stranger");
+            world.witness().takenByStranger(name);
+        }
+    }
+}

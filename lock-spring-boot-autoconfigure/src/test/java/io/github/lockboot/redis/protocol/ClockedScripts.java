@@ -1,0 +1,114 @@
+package io.github.lockboot.redis.protocol;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+import io.github.lockboot.fixture.RedisProbe;
+import org.jspecify.annotations.Nullable;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Our scripts on a real Redis, under a clock the test turns. Their text is as shipped but for three things: the time comes
+ * with the call, a key is given a day more than it was meant to have (so that only the test lets it expire), and what is
+ * published is noted too. Each call brings back all there is to see after it.
+ */
+public final class ClockedScripts {
+
+    private static final long DAY = 86_400_000;
+    private static final String NUMBER = "4711";
+
+    /** The key after a call: its type, its fields (of a string, one under the name "value"), its TTL in ms or -1. */
+    public record Stored(String type, Map<String, String> fields, long ttl) {}
+
+    public record Seen(List<Object> reply, List<String> messages, Stored stored) {}
+
+    private final RedisProbe redis;
+    private final Map<LuaScript, String> digests = new HashMap<>();
+
+    public ClockedScripts(RedisProbe redis) {
+        this.redis = redis;
+        for (LuaScript script :
+                List.of(LuaScript.ACQUIRE, LuaScript.UNLOCK, LuaScript.RENEW, LuaScript.CANCEL, LuaScript.COMPLETE)) {
+            digests.put(script, (String) redis.command("SCRIPT", "LOAD", clocked(script.getScriptAsString())));
+        }
+    }
+
+    public Seen run(LuaScript script, String key, List<String> arguments, long micros) {
+        List<String> words = new ArrayList<>(List.of("EVALSHA", digests.get(script), "1", key));
+        words.addAll(arguments);
+        words.add(Long.toString(micros / 1_000_000));
+        words.add(Long.toString(micros % 1_000_000));
+        words.add(NUMBER);
+        List<Object> seen = list(redis.command(words.toArray(String[]::new)));
+        String type = (String) seen.get(2);
+        List<Object> content = list(seen.get(3));
+        Map<String, String> fields = new TreeMap<>();
+        if (type.equals("string")) {
+            fields.put("value", (String) content.get(0));
+        }
+        for (int i = 0; type.equals("hash") && i < content.size(); i += 2) {
+            fields.put((String) content.get(i), (String) content.get(i + 1));
+        }
+        long ttl = (Long) seen.get(4);
+        boolean ours = type.equals("hash") && ttl >= 0;
+        return new Seen(
+                words(NUMBER, seen.get(0)),
+                list(seen.get(1)).stream().map(String.class::cast).toList(),
+                new Stored(type, fields, ours ? ttl - DAY : ttl));
+    }
+
+    /** Lets the key of a lock live as much longer as it should by the test's clock. */
+    public void expireIn(String key, long millis) {
+        redis.command("PEXPIRE", key, Long.toString(millis + DAY));
+    }
+
+    private static String clocked(String script) {
+        String text = replaced(script, "redis.call('TIME')", "{ARGV[#ARGV - 2], ARGV[#ARGV - 1]}");
+        text = replaced(text, "('PEXPIRE', key, text(stay))", "('PEXPIRE', key, text(stay + " + DAY + "))");
+        text = text.replace("('PEXPIRE', KEYS[1], ttl)", "('PEXPIRE', KEYS[1], ttl + " + DAY + ")");
+        text = text.replace("('PEXPIRE', KEYS[1], stay)", "('PEXPIRE', KEYS[1], stay + " + DAY + ")");
+        text = replaced(text, "redis.pcall('PUBLISH', ", "publish(");
+        return """
+                local published = {}
+                local function publish(channel, message)
+                  published[#published + 1] = channel .. ' ' .. message
+                  return redis.pcall('PUBLISH', channel, message)
+                end
+                local reply = (function()
+                %s
+                end)()
+                local kind, content = redis.call('TYPE', KEYS[1]).ok, {}
+                if kind == 'hash' then
+                  content = redis.call('HGETALL', KEYS[1])
+                elseif kind == 'string' then
+                  content = {redis.call('GET', KEYS[1])}
+                end
+                return {reply, published, kind, content, redis.call('PTTL', KEYS[1])}
+                """.formatted(text);
+    }
+
+    /** What one of our scripts answered to the command of this number: the status word, then numbers. */
+    public static List<Object> words(String number, @Nullable Object line) {
+        String[] words = CommandNumbers.answerTo(number, (String) line).split(" ", 4);
+        List<Object> reply = new ArrayList<>(List.of(words[0]));
+        for (String word : List.of(words).subList(1, words.length)) {
+            boolean text = words[0].equals("HELD") && reply.size() == 3;
+            reply.add(text ? word : Long.valueOf(word));
+        }
+        return reply;
+    }
+
+    private static String replaced(String text, String what, String by) {
+        assertThat(text).contains(what);
+        return text.replace(what, by);
+    }
+
+    @SuppressWarnings("unchecked")
+    private static List<Object> list(@Nullable Object reply) {
+        return (List<Object>) reply;
+    }
+}

@@ -1,0 +1,302 @@
+package io.github.lockboot.redis.protocol;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.stream.IntStream;
+
+import io.github.lockboot.fixture.RedisBinary;
+import io.github.lockboot.fixture.RedisProbe;
+import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.redis.protocol.ClockedScripts.Seen;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** What waiters that died in the queue cost the others, and that a live one keeps its place: on Redis, under a clock of ours. */
+class DeadWaiterScriptTests {
+
+    private static final String KEY = "lock:dead";
+    private static final String HOLDER = "holder-1";
+    private static final long CLAIM_LEASE = 6_000;
+    private static final long TTL = 30_000;
+    private static final int MOST = 1_000;
+
+    private static RedisServer server;
+    private static RedisProbe redis;
+    private static ClockedScripts scripts;
+
+    private long now = 1_800_000_000_000L;
+    private long keyGoneAt = Long.MAX_VALUE;
+    private int callers;
+
+    @BeforeAll
+    static void start() {
+        server = RedisServer.builder()
+                .binary(RedisBinary.embedded().orElseThrow())
+                .start();
+        redis = server.probe();
+        scripts = new ClockedScripts(redis);
+    }
+
+    @AfterAll
+    static void stop() {
+        redis.close();
+        server.close();
+    }
+
+    @BeforeEach
+    void clear() {
+        redis.command("FLUSHALL");
+        keyGoneAt = Long.MAX_VALUE;
+    }
+
+    // --- after a release --------------------------------------------------------------------------------------
+
+    @ParameterizedTest(name = "{0} dead, a try every {1} ms")
+    @CsvSource({"3, 500", "5, 500", "50, 500", "3, 3000", "5, 3000", "50, 3000"})
+    void deadWaitersTogetherCostOneClaimLeaseWhereNobodyStaysQueued(int dead, long interval) {
+        for (long first = interval / 5; first <= interval; first += interval / 5) {
+            long released = leaveToTheDead(dead);
+            turn(first);
+            while (!isGranted(acquire(newCaller(), false))) {
+                turn(interval);
+            }
+            assertThat(now - released).as("when it is free").isLessThan(CLAIM_LEASE + interval);
+        }
+    }
+
+    @ParameterizedTest(name = "{0} dead, a wait of 1 s every 4 s")
+    @ValueSource(ints = {3, 4, 5, 50})
+    void deadWaitersTogetherCostOneClaimLeaseWhereWaitsAreShort(int dead) {
+        for (long first = 500; first <= 4_000; first += 500) {
+            long released = leaveToTheDead(dead);
+            turn(first);
+            while (!isGrantedWithinASecond(newCaller())) {
+                turn(3_000);
+            }
+            assertThat(now - released).as("when it is free").isLessThanOrEqualTo(CLAIM_LEASE + 4_000);
+        }
+    }
+
+    private boolean isGrantedWithinASecond(String caller) {
+        if (isGranted(acquire(caller, true))) {
+            return true;
+        }
+        turn(1_000);
+        return call(LuaScript.CANCEL, caller).reply().get(0).equals("GIVEN_AWAY");
+    }
+
+    @ParameterizedTest(name = "{0} dead")
+    @ValueSource(ints = {3, 50})
+    void deadWaitersTogetherCostOneClaimLeaseWhereALiveOneStaysQueued(int dead) {
+        long released = leaveToTheDead(dead);
+        String live = newCaller();
+        while (!isGranted(acquire(live, true))) {
+            turn(2_000);
+        }
+        assertThat(now - released).as("until the live one is served").isLessThanOrEqualTo(CLAIM_LEASE + 2_000);
+    }
+
+    /** Redis may have been away meanwhile, and then nobody is dropped at first. */
+    @ParameterizedTest(name = "{0} dead, a try every {1} ms")
+    @CsvSource({"3, 4000", "5, 5000", "50, 5900"})
+    void deadWaitersCostTwoClaimLeasesWhereCallersAreRare(int dead, long interval) {
+        for (long first = interval / 5; first <= interval; first += interval / 5) {
+            leaveToTheDead(dead);
+            Set<String> granted = new HashSet<>();
+            turn(first);
+            for (Seen seen = acquire(newCaller(), false); !isGranted(seen); seen = acquire(newCaller(), false)) {
+                granted.add(seen.stored().fields().get("owner"));
+                assertThat(granted).hasSizeLessThanOrEqualTo(2);
+                turn(interval);
+            }
+        }
+    }
+
+    // --- under a held lock ------------------------------------------------------------------------------------
+
+    @Test
+    void deadWaitersLeaveTheQueueOfAHeldLockWhenSomebodyAsks() {
+        acquire(HOLDER, true);
+        queueDead(300);
+        String live = newCaller();
+        for (int poll = 0; poll < 5; poll++) {
+            acquire(live, true);
+            turn(2_000);
+        }
+        assertThat(acquire(live, true).reply().get(1)).as("position").isEqualTo(1L);
+    }
+
+    @Test
+    void deadWaitersLeaveTheQueueOfAHeldLockThatIsOnlyRenewed() {
+        long token = (Long) acquire(HOLDER, true).reply().get(1);
+        queueDead(300);
+        Seen renewed = null;
+        for (int renewal = 0; renewal < 3; renewal++) {
+            turn(10_000);
+            renewed = call(LuaScript.RENEW, HOLDER, token, TTL);
+        }
+        assertThat(renewed.reply().get(2)).as("waiters").isEqualTo(0L);
+        assertThat(renewed.stored().fields()).containsOnlyKeys("owner", "ttl", "until", "fence");
+    }
+
+    @Test
+    void deadWaitersDoNotKeepTheQueueFull() {
+        acquire(HOLDER, true);
+        queueDead(20);
+        List<Object> reply = List.of();
+        for (long waited = 0; waited <= 6_000; waited += 500) {
+            reply = call(LuaScript.ACQUIRE, "live-1", TTL, 1, 20).reply();
+            turn(500);
+        }
+        assertThat(reply.get(0)).isEqualTo("QUEUED");
+    }
+
+    // --- live ones --------------------------------------------------------------------------------------------
+
+    @Test
+    void whoeverIsBackAfterRedisWasAwaySkipsNobody() {
+        acquire(HOLDER, true);
+        acquire("a-1", true);
+        acquire("b-1", true);
+        turn(20_000);
+        assertThat(acquire("b-1", true).reply().get(1)).as("position of b").isEqualTo(2L);
+        turn(3_500);
+        assertThat(acquire("a-1", true).reply().get(1)).as("position of a").isEqualTo(1L);
+    }
+
+    @Test
+    void anAbsenceOfRedisIsAnExcuseAgainForWhoWasSeenSince() {
+        acquire(HOLDER, true);
+        acquire("a-1", true);
+        for (int absence = 0; absence < 3; absence++) {
+            turn(7_000);
+            acquire(newCaller(), false);
+            turn(2_000);
+            assertThat(acquire("a-1", true).reply().get(1)).isEqualTo(1L);
+            acquire(HOLDER, true);
+        }
+    }
+
+    /** Waiters that ask every poll lose no place by absences of Redis or steps of its clock, one at a time, or by callers that do not stay. */
+    @Test
+    void aLiveWaiterIsNeverSkipped() {
+        for (long seed = 0; seed < 100; seed++) {
+            clear();
+            keepsItsPlace(new Random(seed), seed);
+        }
+    }
+
+    private void keepsItsPlace(Random random, long seed) {
+        int waiters = 2 + random.nextInt(4);
+        long[] asksAt = new long[waiters];
+        call(LuaScript.ACQUIRE, HOLDER, 86_400_000, 1, MOST);
+        for (int i = 0; i < waiters; i++) {
+            acquire("w-" + i, true);
+            asksAt[i] = now + random.nextInt((int) LockModel.POLL);
+        }
+        Set<Integer> notBack = new HashSet<>();
+        for (int step = 0; step < 200; step++) {
+            turn(10);
+            int dice = random.nextInt(100);
+            if (dice < 3 && notBack.isEmpty()) {
+                int away = random.nextInt(5) == 0 ? 3_600_000 : random.nextInt(10_000);
+                turn(away);
+                long backAt = now;
+                Arrays.setAll(asksAt, i -> Math.max(asksAt[i], backAt + random.nextInt(backOff(away))));
+                IntStream.range(0, waiters).forEach(notBack::add);
+            } else if (dice < 6 && notBack.isEmpty()) {
+                long byMillis = random.nextInt(20_000_000) - 10_000_000;
+                turn(byMillis);
+                Arrays.setAll(asksAt, i -> asksAt[i] + byMillis);
+                IntStream.range(0, waiters).forEach(notBack::add);
+            } else if (dice < 30) {
+                acquire(newCaller(), false);
+            } else {
+                int next = IntStream.range(0, waiters)
+                        .boxed()
+                        .min(Comparator.comparingLong(i -> asksAt[i]))
+                        .orElseThrow();
+                turn(Math.max(0, asksAt[next] - now));
+                assertThat(acquire("w-" + next, true).reply().get(1))
+                        .as("place of waiter %d, seed %d, step %d", next, seed, step)
+                        .isEqualTo(next + 1L);
+                asksAt[next] = now + LockModel.POLL + random.nextInt(5);
+                notBack.remove(next);
+            }
+        }
+    }
+
+    /** A connection is back within half a second, and with it a question; after many failures the next one may be a poll away. */
+    private static int backOff(int away) {
+        return away < 4_000 ? 490 : (int) LockModel.POLL;
+    }
+
+    // --- steps ------------------------------------------------------------------------------------------------
+
+    /**
+     * A holder, so many waiters, and a release: the first of the dead is granted the lock.
+     *
+     * @return when that is
+     */
+    private long leaveToTheDead(int dead) {
+        clear();
+        acquire(HOLDER, true);
+        queueDead(dead);
+        turn(1_000);
+        assertThat(call(LuaScript.UNLOCK, HOLDER, 0, "", 0).reply()).isEqualTo(List.of("HANDED_OVER"));
+        return now;
+    }
+
+    private void queueDead(int dead) {
+        for (int i = 0; i < dead; i++) {
+            acquire("dead-" + i, true);
+        }
+    }
+
+    private String newCaller() {
+        return "caller-" + callers++;
+    }
+
+    private Seen acquire(String id, boolean enqueue) {
+        return call(LuaScript.ACQUIRE, id, TTL, enqueue ? 1 : 0, MOST);
+    }
+
+    private static boolean isGranted(Seen seen) {
+        return seen.reply().get(0).equals("OWNER");
+    }
+
+    /** Turns the clock, and has the key expire by it. */
+    private void turn(long millis) {
+        now += millis;
+        if (now >= keyGoneAt) {
+            redis.command("DEL", KEY);
+            keyGoneAt = Long.MAX_VALUE;
+        } else if (keyGoneAt < Long.MAX_VALUE) {
+            scripts.expireIn(KEY, keyGoneAt - now);
+        }
+    }
+
+    private Seen call(LuaScript script, String id, Object... more) {
+        List<String> arguments = new ArrayList<>(
+                List.of(id, "lock:client:", Long.toString(LockModel.POLL), Long.toString(LockModel.PATIENCE)));
+        for (Object argument : more) {
+            arguments.add(argument.toString());
+        }
+        Seen seen = scripts.run(script, KEY, arguments, 1_000 * now);
+        keyGoneAt =
+                seen.stored().ttl() < 0 ? Long.MAX_VALUE : now + seen.stored().ttl();
+        return seen;
+    }
+}

@@ -1,0 +1,99 @@
+package io.github.lockboot.redis.protocol;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+
+/** One step of a random sequence; {@code who} is an index, or -1 for the owner of the moment. What {@code amount} means depends on the kind. */
+record LockStep(Kind kind, int who, int next, long amount) {
+
+    /** How many there are in a crowd. */
+    static final int CROWD = 20;
+
+    private static final int STEPS = 40;
+
+    enum Kind {
+        ACQUIRE(true),
+        TRY(true),
+        UNLOCK(true),
+        UNLOCK_WITH_NEXT(true),
+        RENEW(true),
+        RENEW_WITH_WRONG_TOKEN(true),
+        CANCEL(true),
+        COMPLETE(true),
+        LATE(true),
+        DUPLICATE(false),
+        CROWD_ARRIVES(false),
+        ONE_KEEPS_POLLING(false),
+        FORWARD(false),
+        BACK(false),
+        PERSIST(false),
+        DELETE(false),
+        REPLACE(false),
+        FLUSH(false);
+
+        final boolean isCall;
+
+        Kind(boolean isCall) {
+            this.isCall = isCall;
+        }
+    }
+
+    static List<LockStep> sequence(Random random) {
+        int ids = random.nextInt(10) == 0 ? CROWD + 3 : 3 + random.nextInt(4);
+        boolean mishaps = random.nextInt(3) > 0;
+        boolean clockSteps = random.nextInt(3) == 0;
+        List<LockStep> steps = new ArrayList<>();
+        if (ids > CROWD) {
+            steps.add(new LockStep(Kind.CROWD_ARRIVES, 0, 0, 0));
+        }
+        while (steps.size() < STEPS) {
+            int dice = random.nextInt(100);
+            int who = random.nextInt(ids);
+            int ownerOrWho = random.nextInt(3) > 0 ? -1 : who;
+            int next = random.nextInt(ids);
+            if (dice < 30) {
+                steps.add(new LockStep(Kind.ACQUIRE, who, 0, random.nextInt(20) == 0 ? 1 + random.nextInt(2) : 1_000));
+            } else if (dice < 34) {
+                steps.add(new LockStep(Kind.TRY, who, 0, 1_000));
+            } else if (dice < 42) {
+                steps.add(new LockStep(Kind.UNLOCK, ownerOrWho, 0, random.nextInt(65_536)));
+            } else if (dice < 48) {
+                steps.add(new LockStep(Kind.UNLOCK_WITH_NEXT, ownerOrWho, next, random.nextInt(65_536)));
+            } else if (dice < 55) {
+                steps.add(new LockStep(Kind.RENEW, ownerOrWho, 0, random.nextInt(4) == 0 ? 500 : 0));
+            } else if (dice < 57) {
+                steps.add(new LockStep(Kind.RENEW_WITH_WRONG_TOKEN, ownerOrWho, 0, random.nextInt(3) - 1));
+            } else if (dice < 59) {
+                steps.add(new LockStep(Kind.COMPLETE, ownerOrWho, 0, random.nextInt(65_536)));
+            } else if (dice < 63) {
+                steps.add(new LockStep(Kind.CANCEL, random.nextBoolean() ? who : ownerOrWho, 0, 0));
+            } else if (dice < 69) {
+                steps.add(new LockStep(Kind.DUPLICATE, 0, 0, 0));
+            } else if (dice < 73) {
+                steps.add(new LockStep(Kind.LATE, 0, 0, 1 + random.nextInt(STEPS)));
+            } else if (dice < 89) {
+                steps.add(new LockStep(Kind.FORWARD, 0, 0, duration(random)));
+            } else if (dice < 92) {
+                steps.add(new LockStep(Kind.ONE_KEEPS_POLLING, who, 0, random.nextInt(100_000)));
+            } else if (dice < 94 && clockSteps) {
+                steps.add(new LockStep(Kind.BACK, 0, 0, duration(random)));
+            } else if (dice >= 97 && mishaps) {
+                Kind[] kinds = {Kind.PERSIST, Kind.DELETE, Kind.REPLACE, Kind.FLUSH};
+                steps.add(new LockStep(kinds[random.nextInt(kinds.length)], 0, 0, random.nextInt(2)));
+            }
+        }
+        return steps;
+    }
+
+    /** In microseconds: most often less than a poll, at times hours, with a liking for what the protocol counts with. */
+    private static long duration(Random random) {
+        long[] marks = {1, 1_000, 1_500, LockModel.POLL, LockModel.PATIENCE, 6_001, 30_000, 3_600_000};
+        long mark = 1000 * marks[random.nextInt(marks.length)];
+        return switch (random.nextInt(6)) {
+            case 0 -> mark;
+            case 1 -> mark - 1_000 + random.nextInt(2_000);
+            default -> 1 + random.nextInt(1000 * (int) LockModel.POLL);
+        };
+    }
+}

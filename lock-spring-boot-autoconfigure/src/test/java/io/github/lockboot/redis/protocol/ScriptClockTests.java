@@ -1,0 +1,89 @@
+package io.github.lockboot.redis.protocol;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import io.github.lockboot.fixture.RedisBinary;
+import io.github.lockboot.fixture.RedisProbe;
+import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.redis.protocol.ClockedScripts.Seen;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Single cases under a clock of ours, each of which went wrong once. */
+class ScriptClockTests {
+
+    private static final long SECOND = 1_000_000;
+    private static final String KEY = "lock:clock";
+
+    private static RedisServer server;
+    private static RedisProbe redis;
+    private static ClockedScripts scripts;
+
+    private long micros = 1_800_000_000 * SECOND;
+
+    @BeforeAll
+    static void start() {
+        server = RedisServer.builder()
+                .binary(RedisBinary.embedded().orElseThrow())
+                .start();
+        redis = server.probe();
+        scripts = new ClockedScripts(redis);
+    }
+
+    @AfterAll
+    static void stop() {
+        redis.close();
+        server.close();
+    }
+
+    @BeforeEach
+    void clear() {
+        redis.command("FLUSHALL");
+    }
+
+    @Test
+    void aNextIdThatIsQueuedAlreadyCountsAsSeen() {
+        call(LuaScript.ACQUIRE, "a-1", 30_000, 1, 1_000);
+        call(LuaScript.ACQUIRE, "b-1", 30_000, 1, 1_000);
+        call(LuaScript.ACQUIRE, "a-2", 30_000, 1, 1_000);
+        micros += 2 * SECOND;
+        Seen unlocked = call(LuaScript.UNLOCK, "a-1", 0, "a-2", 30_000);
+        assertThat(unlocked.reply()).startsWith("QUEUED", 1L);
+        assertThat(unlocked.stored().fields()).containsEntry("queue", "[[\"a-2\",30000," + micros / 1000 + "]]");
+    }
+
+    @Test
+    void aTokenMayNotComeAgainWhenTheKeyOfAnUnheardOfHolderExpires() {
+        call(LuaScript.ACQUIRE, "a-1", 1_000, 1, 1_000);
+        long granted = micros;
+        micros -= 10 * SECOND;
+        Seen held = call(LuaScript.ACQUIRE, "a-1", 1_000, 1, 1_000);
+        long lastLocalToken = granted + 65_535;
+        assertThat(micros + 1_000 * held.stored().ttl())
+                .as("when the key is gone and only the clock is left")
+                .isGreaterThan(lastLocalToken);
+    }
+
+    @Test
+    void aWaiterSeenInTheFutureIsWrittenDownAsSeenOnePollAgo() {
+        call(LuaScript.ACQUIRE, "a-1", 30_000, 1, 1_000);
+        micros += 5 * SECOND;
+        call(LuaScript.ACQUIRE, "b-1", 30_000, 1, 1_000);
+        micros -= 1 * SECOND;
+        Seen asked = call(LuaScript.ACQUIRE, "c-1", 30_000, 0, 1_000);
+        assertThat(asked.stored().fields()).containsEntry("queue", "[[\"b-1\",30000," + (micros / 1000 - 2_000) + "]]");
+    }
+
+    private Seen call(LuaScript script, String id, Object... more) {
+        List<String> arguments = new ArrayList<>(List.of(id, "lock:client:", "2000", "6000"));
+        for (Object argument : more) {
+            arguments.add(argument.toString());
+        }
+        return scripts.run(script, KEY, arguments, micros);
+    }
+}

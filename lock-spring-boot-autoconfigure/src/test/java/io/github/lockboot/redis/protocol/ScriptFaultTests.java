@@ -1,0 +1,493 @@
+package io.github.lockboot.redis.protocol;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Objects;
+import java.util.Random;
+import java.util.Set;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+import io.github.lockboot.fixture.RedisProbe;
+import io.github.lockboot.fixture.RedisServer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/** The scripts as shipped, on a Redis that is out of memory, on values that are not ours or damaged, at the edges of numbers and names. */
+class ScriptFaultTests {
+
+    private static final String KEY = "lock:fault";
+    private static final String CHANNELS = "lock:client:";
+    private static final String COMPLETIONS = "lock:flights";
+    private static final long LARGEST_EXACT = 1L << 53;
+    private static final Set<String> REFUSALS = Set.of("BUSY", "NOT_OWNER", "UNKNOWN", "FREE", "FOREIGN");
+    private static final Set<String> REPLIES = Set.of(
+            "OWNER", "QUEUED", "RELEASED", "HANDED_OVER", "KEPT", "RENEWED", "LEFT", "GIVEN_AWAY", "COMPLETED", "HELD");
+    private static final Pattern WHOLE_NUMBER = Pattern.compile("-0|\\d{1,16}");
+
+    private RedisServer server;
+    private RedisProbe redis;
+
+    @AfterEach
+    void stop() {
+        if (server != null) {
+            redis.close();
+            server.close();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void whenMemoryIsFullAHolderRenewsAndHandsOver(RedisProgram program) {
+        start(program);
+        long token = (Long) acquire(KEY, "a-1", true).get(1);
+        acquire(KEY, "b-1", true);
+        acquire(KEY, "c-1", true);
+        fillMemory();
+        assertThat(renew(KEY, "a-1", token).get(0)).isEqualTo("RENEWED");
+        assertThat(unlock(KEY, "a-1", token, "a-2").get(0)).isEqualTo("QUEUED");
+        assertThat(cancel(KEY, "c-1")).containsExactly("LEFT");
+        assertThat(unlock(KEY, "b-1", token, "")).containsExactly("HANDED_OVER");
+        assertThat(cancel(KEY, "a-2")).containsExactly("GIVEN_AWAY");
+        assertThat(redis.command("EXISTS", KEY)).isEqualTo(0L);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void whenMemoryIsFullALockIsReleased(RedisProgram program) {
+        start(program);
+        long token = (Long) acquire(KEY, "a-1", true).get(1);
+        fillMemory();
+        assertThat(unlock(KEY, "a-1", token, "")).containsExactly("RELEASED");
+        assertThat(redis.command("EXISTS", KEY)).isEqualTo(0L);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void whereATimeToLiveMayNotBeSetNoLockIsLeftWithoutOne(RedisProgram program) {
+        start(program);
+        redis.command("ACL", "SETUSER", "default", "-pexpire");
+        assertThatThrownBy(() -> run(LuaScript.ACQUIRE, KEY, "a-1", 30_000, 1, 1_000))
+                .isInstanceOf(RedisProbe.ErrorReply.class);
+        assertThat(redis.command("EXISTS", KEY)).isEqualTo(0L);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void whenMemoryIsFullANewLockIsRefusedAndLeavesNothing(RedisProgram program) {
+        start(program);
+        fillMemory();
+        assertThatThrownBy(() -> run(LuaScript.ACQUIRE, KEY, "a-1", 30_000, 1, 1_000))
+                .isInstanceOf(RedisProbe.ErrorReply.class)
+                .hasMessageContaining("OOM");
+        assertThat(redis.command("DBSIZE")).isEqualTo(0L);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void whenMemoryIsFullAHolderCompletes(RedisProgram program) {
+        start(program);
+        long token = (Long) acquire(KEY, "a-1", true).get(1);
+        acquire(KEY, "b-1", true);
+        fillMemory();
+        assertThat(complete(KEY, "a-1", token + 1_000_000_000)).containsExactly("COMPLETED"); // its key stays a while
+        assertThat(redis.command("HKEYS", KEY)).isEqualTo(List.of("fence"));
+    }
+
+    /** Redis looks at its clock twice in one PEXPIRE: what is to end within that time is deleted at once. */
+    @ParameterizedTest
+    @EnumSource
+    void aKeyThatOnlyKeepsATokenIsGivenTimeToBeWritten(RedisProgram program) {
+        start(program);
+        long now = System.currentTimeMillis();
+        String queue = "[[\"b-1\",30000," + now + "]]";
+        redis.command("HSET", KEY, "fence", "7", "owner", "a-1", "ttl", "30000", "until", "1", "queue", queue);
+        assertThat(complete(KEY, "b-1", 0)).as("granted by this very script").containsExactly("COMPLETED");
+        assertThat((Long) redis.command("PTTL", KEY)).isGreaterThan(100);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aCompletionSentTwiceOrLateChangesNothing(RedisProgram program) {
+        start(program);
+        long token = (Long) acquire(KEY, "a-1", true).get(1);
+        acquire(KEY, "b-1", true);
+        acquire(KEY, "c-1", true);
+        try (RedisProbe subscriber = server.probe()) {
+            subscriber.command("SUBSCRIBE", COMPLETIONS);
+            assertThat(complete(KEY, "a-1", token)).containsExactly("COMPLETED");
+            assertThat(complete(KEY, "a-1", token)).containsExactly("NOT_OWNER");
+            List<?> message = (List<?>) Objects.requireNonNull(subscriber.command("PING"));
+            Push push = Objects.requireNonNull(Push.parse((String) message.get(2)));
+            assertThat(push.id()).isEqualTo("a-1");
+            assertThat(push.fence()).isEqualTo(token);
+            assertThat(push.key()).isEqualTo(KEY);
+            acquire(KEY, "b-2", true);
+            acquire(KEY, "c-2", true);
+            String before = dump();
+            assertThat(complete(KEY, "a-1", token)).containsExactly("NOT_OWNER");
+            assertThat(dump()).isEqualTo(before);
+            assertThat(subscriber.command("PING"))
+                    .as("no second message, but the answer to the first PING")
+                    .isEqualTo(List.of("pong", ""));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void valuesOfAnyOtherTypeAreLeftAlone(RedisProgram program) {
+        start(program);
+        List<String[]> strangers = List.of(
+                new String[] {"SET", KEY, "me", "PX", "60000"},
+                new String[] {"RPUSH", KEY, "me"},
+                new String[] {"SADD", KEY, "me"},
+                new String[] {"ZADD", KEY, "1", "me"},
+                new String[] {"XADD", KEY, "*", "me", "1"},
+                new String[] {"PFADD", KEY, "me"},
+                new String[] {"HSET", KEY, "owner", "a-1", "name", "me"},
+                new String[] {"HSET", KEY, "fence", "7", "name", "me"},
+                new String[] {"HSET", KEY, "fence", "7", "queue", "[]", "name", "me"},
+                new String[] {"HSET", KEY, "owner", "a-1", "ttl", "1000", "until", "1", "fence", "7", "name", "me"});
+        for (String[] stranger : strangers) {
+            redis.command("DEL", KEY);
+            redis.command(stranger);
+            String before = dump();
+            assertThat(acquire(KEY, "a-1", true).get(0)).isEqualTo("BUSY");
+            assertThat(renew(KEY, "a-1", 1)).containsExactly("NOT_OWNER");
+            assertThat(unlock(KEY, "a-1", 1, "a-2")).containsExactly("NOT_OWNER");
+            assertThat(cancel(KEY, "a-1")).containsExactly("UNKNOWN");
+            assertThat(complete(KEY, "a-1", 1)).containsExactly("NOT_OWNER");
+            assertThat(run(LuaScript.INSPECT, KEY)).containsExactly("FOREIGN");
+            assertThat(dump()).as(String.join(" ", stranger)).isEqualTo(before);
+        }
+    }
+
+    /** What is damaged is either left alone or whole again afterwards. */
+    @ParameterizedTest
+    @EnumSource
+    void noDamageToAHashMakesAScriptFail(RedisProgram program) {
+        start(program);
+        for (long seed = 0; seed < 3_000; seed++) {
+            Random random = new Random(seed);
+            redis.command("DEL", KEY);
+            List<String> hash = damagedHash(random);
+            redis.command(hash.toArray(String[]::new));
+            if (random.nextBoolean()) {
+                redis.command("PEXPIRE", KEY, "60000");
+            }
+            for (int call = 0; call < 4; call++) {
+                String before = dump();
+                List<Object> reply = anyCall(random);
+                String as = "seed " + seed + ", " + shortened(hash) + " answered " + reply;
+                assertThat(reply.get(0)).as(as).matches(word -> REFUSALS.contains(word) || REPLIES.contains(word));
+                assertThat(reply.stream().filter(Long.class::isInstance)).as(as).allMatch(number -> (Long) number >= 0);
+                if (!dump().equals(before)) {
+                    assertWhole(as);
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aVeryLongQueueIsServed(RedisProgram program) {
+        start(program);
+        long now = System.currentTimeMillis();
+        String queue = IntStream.range(0, 20_000)
+                .mapToObj(i -> "[\"s" + i + "-1\",30000," + now + "]")
+                .collect(Collectors.joining(",", "[", "]"));
+        redis.command("HSET", KEY, "fence", "7", "queue", queue);
+        assertThat(acquire(KEY, "a-1", false).get(0)).isEqualTo("BUSY");
+        assertThat(redis.command("HGET", KEY, "owner")).isEqualTo("s0-1");
+        assertThat(cancel(KEY, "s0-1")).containsExactly("GIVEN_AWAY");
+        assertThat(redis.command("HGET", KEY, "owner")).isEqualTo("s1-1");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void tokensGrowAndStayExactUpToTheLargestThatCanBe(RedisProgram program) {
+        start(program);
+        long newest = LARGEST_EXACT - 200_000;
+        redis.command("HSET", KEY, "fence", Long.toString(newest));
+        for (int grant = 0; grant < 8; grant++) {
+            List<Object> reply = acquire(KEY, "a-" + grant, true);
+            if (!reply.get(0).equals("OWNER")) {
+                break;
+            }
+            assertThat((Long) reply.get(1)).isGreaterThan(newest).isLessThanOrEqualTo(LARGEST_EXACT);
+            assertThat(redis.command("HGET", KEY, "fence"))
+                    .isEqualTo(reply.get(1).toString());
+            newest = (Long) reply.get(1);
+            redis.command("HSET", KEY, "until", "1"); // it expires, and 65,536 tokens with it
+        }
+        assertThat(newest).isGreaterThan(LARGEST_EXACT - 70_000);
+        assertThat(acquire(KEY, "z-1", true).get(0)).as("no token left").isEqualTo("BUSY");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aLeaseOfThousandsOfYearsEndsByUnlock(RedisProgram program) {
+        start(program);
+        long ttl = 999_999_999_999_999L;
+        List<Object> owner = run(LuaScript.ACQUIRE, KEY, "a-1", ttl, 1, 1_000);
+        assertThat(owner).startsWith("OWNER").endsWith(ttl, 0L);
+        assertThat((Long) run(LuaScript.RENEW, KEY, "a-1", owner.get(1), ttl).get(1))
+                .isGreaterThanOrEqualTo(ttl - 1_000);
+        assertThat(acquire(KEY, "b-1", false).get(0)).isEqualTo("BUSY");
+        assertThat(unlock(KEY, "a-1", (Long) owner.get(1), "")).containsExactly("RELEASED");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void idsAndKeysOfAnyCharactersAreServedAndTold(RedisProgram program) {
+        start(program);
+        List<String> ids =
+                List.of("a-b-c-1", "\"quoted\\\"/-1", "%s%d-1", "锁-1", "[\"x\",1,2]-1", "no_dash", "\t\u0001-1");
+        List<String> keys = List.of("lock:a b  c ", "lock:line\r\nfeed", "lock:红包🧧", "lock:{tag}\\\"%s'", "lock: ");
+        for (String key : keys) {
+            for (String id : ids) {
+                int dash = id.lastIndexOf('-');
+                String session = dash < 0 ? id : id.substring(0, dash);
+                try (RedisProbe subscriber = server.probe()) {
+                    subscriber.command("SUBSCRIBE", CHANNELS + session);
+                    long token = (Long) acquire(key, "holder-1", true).get(1);
+                    assertThat(acquire(key, id, true).get(0)).isEqualTo("QUEUED");
+                    assertThat(unlock(key, "holder-1", token, "")).containsExactly("HANDED_OVER");
+                    List<?> message = (List<?>) Objects.requireNonNull(subscriber.command("PING"));
+                    Push push = Objects.requireNonNull(Push.parse((String) message.get(2)));
+                    assertThat(push.id()).isEqualTo(id);
+                    assertThat(push.key()).isEqualTo(key);
+                    assertThat(unlock(key, id, push.fence(), "")).containsExactly("RELEASED");
+                }
+            }
+        }
+    }
+
+    private void start(RedisProgram program) {
+        server = program.start();
+        redis = server.probe();
+        for (LuaScript script : scripts()) {
+            redis.command("SCRIPT", "LOAD", script.getScriptAsString());
+        }
+    }
+
+    private void fillMemory() {
+        redis.command("CONFIG", "SET", "maxmemory-policy", "noeviction");
+        redis.command("CONFIG", "SET", "maxmemory", "1");
+    }
+
+    private List<Object> anyCall(Random random) {
+        String id = List.of("a-1", "b-1", "z-1").get(random.nextInt(3));
+        return switch (random.nextInt(7)) {
+            case 5 -> complete(KEY, id, random.nextInt(10));
+            case 0 -> acquire(KEY, id, random.nextBoolean());
+            case 1 -> unlock(KEY, id, random.nextInt(10), random.nextBoolean() ? "" : "b-1".equals(id) ? "b-2" : "b-1");
+            case 2 -> renew(KEY, id, 7);
+            case 3 -> cancel(KEY, id);
+            case 4 -> run(LuaScript.INSPECT, KEY);
+            default -> acquire(KEY, id, true);
+        };
+    }
+
+    private static List<String> damagedHash(Random random) {
+        long now = System.currentTimeMillis();
+        List<String> hash = new ArrayList<>(List.of("HSET", KEY));
+        boolean mostlySound = random.nextInt(4) > 0;
+        int damaged = random.nextInt(7);
+        List<String> names = List.of("fence", "owner", "ttl", "until", "queue", "looked", "excused");
+        List<String> sound = List.of(
+                "7",
+                "a-1",
+                "30000",
+                Long.toString(now + 1_000),
+                "[[\"b-1\",30000," + now + "]]",
+                Long.toString(now - random.nextInt(8_000)),
+                Long.toString(now - random.nextInt(8_000)));
+        for (int i = 0; i < names.size(); i++) {
+            boolean damage = mostlySound ? i == damaged : random.nextBoolean();
+            if (damage && random.nextInt(5) == 0) {
+                continue;
+            }
+            hash.add(names.get(i));
+            hash.add(!damage ? sound.get(i) : i == 4 ? damagedQueue(random, now) : garbage(random));
+        }
+        if (hash.size() == 2) {
+            hash.addAll(List.of("owner", "a-1"));
+        }
+        return hash;
+    }
+
+    private static String garbage(Random random) {
+        List<String> known = List.of(
+                "",
+                " ",
+                "0",
+                "-0",
+                "-1",
+                "1",
+                "1.5",
+                "nan",
+                "-nan",
+                "inf",
+                "-inf",
+                "1e999",
+                "1e3",
+                "0x10",
+                " 7 ",
+                "7\n",
+                "abc",
+                "9007199254740992",
+                "9007199254740993",
+                "18446744073709551616",
+                "1000000000000000",
+                "-9007199254740993",
+                "99999999999999999999999999",
+                "null",
+                "true",
+                "[]",
+                "{}",
+                "1_000",
+                "1e-5",
+                "\u0000",
+                "锁");
+        return random.nextInt(4) > 0
+                ? known.get(random.nextInt(known.size()))
+                : random.ints(random.nextInt(20), 0, 256)
+                        .mapToObj(Character::toString)
+                        .collect(Collectors.joining());
+    }
+
+    private static String damagedQueue(Random random, long now) {
+        List<String> parts = List.of(
+                "\"b-1\"",
+                "\"\"",
+                "30000",
+                "1",
+                "0",
+                "-5",
+                "1.5",
+                "1e999",
+                "-1e999",
+                "NaN",
+                "Infinity",
+                "null",
+                "true",
+                "\"30000\"",
+                "\"x\"",
+                "[]",
+                "{}",
+                "[[]]",
+                "{\"1\":\"b-1\"}",
+                Long.toString(now),
+                "\"" + now + "\"",
+                "0x10",
+                "1e14");
+        String good = "[\"b-1\",30000," + now + "]";
+        return switch (random.nextInt(8)) {
+            case 0 -> "[" + good.substring(0, random.nextInt(good.length())) + "]";
+            case 1 -> parts.get(random.nextInt(parts.size()));
+            case 2 -> "[".repeat(1 + random.nextInt(2_000)) + "]".repeat(random.nextInt(2_000));
+            case 3 -> "[[\"b-1\",30000," + now + ",0".repeat(random.nextInt(20_000)) + "]]";
+            case 4 -> "{\"1\":" + good + "}";
+            case 5 -> garbage(random);
+            default ->
+                IntStream.range(0, 1 + random.nextInt(3))
+                        .mapToObj(waiter ->
+                                "[" + pick(parts, random) + "," + pick(parts, random) + "," + pick(parts, random) + "]")
+                        .collect(Collectors.joining(",", "[" + (random.nextBoolean() ? good + "," : ""), "]"));
+        };
+    }
+
+    private static String pick(List<String> from, Random random) {
+        return from.get(random.nextInt(from.size()));
+    }
+
+    private void assertWhole(String as) {
+        List<?> values = (List<?>)
+                Objects.requireNonNull(redis.command("HMGET", KEY, "fence", "owner", "ttl", "until", "queue"));
+        if (values.stream().allMatch(Objects::isNull)) {
+            assertThat(redis.command("EXISTS", KEY)).as(as).isEqualTo(0L);
+            return;
+        }
+        assertThat(redis.command("PTTL", KEY)).as(as).isNotEqualTo(-1L);
+        assertThat((String) values.get(0)).as(as).matches(WHOLE_NUMBER);
+        if (values.get(1) == null) {
+            assertThat(values.subList(2, 4)).as(as).containsOnlyNulls();
+        } else {
+            assertThat(values.subList(2, 4))
+                    .as(as)
+                    .allMatch(number -> WHOLE_NUMBER.matcher((String) number).matches());
+        }
+        assertThat(values.get(4)).as(as).isNotEqualTo("[]").isNotEqualTo("{}");
+    }
+
+    private static String shortened(List<String> hash) {
+        return hash.stream()
+                .map(word -> word.length() < 200 ? word : word.substring(0, 200) + "...")
+                .toList()
+                .toString();
+    }
+
+    /** All there is under the key, in an order that does not depend on how Redis holds it. */
+    private String dump() {
+        String contents = """
+                if redis.call('TYPE', KEYS[1]).ok ~= 'hash' then
+                  return redis.sha1hex(redis.call('DUMP', KEYS[1]) or '')
+                end
+                local fields = redis.call('HKEYS', KEYS[1])
+                table.sort(fields)
+                for i, field in ipairs(fields) do
+                  fields[i] = redis.sha1hex(field) .. redis.sha1hex(redis.call('HGET', KEYS[1], field))
+                end
+                return table.concat(fields)""";
+        return redis.command("EVAL", contents, "1", KEY) + " " + ((Long) redis.command("PTTL", KEY) < 0);
+    }
+
+    private List<Object> acquire(String key, String id, boolean enqueue) {
+        return run(LuaScript.ACQUIRE, key, id, 30_000, enqueue ? 1 : 0, 1_000);
+    }
+
+    private List<Object> unlock(String key, String id, long token, String next) {
+        return run(LuaScript.UNLOCK, key, id, token, next, 30_000);
+    }
+
+    private List<Object> renew(String key, String id, long token) {
+        return run(LuaScript.RENEW, key, id, token, 30_000);
+    }
+
+    private List<Object> cancel(String key, String id) {
+        return run(LuaScript.CANCEL, key, id);
+    }
+
+    private List<Object> complete(String key, String id, long token) {
+        return run(LuaScript.COMPLETE, key, id, token, COMPLETIONS);
+    }
+
+    private List<Object> run(LuaScript script, String key, Object... arguments) {
+        List<String> words = new ArrayList<>(List.of("EVALSHA", script.getSha1(), "1", key));
+        Arrays.stream(arguments).map(Object::toString).forEach(words::add);
+        if (script != LuaScript.INSPECT) {
+            words.addAll(5, List.of(CHANNELS, "2000", "6000"));
+        }
+        String number = CommandNumbers.next();
+        words.add(number);
+        return Collections.unmodifiableList(ClockedScripts.words(number, redis.command(words.toArray(String[]::new))));
+    }
+
+    private static List<LuaScript> scripts() {
+        return List.of(
+                LuaScript.ACQUIRE,
+                LuaScript.UNLOCK,
+                LuaScript.RENEW,
+                LuaScript.CANCEL,
+                LuaScript.COMPLETE,
+                LuaScript.INSPECT);
+    }
+}

@@ -1,0 +1,319 @@
+package io.github.lockboot.redis.protocol;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.function.Function;
+
+import io.github.lockboot.fixture.RedisProbe;
+import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.redis.protocol.ClockedScripts.Seen;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.fail;
+
+/**
+ * Random sequences of calls and mishaps, on Redis and on {@link LockModel} side by side: after every step both must agree on
+ * the reply, on all that is stored and on the messages. A failure prints its seed and the shortest sequence found that still
+ * fails. {@code -Dlock.model.seed} and {@code -Dlock.model.sequences} choose others than the usual ones;
+ * more than a few run with {@code -Pfull}.
+ */
+class ScriptModelTests {
+
+    private static final long FIRST_SEED = Long.getLong("lock.model.seed", 0);
+    private static final int FEW = 200;
+    private static final int SEQUENCES = Integer.getInteger("lock.model.sequences", 2_000);
+
+    private static final String KEY = "lock:model";
+    private static final String CHANNELS = "lock:client:";
+    private static final String COMPLETIONS = "lock:flights";
+    private static final long[] TTLS = {30_000, 1_000, 6_000, 6_001, 1_500, 3_600_000};
+    private static final long START = 1_800_000_000_000_123L;
+    private static final long CALL_MICROS = 25;
+    private static final long TTL_SLACK = 3;
+    private static final long FOREIGN_MILLIS = 10_000_000;
+
+    /** A script call with all its arguments, and what the model makes of it. */
+    private record Call(LuaScript script, List<String> arguments, Function<LockModel, LockModel.Outcome> modelled) {}
+
+    private final Map<String, Integer> covered = new TreeMap<>();
+
+    @ParameterizedTest
+    @EnumSource
+    void theScriptsDoWhatTheModelDoes(RedisProgram program) {
+        compare(program, FIRST_SEED, Math.min(FEW, SEQUENCES));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @Tag("full")
+    void theScriptsDoWhatTheModelDoesInThousandsOfSequences(RedisProgram program) {
+        compare(program, FIRST_SEED + FEW, SEQUENCES - FEW);
+    }
+
+    private void compare(RedisProgram program, long firstSeed, int sequences) {
+        try (RedisServer server = program.start();
+                RedisProbe redis = server.probe()) {
+            ClockedScripts scripts = new ClockedScripts(redis);
+            for (long seed = firstSeed; seed < firstSeed + sequences; seed++) {
+                List<LockStep> steps = LockStep.sequence(new Random(seed));
+                String failure = failure(redis, scripts, steps);
+                if (failure != null) {
+                    String shorter = failure(redis, scripts, shrunk(redis, scripts, steps));
+                    fail("seed %d on %s:%n%s", seed, server.product(), shorter == null ? failure : shorter);
+                }
+            }
+        }
+        assertThat(covered)
+                .as("what the sequences reach")
+                .containsKeys("OWNER", "BUSY", "QUEUED", "RELEASED", "HANDED_OVER", "KEPT", "NOT_OWNER")
+                .containsKeys("RENEWED", "LEFT", "GIVEN_AWAY", "UNKNOWN", "COMPLETED", "skipped", "excused", "unlooked")
+                .containsKeys("expired", "message");
+    }
+
+    /** Drops step after step as long as the rest still fails, until none can be spared. */
+    private List<LockStep> shrunk(RedisProbe redis, ClockedScripts scripts, List<LockStep> failing) {
+        for (int i = 0; i < failing.size(); i++) {
+            List<LockStep> shorter = new ArrayList<>(failing);
+            shorter.remove(i);
+            if (failure(redis, scripts, shorter) != null) {
+                return shrunk(redis, scripts, shorter);
+            }
+        }
+        return failing;
+    }
+
+    private @Nullable String failure(RedisProbe redis, ClockedScripts scripts, List<LockStep> steps) {
+        redis.command("FLUSHALL");
+        Sequence sequence = new Sequence(redis, scripts);
+        try {
+            steps.forEach(sequence::take);
+            return null;
+        } catch (AssertionError | RedisProbe.ErrorReply e) {
+            return String.join("\n", sequence.trace) + "\n" + e.getMessage();
+        }
+    }
+
+    /** One sequence on its way, on Redis and in the model. */
+    private final class Sequence {
+
+        private final RedisProbe redis;
+        private final ClockedScripts scripts;
+        private final LockModel model = new LockModel(KEY, CHANNELS, COMPLETIONS, START);
+        private final ScriptInvariants invariants = new ScriptInvariants();
+        private final List<Call> calls = new ArrayList<>();
+        private final List<String> trace = new ArrayList<>();
+        private @Nullable Call last;
+        private boolean foreign;
+        private long grantedFence;
+        private long grantedAt;
+        private long agedAt = System.nanoTime(); // the key's TTL was brought in step with the test's clock
+
+        Sequence(RedisProbe redis, ClockedScripts scripts) {
+            this.redis = redis;
+            this.scripts = scripts;
+        }
+
+        void take(LockStep step) {
+            trace.add(step.toString());
+            String id = step.who() < 0 && model.owner() != null ? model.owner().id() : id(Math.max(0, step.who()));
+            switch (step.kind()) {
+                case ACQUIRE, TRY -> call(acquire(id, step.kind() == LockStep.Kind.ACQUIRE, (int) step.amount()));
+                case UNLOCK -> call(unlock(id, used(step.amount()), null));
+                case UNLOCK_WITH_NEXT -> call(unlock(id, used(step.amount()), otherThan(id, step.next())));
+                case RENEW -> call(renew(id, model.fence(), ttl(id) - step.amount()));
+                case RENEW_WITH_WRONG_TOKEN ->
+                    call(renew(id, step.amount() == 0 ? 0 : model.fence() + step.amount(), ttl(id)));
+                case CANCEL -> call(cancel(id));
+                case COMPLETE -> call(complete(id, used(step.amount())));
+                case DUPLICATE -> {
+                    if (last != null) {
+                        duplicate(last);
+                    }
+                    return;
+                }
+                case LATE -> call(calls.isEmpty() ? cancel(id) : calls.get((int) step.amount() % calls.size()));
+                case FORWARD -> turn(step.amount());
+                case BACK -> turn(-step.amount());
+                case CROWD_ARRIVES -> {
+                    for (int i = 0; i < LockStep.CROWD; i++) {
+                        call(acquire(id(i), true, 1_000));
+                    }
+                }
+                case ONE_KEEPS_POLLING -> {
+                    for (long seen = 0; seen <= LockModel.PATIENCE; seen += LockModel.POLL) {
+                        turn(1000 * LockModel.POLL - step.amount());
+                        call(acquire(id, true, 1_000));
+                    }
+                }
+                case PERSIST -> persist();
+                case DELETE -> destroy(false, "DEL", KEY);
+                case FLUSH -> destroy(false, "FLUSHALL");
+                case REPLACE -> destroy(true, "SET", KEY, "stranger", "PX", Long.toString(FOREIGN_MILLIS));
+            }
+            last = step.kind().isCall && !foreign ? calls.get(calls.size() - 1) : null;
+        }
+
+        private void call(Call call) {
+            turn(CALL_MICROS);
+            int skippedBefore = model.skipped();
+            int excusesBefore = model.excuses();
+            int unlookedBefore = model.unlooked();
+            Seen seen = foreign ? runOnStrangersKey(call) : run(call);
+            invariants.called(call.script(), call.arguments(), seen);
+            calls.add(call);
+            if (model.owner() != null && model.fence() != grantedFence) {
+                grantedFence = model.fence();
+                grantedAt = model.micros();
+            }
+            cover((String) seen.reply().get(0), 1);
+            cover("message", seen.messages().size());
+            cover("skipped", model.skipped() - skippedBefore);
+            cover("excused", model.excuses() - excusesBefore);
+            cover("unlooked", model.unlooked() - unlookedBefore);
+        }
+
+        private void duplicate(Call call) {
+            int skippedBefore = model.skipped();
+            Seen seen = run(call);
+            if (model.skipped() == skippedBefore) {
+                invariants.calledAgain(call.script(), seen);
+            }
+            invariants.called(call.script(), call.arguments(), seen);
+        }
+
+        private Seen observed(Call call) {
+            trace.add("  " + call.arguments());
+            Seen seen = scripts.run(call.script(), KEY, call.arguments(), model.micros());
+            trace.add("  -> " + seen);
+            return seen;
+        }
+
+        private Seen runOnStrangersKey(Call call) {
+            Seen seen = observed(call);
+            ClockedScripts.Stored stored = seen.stored();
+            if (seen.reply().get(0).equals("BUSY")) {
+                long left = Math.max(stored.ttl(), 0); // looked at later
+                assertThat((Long) seen.reply().get(1)).as("reply").isBetween(left, left == 0 ? 0 : FOREIGN_MILLIS);
+            } else {
+                assertThat(seen.reply()).as("reply").isIn(List.of("NOT_OWNER"), List.of("UNKNOWN"));
+            }
+            assertThat(stored.fields()).as("a stranger's key").isEqualTo(Map.of("value", "stranger"));
+            assertThat(stored.ttl()).as("its TTL").matches(ttl -> ttl == -1 || ttl > FOREIGN_MILLIS / 2);
+            assertThat(seen.messages()).as("messages").isEmpty();
+            return seen;
+        }
+
+        private Seen run(Call call) {
+            LockModel.Outcome expected = call.modelled().apply(model);
+            Seen seen = observed(call);
+            assertThat(seen.reply()).as("reply").isEqualTo(expected.reply());
+            assertThat(seen.stored().fields()).as("fields").isEqualTo(model.fields());
+            assertThat(seen.messages()).as("messages").isEqualTo(expected.messages());
+            assertThat(seen.stored().type()).as("type").isEqualTo(model.exists() ? "hash" : "none");
+            if (model.exists() && model.keyTtl() < 0) {
+                assertThat(seen.stored().ttl()).as("key TTL").isEqualTo(-1);
+            } else if (model.exists()) {
+                long passed = (System.nanoTime() - agedAt) / 1_000_000;
+                assertThat(seen.stored().ttl())
+                        .as("key TTL, %d ms after it was %d at most", passed, model.keyTtl())
+                        .isBetween(model.keyTtl() - passed - TTL_SLACK, model.keyTtl() + TTL_SLACK);
+            }
+            return seen;
+        }
+
+        private void turn(long micros) {
+            boolean existed = model.exists();
+            model.turn(micros);
+            if (micros < 0) {
+                invariants.clockWentBack();
+            }
+            if (existed && !model.exists()) {
+                redis.command("DEL", KEY);
+                invariants.expired();
+                cover("expired", 1);
+            } else if (existed && model.keyTtl() >= 0 && Math.abs(micros) > CALL_MICROS) {
+                agedAt = System.nanoTime();
+                scripts.expireIn(KEY, model.keyTtl());
+            }
+        }
+
+        private void persist() {
+            redis.command("PERSIST", KEY);
+            model.persist();
+            invariants.persisted();
+        }
+
+        private void destroy(boolean byStranger, String... command) {
+            redis.command(command);
+            model.delete();
+            invariants.destroyed();
+            foreign = byStranger;
+        }
+
+        /** A holder hands over at most once in a microsecond. */
+        private long used(long tokens) {
+            return model.fence() + Math.max(0, Math.min(tokens, model.micros() - grantedAt));
+        }
+
+        private Call acquire(String id, boolean enqueue, int most) {
+            long ttl = ttl(id);
+            List<String> arguments = arguments(id, ttl, enqueue ? 1 : 0, most);
+            return new Call(LuaScript.ACQUIRE, arguments, lock -> lock.acquire(id, ttl, enqueue, most));
+        }
+
+        private Call unlock(String id, long lastToken, @Nullable String next) {
+            long ttl = next == null ? 0 : ttl(next);
+            List<String> arguments = arguments(id, lastToken, next == null ? "" : next, ttl);
+            return new Call(LuaScript.UNLOCK, arguments, lock -> lock.unlock(id, lastToken, next, ttl));
+        }
+
+        private Call renew(String id, long token, long ttl) {
+            return new Call(LuaScript.RENEW, arguments(id, token, ttl), lock -> lock.renew(id, token, ttl));
+        }
+
+        private Call cancel(String id) {
+            return new Call(LuaScript.CANCEL, arguments(id), lock -> lock.cancel(id));
+        }
+
+        private Call complete(String id, long lastToken) {
+            List<String> arguments = arguments(id, lastToken, COMPLETIONS);
+            return new Call(LuaScript.COMPLETE, arguments, lock -> lock.complete(id, lastToken));
+        }
+
+        private List<String> arguments(String id, Object... more) {
+            List<String> arguments = new ArrayList<>(
+                    List.of(id, CHANNELS, Long.toString(LockModel.POLL), Long.toString(LockModel.PATIENCE)));
+            for (Object argument : more) {
+                arguments.add(argument.toString());
+            }
+            return arguments;
+        }
+
+        private String otherThan(String id, int index) {
+            return id.equals(id(index)) ? id(index + 1) : id(index);
+        }
+    }
+
+    /** Three sessions, each with several ids. */
+    private static String id(int index) {
+        return "s%d-%d".formatted(index % 3, index);
+    }
+
+    private static long ttl(String id) {
+        int index = Integer.parseInt(id.substring(id.lastIndexOf('-') + 1));
+        return TTLS[index % TTLS.length];
+    }
+
+    private void cover(String what, int times) {
+        if (times > 0) {
+            covered.merge(what, times, Integer::sum);
+        }
+    }
+}
