@@ -9,6 +9,7 @@ import io.github.lockboot.internal.Threads;
 import io.github.lockboot.internal.Timer;
 import io.github.lockboot.redis.connection.Connections;
 import io.github.lockboot.redis.connection.PubSubGrantChannel;
+import io.github.lockboot.redis.engine.EngineContext;
 import io.github.lockboot.redis.engine.LockEngine;
 import io.github.lockboot.redis.protocol.AcquisitionIds;
 import io.github.lockboot.redis.protocol.LockStore;
@@ -27,7 +28,7 @@ record Assembly(
             RedisConnectionFactory connectionFactory,
             boolean asItIs,
             String keyPrefix,
-            LockEngine.Settings settings,
+            EngineContext.Settings settings,
             int maxWaiters) {
         return of(connectionFactory, asItIs, keyPrefix, settings, maxWaiters, Threads::daemons);
     }
@@ -40,7 +41,7 @@ record Assembly(
             RedisConnectionFactory connectionFactory,
             boolean asItIs,
             String keyPrefix,
-            LockEngine.Settings settings,
+            EngineContext.Settings settings,
             int maxWaiters,
             Function<String, ThreadFactory> threads) {
         AcquisitionIds ids = AcquisitionIds.random();
@@ -52,12 +53,12 @@ record Assembly(
                 Connections.to(connectionFactory, asItIs, settings.commandTimeout(), timer, connectors);
         LockStore store =
                 new LockStore(connections.runner(), keyPrefix, settings.poll(), settings.patience(), maxWaiters);
+        EngineContext context = new EngineContext(
+                settings, timer, workers, () -> ThreadLocalRandom.current().nextDouble());
         LockEngine engine = new LockEngine(
-                settings,
+                context,
                 ids,
                 store,
-                new LockEngine.Surroundings(
-                        timer, workers, () -> ThreadLocalRandom.current().nextDouble()),
                 subscriber -> new PubSubGrantChannel(
                         connections.factory(),
                         connections.subscriptions(),

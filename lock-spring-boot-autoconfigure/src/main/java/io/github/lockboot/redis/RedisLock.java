@@ -4,22 +4,16 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.LockSupport;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockNames;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockTemplate;
-import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.redis.engine.Hold;
-import io.github.lockboot.redis.engine.LocalQueue;
 import io.github.lockboot.redis.engine.LockEngine;
-import io.github.lockboot.redis.engine.Terms;
-import io.github.lockboot.redis.engine.Waiter;
-import io.github.lockboot.redis.engine.Watch;
-import io.github.lockboot.redis.protocol.Headroom;
+import io.github.lockboot.redis.engine.LockRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,25 +22,18 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RedisLock implements NamedLock {
 
-    private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(10);
-
     private final LockEngine engine;
-    private final String name;
-    private final Terms terms;
-    private final long maxHoldNanos;
-    private final @Nullable String group;
+    private final LockRequest request;
 
-    public RedisLock(LockEngine engine, String name, Terms terms, long maxHoldNanos, @Nullable String group) {
+    /** @param request what each call asks for, but for the time it waits */
+    RedisLock(LockEngine engine, LockRequest request) {
         this.engine = engine;
-        this.name = name;
-        this.terms = terms;
-        this.maxHoldNanos = maxHoldNanos;
-        this.group = group;
+        this.request = request;
     }
 
     @Override
     public String getName() {
-        return name;
+        return request.name();
     }
 
     // --- taking -----------------------------------------------------------------------------------------------
@@ -54,171 +41,41 @@ public final class RedisLock implements NamedLock {
     @Override
     public void lock() {
         if (!enterAgain()) {
-            acquireUninterruptibly(terms, Waiter.Patience.UNLIMITED);
+            engine.acquireUninterruptibly(request.waiting(LockRequest.WITHOUT_LIMIT));
         }
     }
 
     @Override
     public void lockInterruptibly() throws InterruptedException {
-        failIfInterrupted();
-        if (!enterAgain()) {
-            acquire(terms, Waiter.Patience.UNLIMITED, 0, true);
-        }
+        acquire(request.waiting(LockRequest.WITHOUT_LIMIT));
     }
 
     @Override
     public boolean tryLock() {
-        return enterAgain() || acquireUninterruptibly(terms, Waiter.Patience.ONCE);
+        return enterAgain() || engine.acquireUninterruptibly(request.waiting(0));
     }
 
     @Override
     public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
-        return tryLock(terms, Math.min(unit.toNanos(time), LockEngine.LONGEST_NANOS));
+        return acquire(request.waiting(LockRequest.nanosOf(Duration.ofNanos(unit.toNanos(time)))));
     }
 
     @Override
     public boolean tryLock(Duration wait, Duration ttl) throws InterruptedException {
         LockOptions.defaults().withTtl(ttl); // refuses what no lock may have
-        return tryLock(new Terms(ttl.toMillis(), terms.renew()), LockEngine.nanosOf(wait));
+        return acquire(request.withTtl(ttl).waiting(LockRequest.nanosOf(wait)));
     }
 
-    private boolean tryLock(Terms wanted, long waitNanos) throws InterruptedException {
-        failIfInterrupted();
-        return enterAgain()
-                || acquire(wanted, waitNanos <= 0 ? Waiter.Patience.ONCE : Waiter.Patience.LIMITED, waitNanos, true);
-    }
-
-    private static void failIfInterrupted() throws InterruptedException {
+    private boolean acquire(LockRequest wanted) throws InterruptedException {
         if (Thread.interrupted()) {
             throw new InterruptedException();
         }
+        return enterAgain() || engine.acquire(wanted);
     }
 
     private boolean enterAgain() {
         Hold mine = mine();
         return mine != null && mine.enterAgain();
-    }
-
-    private boolean acquireUninterruptibly(Terms wanted, Waiter.Patience patience) {
-        try {
-            return acquire(wanted, patience, 0, false);
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
-        }
-    }
-
-    private boolean acquire(Terms wanted, Waiter.Patience patience, long waitNanos, boolean interruptible)
-            throws InterruptedException {
-        Headroom.check();
-        Watch watch = engine.listeners().requested(name, group, Thread.currentThread());
-        Waiter waiter = Waiter.thread(wanted, maxHoldNanos, patience, watch);
-        try {
-            Deadline deadline = new Deadline(waiter, engine.nanoTime() + waitNanos);
-            await(waiter, engine.enter(name, waiter), deadline, interruptible);
-            return outcomeOf(waiter);
-        } catch (Throwable thrown) { // whatever it is, and whatever had become of it: the caller has no lock
-            waiter.gone = true;
-            engine.withdraw(name, waiter, thrown);
-            watch.unavailable(); // unless it has been told
-            throw thrown;
-        }
-    }
-
-    private void await(Waiter waiter, LocalQueue queue, Deadline deadline, boolean interruptible)
-            throws InterruptedException {
-        boolean interrupted = false;
-        try {
-            while (!isDecided(queue, waiter)) {
-                interrupted |= Thread.interrupted();
-                if (interrupted && interruptible && queue.leave(waiter)) {
-                    interrupted = false;
-                    waiter.watch().abandoned();
-                    throw new InterruptedException();
-                }
-                // Taking the queue's mutex may have used up the wake-up that came with a decision: look again.
-                if (waiter.isWaiting()) {
-                    deadline.park(queue);
-                }
-            }
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
-    }
-
-    /**
-     * Until when a thread waits. It is told of its outcome, but looks now and then whether it has one; and if it has none long after it
-     * must have had one, it waits no longer.
-     */
-    private final class Deadline {
-
-        private final Waiter waiter;
-        private final long at;
-        private boolean passed;
-        private int silences;
-
-        Deadline(Waiter waiter, long at) {
-            this.waiter = waiter;
-            this.at = at;
-            this.passed = waiter.triesOnce();
-        }
-
-        /** Waits until something happens. */
-        void park(LocalQueue queue) {
-            if (passed) {
-                parkForAnswer(queue);
-            } else if (waiter.isUnlimited()) {
-                LockSupport.parkNanos(RedisLock.this, LOOK_NANOS);
-            } else {
-                long left = at - engine.nanoTime();
-                if (left > 0) {
-                    LockSupport.parkNanos(RedisLock.this, Math.min(left, LOOK_NANOS));
-                } else {
-                    passed = true;
-                    queue.leaveAtDeadline(waiter);
-                }
-            }
-        }
-
-        private void parkForAnswer(LocalQueue queue) {
-            long timeout = engine.commandTimeout();
-            long before = engine.nanoTime();
-            LockSupport.parkNanos(RedisLock.this, timeout);
-            if (engine.nanoTime() - before >= timeout && ++silences == 2) {
-                queue.giveUp(waiter);
-            }
-        }
-    }
-
-    /** Whether the wait is over; a grant counts once it is claimed, with its lease still running. */
-    private static boolean isDecided(LocalQueue queue, Waiter waiter) {
-        Waiter.Outcome outcome = waiter.outcome();
-        if (!(outcome instanceof Hold granted)) {
-            return outcome != Waiter.Plain.WAITING;
-        }
-        if (!granted.isCertain()) {
-            queue.takeBackOverdue(waiter, granted);
-            return false;
-        }
-        return granted.claim();
-    }
-
-    private boolean outcomeOf(Waiter waiter) {
-        Waiter.Outcome outcome = waiter.outcome();
-        Watch watch = waiter.watch();
-        if (outcome instanceof Waiter.Failure failure) {
-            watch.unavailable();
-            engine.log().unavailable(name, failure.reason());
-            throw new LockUnavailableException(name, failure.reason(), failure.cause());
-        }
-        if (outcome instanceof Hold granted) {
-            watch.acquired(granted);
-            return true;
-        }
-        watch.notAcquired();
-        engine.log().notAcquired(name);
-        return false;
     }
 
     // --- giving back ------------------------------------------------------------------------------------------
@@ -231,24 +88,18 @@ public final class RedisLock implements NamedLock {
     @Override
     public Lease asLease() {
         Hold hold = intact();
-        hold.waiter().outliveThread();
+        hold.outliveThread();
         return new OneHold(hold);
     }
 
     private void giveBack(Hold hold) {
-        if (hold.isLost()) {
-            if (hold.exit() == 0) {
-                engine.losses().forget(hold);
+        try {
+            hold.exit();
+        } catch (LockLostException lost) {
+            if (hold.count() <= 0) {
+                engine.acknowledgeLoss(hold);
             }
-            throw hold.lostException();
-        }
-        if (hold.exit() == 0) {
-            try {
-                hold.releaseAndAwait();
-            } catch (LockLostException lost) {
-                engine.losses().forget(hold);
-                throw lost;
-            }
+            throw lost;
         }
     }
 
@@ -273,9 +124,7 @@ public final class RedisLock implements NamedLock {
 
     @Override
     public boolean isLocked() {
-        LocalQueue queue = engine.queue(name);
-        Hold local = queue == null ? null : queue.holder();
-        return local != null && local.isValid() || engine.isLocked(name);
+        return engine.isLocked(getName());
     }
 
     @Override
@@ -302,22 +151,20 @@ public final class RedisLock implements NamedLock {
 
     /** The current thread's hold, if its lease cannot have run out. */
     private @Nullable Hold mine() {
-        LocalQueue queue = engine.queue(name);
-        Hold hold = queue == null ? null : queue.holder();
-        return hold != null && hold.owner() == Thread.currentThread() && hold.isValid() ? hold : null;
+        Hold hold = engine.heldBy(Thread.currentThread(), getName());
+        return hold != null && hold.isValid() ? hold : null;
     }
 
     /** The current thread's hold, lost or not. */
     private Hold held() {
         Thread current = Thread.currentThread();
-        LocalQueue queue = engine.queue(name);
-        Hold hold = queue == null ? null : queue.holder();
-        if (hold == null || hold.owner() != current) {
-            hold = engine.losses().of(name, current);
+        Hold hold = engine.heldBy(current, getName());
+        if (hold == null) {
+            hold = engine.lostBy(current, getName());
         }
         if (hold == null) {
             throw new IllegalMonitorStateException(
-                    "lock '" + LockNames.printable(name) + "' is not held by thread " + current.getName());
+                    "lock '" + LockNames.printable(getName()) + "' is not held by thread " + current.getName());
         }
         return hold;
     }
@@ -332,7 +179,7 @@ public final class RedisLock implements NamedLock {
 
     @Override
     public String toString() {
-        return "RedisLock[" + LockNames.printable(name) + "]";
+        return "RedisLock[" + LockNames.printable(getName()) + "]";
     }
 
     /** One of the holds that a thread counts. */
@@ -347,7 +194,7 @@ public final class RedisLock implements NamedLock {
 
         @Override
         public String name() {
-            return name;
+            return getName();
         }
 
         @Override

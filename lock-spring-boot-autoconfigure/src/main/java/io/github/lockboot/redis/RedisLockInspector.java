@@ -10,9 +10,10 @@ import java.util.function.Supplier;
 
 import io.github.lockboot.LockNames;
 import io.github.lockboot.LockUnavailableException;
+import io.github.lockboot.internal.Futures;
 import io.github.lockboot.redis.engine.LockEngine;
 import io.github.lockboot.redis.protocol.LockStore;
-import io.github.lockboot.redis.protocol.RedisFailure;
+import io.github.lockboot.redis.protocol.LuaScript;
 import io.github.lockboot.redis.protocol.Reply;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
@@ -23,9 +24,6 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 /** What operators want to know of the locks of a registry, or to do to them. Thread-safe. */
 public final class RedisLockInspector {
 
-    /** Beyond the token of a grant, as many may have been used by its holder. */
-    private static final long LOCAL_TOKENS = 65_535;
-
     /** All there are; asked for with the commands that locks may use anyway. */
     private static final List<String> FIELDS = List.of("owner", "ttl", "until", "fence", "queue", "looked", "excused");
 
@@ -33,7 +31,7 @@ public final class RedisLockInspector {
     private final LockStore store;
     private final LockEngine engine;
 
-    public RedisLockInspector(Supplier<? extends RedisConnectionFactory> factory, LockEngine engine) {
+    RedisLockInspector(Supplier<? extends RedisConnectionFactory> factory, LockEngine engine) {
         this.factory = factory;
         this.store = engine.store();
         this.engine = engine;
@@ -126,7 +124,7 @@ public final class RedisLockInspector {
         if (!(held instanceof Reply.Held mine) || !mine.owner().equals(ownerId)) {
             return false;
         }
-        Reply reply = answer(name, store.unlock(name, ownerId, mine.fence() + LOCAL_TOKENS));
+        Reply reply = answer(name, store.unlock(name, ownerId, mine.fence() + LuaScript.TOKENS_PER_GRANT - 1));
         return !(reply instanceof Reply.NotOwner);
     }
 
@@ -134,7 +132,7 @@ public final class RedisLockInspector {
         try {
             return asked.join();
         } catch (CompletionException failure) {
-            throw new LockUnavailableException(name, LockEngine.NO_ANSWER, RedisFailure.unwrap(failure));
+            throw new LockUnavailableException(name, LockEngine.NO_ANSWER, Futures.unwrap(failure));
         }
     }
 }

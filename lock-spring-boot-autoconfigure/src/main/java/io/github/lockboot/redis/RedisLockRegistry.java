@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -19,10 +18,11 @@ import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.NamedLock;
+import io.github.lockboot.internal.Futures;
 import io.github.lockboot.redis.connection.Connections;
-import io.github.lockboot.redis.engine.LeaseRequest;
+import io.github.lockboot.redis.engine.EngineContext;
 import io.github.lockboot.redis.engine.LockEngine;
-import io.github.lockboot.redis.engine.Terms;
+import io.github.lockboot.redis.engine.LockRequest;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
@@ -96,13 +96,12 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
 
     @Override
     public NamedLock get(String name, LockOptions options) {
-        LockOptions whole = configured(options).orElse(defaults);
-        return new RedisLock(engine(), LockNames.valid(name), termsOf(whole), maxHoldNanosOf(whole), whole.group());
+        return new RedisLock(engine(), request(name, options));
     }
 
     @Override
     public Lease acquire(String name, LockOptions options) throws InterruptedException {
-        return LeaseRequest.await(acquireAsync(name, options));
+        return Futures.await(acquireAsync(name, options));
     }
 
     @Override
@@ -116,10 +115,7 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
 
     @Override
     public CompletableFuture<Lease> acquireAsync(String name, LockOptions options) {
-        LockOptions whole = configured(options).orElse(defaults);
-        long wait = LockEngine.nanosOf(Objects.requireNonNull(whole.waitTime()));
-        return LeaseRequest.make(
-                engine(), LockNames.valid(name), whole.group(), termsOf(whole), maxHoldNanosOf(whole), wait);
+        return engine().acquireAsync(request(name, options));
     }
 
     @Override
@@ -141,10 +137,7 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
 
     @Override
     public CompletableFuture<Optional<Lease>> acquireOrFollowAsync(String name, LockOptions options) {
-        LockOptions whole = configured(options).orElse(defaults);
-        long wait = LockEngine.nanosOf(Objects.requireNonNull(whole.waitTime()));
-        return LeaseRequest.follow(
-                engine(), LockNames.valid(name), whole.group(), termsOf(whole), maxHoldNanosOf(whole), wait);
+        return engine().acquireOrFollowAsync(request(name, options));
     }
 
     /**
@@ -193,7 +186,7 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
      */
     public CompletableFuture<Void> drain(Duration atMost) {
         engine().stopGranting();
-        return engine().drain(LockEngine.nanosOf(atMost));
+        return engine().drain(LockRequest.nanosOf(atMost));
     }
 
     /**
@@ -221,14 +214,8 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
         return new Summary(Connections.kindOf(connectionFactory), keyPrefix, defaults).with(servers);
     }
 
-    private static Terms termsOf(LockOptions options) {
-        Duration ttl = Objects.requireNonNull(options.ttl());
-        return new Terms(ttl.toMillis(), Objects.requireNonNull(options.renew()));
-    }
-
-    private static long maxHoldNanosOf(LockOptions options) {
-        Duration maxHold = options.maxHold();
-        return maxHold == null ? 0 : LockEngine.nanosOf(maxHold);
+    private LockRequest request(String name, LockOptions options) {
+        return LockRequest.of(LockNames.valid(name), configured(options).orElse(defaults));
     }
 
     /** Settings of a registry. Every setter throws {@link IllegalArgumentException} for what no registry may have. */
@@ -388,8 +375,8 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
 
         /** Of what is set now, whatever becomes of this builder later. */
         private Supplier<Assembly> assembler() {
-            LockEngine.Settings settings =
-                    new LockEngine.Settings(retryInterval, retryMinInterval, commandTimeout, localHandoffLimit);
+            EngineContext.Settings settings =
+                    new EngineContext.Settings(retryInterval, retryMinInterval, commandTimeout, localHandoffLimit);
             boolean shared = asItIs;
             String prefix = keyPrefix;
             int most = maxWaiters;
@@ -397,7 +384,7 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
             return () -> {
                 Assembly assembly = Assembly.of(connectionFactory, shared, prefix, settings, most);
                 if (names) {
-                    assembly.engine().log().writeNames();
+                    assembly.engine().context().log().writeNames();
                 }
                 return assembly;
             };

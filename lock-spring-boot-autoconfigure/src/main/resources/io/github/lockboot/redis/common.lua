@@ -6,11 +6,12 @@
 -- ARGV[2]  what precedes a session in the name of its channel
 -- ARGV[3]  how often a waiter asks, ms
 -- ARGV[4]  how long a waiter may be unseen before it is dropped, ms
+--
+-- CLAIM_LEASE and TOKENS_PER_GRANT stand before this: the lease, ms, that a waiter gets with a pushed grant, of which its first renewal makes
+-- its whole ttl; and how many tokens a holder may count on locally from its grant's, that included.
 local key, me, channels, poll, patience = KEYS[1], ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 
-local CLAIM_LEASE = 6000 -- ms: what a waiter gets with a pushed grant; its first renewal brings its whole ttl
-local LOCAL_TOKENS = 65536 -- tokens that a holder may count on locally from its grant's
-local LAST_TOKEN = 2 ^ 53 - LOCAL_TOKENS -- beyond it numbers are no longer exact: not before the year 2255
+local LAST_TOKEN = 2 ^ 53 - TOKENS_PER_GRANT -- beyond it numbers are no longer exact: not before the year 2255
 local LEAST_STAY = 1000 -- ms: a shorter PEXPIRE may be over before it is done, and deletes what HSET then writes without an end
 local MOST_MS = 1e15
 
@@ -154,7 +155,7 @@ local function settle(reader)
     lock.expiry, lock.changed = now + lock.ttl, true
   end
   if lock.owner and lock.expiry <= now then
-    lock.fence = lock.fence + LOCAL_TOKENS - 1 -- its holder may have used as many
+    lock.fence = lock.fence + TOKENS_PER_GRANT - 1 -- its holder may have used as many
     release(reader)
   elseif not lock.owner then
     grant_next(reader)
@@ -168,7 +169,7 @@ local function save()
     return
   end
   local waiting = #lock.queue > 0
-  local last_token = lock.owner and lock.fence + LOCAL_TOKENS - 1 or lock.fence -- that anybody may have used
+  local last_token = lock.owner and lock.fence + TOKENS_PER_GRANT - 1 or lock.fence -- that anybody may have used
   if not lock.owner and not waiting and lock.fence < micros then
     redis.call('DEL', key)
     return

@@ -11,10 +11,9 @@ import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.fixture.RedisServer;
-import io.github.lockboot.redis.engine.LeaseRequest;
-import io.github.lockboot.redis.engine.LocalQueue;
-import io.github.lockboot.redis.engine.LockEngine;
-import io.github.lockboot.redis.engine.Terms;
+import io.github.lockboot.redis.engine.EngineContext;
+import io.github.lockboot.redis.engine.LockRequest;
+import io.github.lockboot.redis.engine.LockRequest.Terms;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -27,8 +26,8 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 class LackOfThreadsTests {
 
     private static final Terms TERMS = new Terms(2_000, true);
-    private static final LockEngine.Settings SETTINGS =
-            new LockEngine.Settings(Duration.ofSeconds(2), Duration.ofMillis(20), Duration.ofSeconds(1), 64);
+    private static final EngineContext.Settings SETTINGS =
+            new EngineContext.Settings(Duration.ofSeconds(2), Duration.ofMillis(20), Duration.ofSeconds(1), 64);
 
     private static RedisServer server;
     private static TestRegistries registries;
@@ -71,11 +70,11 @@ class LackOfThreadsTests {
     }
 
     private NamedLock lock(String name) {
-        return new RedisLock(assembly.engine(), name, TERMS, 0, null);
+        return new RedisLock(assembly.engine(), new LockRequest(name, null, TERMS, 0, 0, false));
     }
 
     private CompletableFuture<Lease> acquire(String name, Duration wait) {
-        return LeaseRequest.make(assembly.engine(), name, null, TERMS, 0, wait.toNanos());
+        return assembly.engine().acquireAsync(new LockRequest(name, null, TERMS, wait.toNanos(), 0, false));
     }
 
     /** Connecting for the first time loads classes, which on a busy machine takes longer than a command may. */
@@ -131,7 +130,7 @@ class LackOfThreadsTests {
         Lease held = other.acquire("contended", LockOptions.defaults());
         lacking = true;
         CompletableFuture<Boolean> thread = actor.start(() -> lock("contended").tryLock(20, TimeUnit.SECONDS));
-        Actor.await("it waits", () -> assembly.engine().queue("contended") != null && actor.isWaiting());
+        Actor.await("it waits", () -> assembly.engine().inUse() > 0 && actor.isWaiting());
         CompletableFuture<Lease> future = acquire("contended", Duration.ofSeconds(20));
         lacking = false;
         held.close();
@@ -147,10 +146,7 @@ class LackOfThreadsTests {
         connect();
         lacking = true;
         CompletableFuture<Lease> future = acquire("granted", Duration.ofSeconds(20));
-        Actor.await("Redis has granted it", () -> {
-            LocalQueue queue = assembly.engine().queue("granted");
-            return queue != null && queue.holder() != null;
-        });
+        Actor.await("Redis has granted it", () -> assembly.engine().isLocked("granted"));
         lacking = false;
         Actor.get(future).close();
         isFree("granted");

@@ -58,7 +58,7 @@ class LockLogTests {
     @Test
     void inTheClearNoKeyCanForgeALine() {
         ScriptedEngine scripted = new ScriptedEngine(64);
-        scripted.engine.log().writeNames();
+        scripted.engine.context().log().writeNames();
         loseAndMiss(scripted);
         assertThat(lines.list)
                 .hasSize(2)

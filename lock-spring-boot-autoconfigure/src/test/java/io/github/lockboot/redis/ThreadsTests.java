@@ -18,6 +18,7 @@ import io.github.lockboot.LockUse;
 import io.github.lockboot.internal.InTurn;
 import io.github.lockboot.internal.Threads;
 import io.github.lockboot.redis.engine.Listeners;
+import io.github.lockboot.redis.engine.LockRequest;
 import io.github.lockboot.redis.engine.ManualTimer;
 import io.github.lockboot.redis.engine.Told;
 import io.github.lockboot.redis.engine.Watch;
@@ -192,6 +193,9 @@ class ThreadsTests {
                 heard.incrementAndGet();
             }
         };
+        private static final LockRequest REQUEST =
+                new LockRequest("name", null, new LockRequest.Terms(1_000, true), 0, 0, false);
+
         private final ExecutorService workers = Threads.workers(Threads.daemons("test"), new ManualTimer());
         private final Listeners listeners = new Listeners(new ManualTimer(), workers);
 
@@ -205,7 +209,7 @@ class ThreadsTests {
         void othersHearAllTheSame() {
             listeners.add(hangs);
             listeners.add(hears);
-            Watch watch = listeners.requested("name", null, null);
+            Watch watch = listeners.requested(REQUEST, null);
             for (int i = 0; i < 1_000; i++) {
                 watch.renewed();
             }
@@ -215,7 +219,7 @@ class ThreadsTests {
         @Test
         void whatTheyAreToldDoesNotPileUpWithoutLimit() {
             listeners.add(hangs);
-            Watch watch = listeners.requested("name", null, null);
+            Watch watch = listeners.requested(REQUEST, null);
             for (int i = 0; i < 3 * Told.MOST_UNTOLD; i++) {
                 watch.renewed();
             }

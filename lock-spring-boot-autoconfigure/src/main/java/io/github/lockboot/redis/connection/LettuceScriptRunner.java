@@ -12,6 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 
+import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.Timer;
 import io.github.lockboot.redis.protocol.CommandNumbers;
 import io.github.lockboot.redis.protocol.RedisFailure;
@@ -278,7 +279,7 @@ final class LettuceScriptRunner implements ScriptRunner {
             RedisFuture<Reply> sent =
                     dispatch(link, CommandType.EVALSHA, call.script().getSha1());
             sent.whenComplete((reply, failure) -> {
-                if (RedisFailure.unwrap(failure) instanceof RedisNoScriptException) {
+                if (Futures.unwrap(failure) instanceof RedisNoScriptException) {
                     dispatch(link, CommandType.EVAL, call.script().getScriptAsString())
                             .whenComplete(this::onAnswer);
                 } else {

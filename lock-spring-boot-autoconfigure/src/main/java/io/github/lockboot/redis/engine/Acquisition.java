@@ -4,26 +4,111 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
+import io.github.lockboot.internal.Futures;
+import io.github.lockboot.redis.engine.LockRequest.Terms;
 import io.github.lockboot.redis.protocol.Push;
 import io.github.lockboot.redis.protocol.RedisFailure;
 import io.github.lockboot.redis.protocol.Reply;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The life of one acquisition id in Redis: it asks, perhaps waits in the queue, owns, and is given back. Its methods are called
- * with the mutex of its {@link LocalQueue} held, and none blocks.
+ * The life of one acquisition id in Redis. All waiters of this JVM for one name stand in Redis under one id.
  *
- * <p>While it waits it asks again every poll interval, since a pushed grant is only a hint that may be lost. Once an end was
- * sent ({@code unlock} or {@code cancel}) the id never asks again; an answer that comes later and shows the id alive in Redis
- * has it ended once more.
+ * <pre>
+ *     ask          OWNER, or a grant that is pushed
+ *   ────────▶ WAITING ──────────────────────────▶ OWNED
+ *              │                                   │ │
+ *              │ leave: cancel is sent             │ │ drop: Redis has given the lock to another
+ *              │            unlock, complete: sent │ │
+ *              ▼                                   ▼ │
+ *            ENDING ◀──────────────────────────────┘ │
+ *              │ answered, or the settler has it     │
+ *              ▼                                     │
+ *            ENDED ◀─────────────────────────────────┘
+ * </pre>
+ *
+ * <p>What is true in each state:
+ *
+ * <ul>
+ *   <li>WAITING: Redis may have the id in its queue, and may have granted it the lock. At most one question is under way; if none is,
+ *       the next is scheduled. A pushed grant is a hint that may be lost, so it asks again every poll interval.
+ *   <li>OWNED: Redis has given the lock to the id. The grant tells until when that is certain, the renewer keeps it so.
+ *   <li>ENDING: the command that ends the id was sent. From here on the id never asks again.
+ *   <li>ENDED: that command was answered, or is repeated by the settler until it is, or is not needed. A question that is still under way
+ *       may have run after the end. If its answer shows the id alive, the id is ended once more.
+ * </ul>
+ *
+ * <p>In words: ask; if queued, wait for a push or the next poll; if granted, tell the queue, which serves its waiters one after another under
+ * this grant; then end, and never be used again. Its methods are called with the mutex of its queue held, and none blocks.
  */
-final class Acquisition {
+final class Acquisition implements Renewer.Renewable {
 
     private enum State {
         WAITING,
         OWNED,
+        ENDING,
         ENDED
     }
+
+    /** The question under way. */
+    private enum Question {
+        NONE,
+        ASKED,
+        /** To be asked again as soon as it is answered. */
+        ASKED_AND_AGAIN
+    }
+
+    /** What the answer to a question says that came when the end had been sent. */
+    private enum LateAnswer {
+        NONE,
+        NOT_ALIVE,
+        ALIVE,
+        UNKNOWN
+    }
+
+    /** The queue of waiters that the id stands for. */
+    interface Owner {
+
+        String name();
+
+        /** Does it under the mutex, because something happened. */
+        void onEvent(Runnable action);
+
+        void owned(Acquisition acquisition, Grant grant, long othersWaiting);
+
+        void othersWait();
+
+        /** @return whether somebody waits on, although another has the lock */
+        boolean stillWanted(Acquisition acquisition);
+
+        /** Redis could not be asked, and no waiter has ever had an answer. */
+        void unavailable(@Nullable Throwable failure);
+
+        /** @return whether somebody waits on, although Redis could not be asked this time */
+        boolean endures(Acquisition acquisition, @Nullable Throwable failure, boolean lasting);
+
+        /** The lease is over although it was not given back. */
+        void lost(Acquisition acquisition, String reason);
+
+        /** @return whether to renew the lease, which is due */
+        boolean renewalDue(Acquisition acquisition);
+
+        void renewed(Acquisition acquisition, boolean successfully);
+
+        /** Whether the hold is kept, although its work is done, until after this time. */
+        boolean isKeptBeyond(long nanoTime);
+
+        /** Its lease should be renewed, and is not. */
+        void keepRenewed(Acquisition acquisition);
+    }
+
+    /** A place in the queue in Redis, by the newest answer: when that was asked for, and the newest token at the time. */
+    private record Place(Moment askedAt, long newestToken) {}
+
+    /** Questions that failed, one after the other. */
+    private record Failing(@Nullable Throwable last, int times, long since) {}
+
+    static final String RAN_OUT = "its lease ran out";
 
     /** Out of reach for less than this many polls in a row is no reason to give up: it may have been our own pause. */
     private static final int FAILURES_ENDURED = 3;
@@ -34,29 +119,32 @@ final class Acquisition {
 
     final String id;
     final Terms terms;
-    private final LocalQueue queue;
-    private final LockEngine engine;
-    private final Poll poll;
-    private final Ending ending;
-
-    /** The renewer's, under the mutex too. */
-    Renewer.@Nullable Entry renewal;
+    private final Owner owner;
+    private final Acquisitions acquisitions;
+    private final EngineContext context;
+    private final PollSchedule polls;
+    private final boolean answeredBefore;
+    private final Renewer.Slot renewal = new Renewer.Slot(this);
 
     private State state = State.WAITING;
-    private boolean asking;
-    private boolean askAgain;
+    private Question question = Question.NONE;
+
+    /** Whether Redis may know the id. */
     private boolean mayBeKnown;
-    private boolean answered;
+
     private boolean heard;
-    private Moment queuedAskedAt;
-    private long newestFence;
+    private @Nullable Failing failing;
+    private @Nullable Place place;
     private @Nullable Push earlyPush;
-    private @Nullable Throwable lastFailure;
-    private int failures;
-    private long failingSince;
-    private @Nullable Grant grant;
-    private boolean grantedByPush;
     private boolean pushed;
+
+    /** From when it owned the lock first. */
+    private @Nullable Grant grant;
+
+    private LateAnswer lateAnswer = LateAnswer.NONE;
+
+    /** Done when the unlock that queued this id has been answered, or has been settled. */
+    private CompletableFuture<Void> predecessorSettled = SETTLED;
 
     /** When something has to have happened: an answer, a poll. */
     private long overdueAt;
@@ -64,126 +152,132 @@ final class Acquisition {
     private int looks;
 
     /**
-     * @param answered whether those who wait have had an answer from Redis already, under an id before this one: then they
+     * @param answeredBefore whether those who wait have had an answer from Redis already, under an id before this one: then they
      *     endure failures
      */
-    Acquisition(LockEngine engine, LocalQueue queue, Terms terms, boolean answered) {
-        this.engine = engine;
-        this.queue = queue;
+    Acquisition(Acquisitions acquisitions, Owner owner, Terms terms, boolean answeredBefore) {
+        this.acquisitions = acquisitions;
+        this.context = acquisitions.context();
+        this.owner = owner;
         this.terms = terms;
-        this.answered = answered;
-        this.id = engine.nextId();
-        this.queuedAskedAt = engine.now();
-        this.poll = new Poll(engine, engine.pollInterval(terms), () -> queue.onEvent(this::askSoon));
-        this.ending = new Ending(engine, this);
-        engine.register(this);
+        this.answeredBefore = answeredBefore;
+        this.id = acquisitions.nextId();
+        this.polls = new PollSchedule(context, context.pollInterval(terms), () -> owner.onEvent(this::askSoon));
+        acquisitions.register(this);
     }
 
-    LocalQueue queue() {
-        return queue;
-    }
-
-    // --- asking -----------------------------------------------------------------------------------------------
+    // --- waiting: questions and answers -----------------------------------------------------------------------
 
     /** Asks Redis for the lock; {@code enqueue} to be queued if it is not free. */
     void ask(boolean enqueue) {
-        poll.cancel();
-        asking = true;
-        askAgain = false;
+        polls.cancel();
+        asked();
+        Moment sentAt = context.now();
+        acquisitions
+                .store()
+                .acquire(owner.name(), id, terms.ttlMillis(), enqueue)
+                .whenComplete((reply, failure) -> owner.onEvent(() -> onAnswer(reply, failure, sentAt, enqueue)));
+    }
+
+    private void asked() {
+        question = Question.ASKED;
         mayBeKnown = true;
         expectAnswer();
-        Moment sentAt = engine.now();
-        engine.store()
-                .acquire(queue.name(), id, terms.ttlMillis(), enqueue)
-                .whenComplete((reply, failure) -> queue.onEvent(() -> onAnswer(reply, failure, sentAt, enqueue)));
     }
 
     /** Asks again now, or as soon as the question under way is answered. */
     void askSoon() {
-        if (state == State.WAITING && asking) {
-            askAgain = true;
+        if (state == State.WAITING && isAsking()) {
+            question = Question.ASKED_AND_AGAIN;
         } else if (state == State.WAITING) {
             ask(true);
         }
     }
 
-    /** Whether a question is under way. */
     boolean isAsking() {
-        return asking;
+        return question != Question.NONE;
     }
 
-    /** Whether Redis has answered those who wait. */
+    /** Whether those who wait have had an answer from Redis. */
     boolean isAnswered() {
-        return answered;
+        return heard || answeredBefore;
     }
 
     /** Whether another had the lock when Redis was asked last, under this id. */
     boolean isHeldElsewhere() {
-        return state == State.WAITING && heard && lastFailure == null;
+        return state == State.WAITING && heard && failing == null;
     }
 
-    /** Why the last question failed; null if there is none that did. */
+    /** Whether the last question failed. */
+    boolean isFailing() {
+        return failing != null;
+    }
+
+    /** Why the last question failed, if it did. */
     @Nullable
     Throwable lastFailure() {
-        return lastFailure;
+        return failing == null ? null : failing.last;
     }
 
     private void onAnswer(@Nullable Reply reply, @Nullable Throwable failure, Moment sentAt, boolean enqueued) {
-        asking = false;
-        if (state == State.ENDED) {
-            ending.onLateAnswer(reply);
-        } else if (reply instanceof Reply.Owner owner) {
-            onOwner(owner, sentAt);
+        boolean again = question == Question.ASKED_AND_AGAIN;
+        question = Question.NONE;
+        if (state == State.ENDING || state == State.ENDED) {
+            onLateAnswer(reply);
+        } else if (reply instanceof Reply.Owner granted) {
+            onOwner(granted, sentAt);
         } else if (state == State.OWNED) {
             return; // granted by a push in the meantime: this answer is older, or none
         } else if (reply instanceof Reply.Queued queued) {
-            onQueued(queued, sentAt);
+            onQueued(queued, sentAt, again);
         } else if (reply instanceof Reply.Busy) {
             onBusy(enqueued);
+        } else if (reply instanceof Reply.NotOwner) {
+            ask(true); // the unlock that was to queue this id came too late for that
         } else {
-            onFailedQuestion(RedisFailure.unwrap(failure));
+            onFailedQuestion(Futures.unwrap(failure));
         }
     }
 
-    private void onOwner(Reply.Owner owner, Moment sentAt) {
-        if (grant == null && newestFence > 0 && !pushed) {
-            engine.verifyChannel(); // the grant of one who is queued is told
-        }
-        if (grant == null) {
-            own(owner.fence(), owner.leaseMillis(), owner.waiters(), sentAt);
-        } else if (owner.fence() == grant.token()) {
-            grant.prolong(owner.leaseMillis(), sentAt);
-        } else if (owner.fence() > grant.token()) { // else the answer is older than the push that granted it
-            queue.lost(this, "its lease ran out and the lock was granted again");
-            engine.settler().unlock(queue.name(), id, owner.fence());
+    private void onOwner(Reply.Owner answer, Moment sentAt) {
+        Grant known = grant;
+        if (known == null) {
+            if (place != null && !pushed) {
+                acquisitions.verifyChannel(); // the grant of one who is queued is told
+            }
+            own(new Grant(answer.fence(), answer.leaseMillis(), sentAt, false), answer.waiters());
+        } else if (answer.fence() == known.token()) {
+            known.prolong(answer.leaseMillis(), sentAt);
+        } else if (answer.fence() > known.token()) { // else the answer is older than the push that granted it
+            owner.lost(this, "its lease ran out and the lock was granted again");
+            acquisitions.settler().unlock(owner.name(), id, answer.fence());
         }
     }
 
-    private void onQueued(Reply.Queued queued, Moment sentAt) {
+    private void onQueued(Reply.Queued queued, Moment sentAt, boolean again) {
         heard();
-        queuedAskedAt = sentAt;
-        newestFence = queued.fence();
+        place = new Place(sentAt, queued.fence());
         Push early = earlyPush;
         earlyPush = null;
         if (early != null) {
             onPush(early);
         }
-        if (state == State.WAITING && queue.stillWanted(this) && !asking) {
-            if (askAgain) {
+        if (state == State.WAITING && owner.stillWanted(this) && !isAsking()) {
+            if (again) {
                 ask(true);
             } else {
-                expectPoll(poll.inQueue(queued));
+                expectWithin(polls.inQueue(queued, acquisitions.isNotified()));
             }
         }
     }
 
-    /** Somebody else's, and no push will come: the id is not queued. */
+    /** Another's, and no push will come: the id is not queued. */
     private void onBusy(boolean enqueued) {
         heard();
         mayBeKnown &= enqueued;
-        if (queue.stillWanted(this)) {
+        if (owner.stillWanted(this)) {
             if (enqueued) {
-                expectPoll(poll.unaided());
+                expectWithin(polls.unaided());
             } else {
                 ask(true);
             }
@@ -192,39 +286,48 @@ final class Acquisition {
 
     /** A refusal is no reason to forget the id: it may have answered a second copy, of which the first took the lock. */
     private void onFailedQuestion(@Nullable Throwable failure) {
-        lastFailure = failure;
+        long now = context.nanoTime();
+        Failing before = failing;
+        Failing current =
+                new Failing(failure, before == null ? 1 : before.times + 1, before == null ? now : before.since);
+        failing = current;
         RedisFailure kind = RedisFailure.of(failure);
-        if (!answered && kind != RedisFailure.NOT_NOW) {
-            mayBeKnown = kind == RedisFailure.UNKNOWN || failures > 0;
-            queue.unavailable(failure);
+        if (!isAnswered() && kind != RedisFailure.NOT_NOW) {
+            mayBeKnown = kind == RedisFailure.UNKNOWN || before != null;
+            owner.unavailable(failure);
             return;
         }
-        long now = engine.nanoTime();
-        if (failures++ == 0) {
-            failingSince = now;
-        }
-        boolean longFailing = now - failingSince >= TimeUnit.MILLISECONDS.toNanos(terms.ttlMillis());
-        if (queue.endures(this, failure, longFailing && failures >= FAILURES_ENDURED)) {
-            expectPoll(poll.unaided());
+        boolean lasting = current.times >= FAILURES_ENDURED
+                && now - current.since >= TimeUnit.MILLISECONDS.toNanos(terms.ttlMillis());
+        if (owner.endures(this, failure, lasting)) {
+            expectWithin(polls.unaided());
         }
     }
 
     private void heard() {
-        answered = true;
         heard = true;
-        failures = 0;
-        lastFailure = null;
+        failing = null;
     }
 
-    // --- pushes -----------------------------------------------------------------------------------------------
+    // --- waiting: pushes --------------------------------------------------------------------------------------
 
-    void onPush(Push push) {
-        if (!push.key().equals(engine.store().keyOf(queue.name())) || push.leaseMillis() > terms.ttlMillis()) {
+    /** For anyone but the queue: takes its mutex. */
+    void receive(Push push) {
+        owner.onEvent(() -> onPush(push));
+    }
+
+    /** As {@link #receive}, when messages may have been missed. */
+    void mayHaveMissedPush() {
+        owner.onEvent(this::askSoon);
+    }
+
+    private void onPush(Push push) {
+        if (!push.key().equals(acquisitions.store().keyOf(owner.name())) || push.leaseMillis() > terms.ttlMillis()) {
             return; // no script of ours wrote it
         }
         pushed = true;
         if (state == State.OWNED && push.isHint()) {
-            queue.othersWait();
+            owner.othersWait();
         } else if (state == State.WAITING && push.isHint()) {
             askSoon(); // the lock is ours already: its grant was pushed and missed
         } else if (state == State.WAITING) {
@@ -233,15 +336,15 @@ final class Acquisition {
     }
 
     private void onGrantPushed(Push push) {
-        if (newestFence == 0) {
+        Place known = place;
+        if (known == null) {
             earlyPush = push; // overtook the QUEUED answer that tells whether it is new
-        } else if (push.fence() > newestFence) {
+        } else if (push.fence() > known.newestToken) {
             long lease = TimeUnit.MILLISECONDS.toNanos(push.leaseMillis());
-            long left = queuedAskedAt.deadline(push.leaseMillis()) - engine.nanoTime();
+            long left = known.askedAt.deadline(push.leaseMillis()) - context.nanoTime();
             boolean whole = terms.renew() || push.leaseMillis() >= terms.ttlMillis();
             if (whole && left >= lease / 3) {
-                grantedByPush = true;
-                own(push.fence(), push.leaseMillis(), push.waiters(), queuedAskedAt);
+                own(new Grant(push.fence(), push.leaseMillis(), known.askedAt, true), push.waiters());
             } else {
                 askSoon();
             }
@@ -250,195 +353,278 @@ final class Acquisition {
 
     // --- owning -----------------------------------------------------------------------------------------------
 
-    private void own(long fence, long leaseMillis, long othersWaiting, Moment askedAt) {
-        poll.cancel();
+    private void own(Grant granted, long othersWaiting) {
+        polls.cancel();
         heard();
         state = State.OWNED;
-        Grant granted = new Grant(fence, leaseMillis, askedAt);
         grant = granted;
-        queue.owned(this, granted, othersWaiting);
-    }
-
-    /** Whether Redis gave the lock unasked, when another gave it back. */
-    boolean isGrantedByPush() {
-        return grantedByPush;
+        owner.owned(this, granted, othersWaiting);
     }
 
     boolean isOwned() {
         return state == State.OWNED;
     }
 
-    /** Whether the outcome of its unlock is unknown. */
-    boolean isUnlockUnanswered() {
-        return ending.isUnknown();
+    /** Whether nothing is to be expected of it until after this time. */
+    boolean isKeptBeyond(long nanoTime) {
+        return state == State.OWNED && owner.isKeptBeyond(nanoTime);
     }
 
-    boolean hasOwned() {
-        return grant != null;
-    }
-
-    /** What Redis gave; there is one from when it owned the lock first. */
-    Grant grant() {
+    @Override
+    public Grant grant() {
         if (grant == null) {
             throw new IllegalStateException(id + " has not been granted");
         }
         return grant;
     }
 
-    /** Whether it is held by nobody, but kept until after this time. */
-    boolean isKeptBeyond(long nanoTime) {
-        Hold hold = queue.holder();
-        return hold != null && hold.acquisition() == this && hold.isKeptBeyond(nanoTime);
+    Renewer.Slot renewal() {
+        return renewal;
     }
 
-    CompletableFuture<Reply> renew() {
-        return engine.store().renew(queue.name(), id, grant().token(), terms.ttlMillis());
+    @Override
+    public boolean renews() {
+        return terms.renew();
     }
 
-    /** @return whether the answer left it owned, with a new lease */
-    boolean onRenewal(@Nullable Reply reply, Moment sentAt) {
+    @Override
+    public void onEvent(Runnable action) {
+        owner.onEvent(action);
+    }
+
+    @Override
+    public boolean isDue() {
+        return owner.renewalDue(this);
+    }
+
+    @Override
+    public void ranOut() {
+        owner.lost(this, RAN_OUT);
+    }
+
+    /** Sends a renewal. */
+    @Override
+    public void renew() {
+        Moment sentAt = context.now();
+        acquisitions
+                .store()
+                .renew(owner.name(), id, grant().token(), terms.ttlMillis())
+                .whenComplete((reply, failure) -> owner.onEvent(() -> onRenewal(reply, sentAt)));
+    }
+
+    private void onRenewal(@Nullable Reply reply, Moment sentAt) {
         if (state == State.OWNED && reply instanceof Reply.Renewed renewed) {
             grant().prolong(renewed.leaseMillis(), sentAt);
             if (renewed.waiters() > 0) {
-                queue.othersWait();
+                owner.othersWait();
             }
-            return true;
+            owner.renewed(this, true);
+        } else if (state == State.OWNED && reply instanceof Reply.NotOwner) {
+            owner.lost(this, "Redis no longer has it under this hold's token");
+        } else if (state == State.ENDED && reply instanceof Reply.Renewed) {
+            settle(); // it was lost here, and Redis has just prolonged it
+        } else if (reply == null) {
+            owner.renewed(this, false);
         }
-        if (state == State.OWNED && reply instanceof Reply.NotOwner) {
-            queue.lost(this, "Redis no longer has it under this hold's token");
-        } else if (ending.isAnswered() && reply instanceof Reply.Renewed) {
-            ending.settle(); // it was lost here, and Redis has just prolonged it
-        }
-        return false;
     }
 
     // --- ending -----------------------------------------------------------------------------------------------
 
-    /**
-     * Gives the lock back, and with a next id queues that one in the same step.
-     *
-     * @return whether the lock was still ours, once that is known
-     */
-    CompletableFuture<Boolean> unlock(@Nullable Acquisition next) {
+    /** Gives the lock back, and with a next id queues that one in the same step. */
+    CompletableFuture<ReleaseOutcome> unlock(@Nullable Acquisition next) {
         end();
         if (next != null) {
-            next.asking = true;
-            next.mayBeKnown = true;
-            next.expectAnswer();
+            next.asked();
         }
-        return ending.unlock(grant().lastToken(), next);
+        long lastToken = grant().lastToken();
+        Moment sentAt = context.now();
+        long epoch = acquisitions.store().epoch();
+        CompletableFuture<Reply> sent = next == null
+                ? acquisitions.store().unlock(owner.name(), id, lastToken)
+                : acquisitions.store().unlock(owner.name(), id, lastToken, next.id, next.terms.ttlMillis());
+        return sent.handle((reply, failure) -> {
+            CompletableFuture<Void> settled = reply == null ? settle() : SETTLED;
+            owner.onEvent(() -> {
+                ended(reply instanceof Reply.NotOwner);
+                if (next != null) {
+                    next.onPredecessorUnlocked(reply, failure, sentAt, settled);
+                }
+            });
+            return outcomeOf(reply, epoch);
+        });
     }
 
-    void onPredecessorUnlocked(
+    private void onPredecessorUnlocked(
             @Nullable Reply reply, @Nullable Throwable failure, Moment sentAt, CompletableFuture<Void> settled) {
-        asking = false;
-        ending.setPredecessorSettled(settled);
-        if (state == State.ENDED) {
-            ending.onLateAnswer(reply);
-        } else if (reply instanceof Reply.Owner owner) {
-            own(owner.fence(), owner.leaseMillis(), owner.waiters(), sentAt);
-        } else if (reply instanceof Reply.Queued queued) {
-            onQueued(queued, sentAt);
-        } else if (reply instanceof Reply.NotOwner) {
-            ask(true);
-        } else {
-            onFailedQuestion(RedisFailure.unwrap(failure));
-        }
+        predecessorSettled = settled;
+        onAnswer(reply, failure, sentAt, true);
     }
 
-    /**
-     * Gives the lock back to nobody: all who wait in Redis leave the queue, and those of them who follow are told.
-     *
-     * @return whether the lock was still ours, once that is known
-     */
-    CompletableFuture<Boolean> complete() {
+    /** Gives the lock back to nobody: all who wait in Redis leave the queue, and those of them who follow are told. */
+    CompletableFuture<ReleaseOutcome> complete() {
         end();
-        return ending.complete(grant().lastToken());
+        long epoch = acquisitions.store().epoch();
+        return acquisitions
+                .store()
+                .complete(owner.name(), id, grant().lastToken())
+                .handle((reply, failure) -> {
+                    if (reply == null) {
+                        settle();
+                    }
+                    owner.onEvent(() -> ended(reply instanceof Reply.NotOwner));
+                    return outcomeOf(reply, epoch);
+                });
     }
 
     /**
-     * Nobody waits under this id any more because a holder has completed, which emptied the queue in Redis.
+     * NOT_OWNER to a command that may have been sent twice answers our own second copy; after the deadline it may only tell that
+     * the command came late.
+     */
+    private ReleaseOutcome outcomeOf(@Nullable Reply reply, long epochSentIn) {
+        if (reply == null) {
+            return ReleaseOutcome.UNKNOWN;
+        }
+        boolean lost = reply instanceof Reply.NotOwner
+                && epochSentIn == acquisitions.store().epoch()
+                && !grant().isOver(context.nanoTime());
+        return lost ? ReleaseOutcome.LOST : ReleaseOutcome.RELEASED;
+    }
+
+    /**
+     * Leaves the queue in Redis, for nobody waits under this id any more. A lock granted by then is given away.
+     *
+     * @return completes when Redis has answered, or has not
+     */
+    CompletableFuture<Void> leave() {
+        end();
+        if (!mayBeKnown) {
+            ended(false);
+            return SETTLED;
+        }
+        // A copy of the predecessor's unlock that runs later queues this id anew.
+        if (!predecessorSettled.isDone()) {
+            predecessorSettled.thenRun(this::settle);
+        }
+        return acquisitions.store().cancel(owner.name(), id).handle((reply, failure) -> {
+            if (reply == null) {
+                settle();
+            }
+            owner.onEvent(() -> ended(reply instanceof Reply.Unknown));
+            return null;
+        });
+    }
+
+    /**
+     * Leaves because a holder has completed, which emptied the queue in Redis.
      *
      * @param token the last one of that holder: if it is older than our place in the queue, we have that still
      */
     void leaveCompleted(long token) {
-        boolean gone = newestFence > 0 && token >= newestFence && !asking && failures == 0;
-        if (gone && ending.isPredecessorSettled()) {
+        boolean gone = place != null && token >= place.newestToken && !isAsking() && failing == null;
+        if (gone && predecessorSettled.isDone()) {
             drop();
         } else {
             leave();
         }
     }
 
-    /**
-     * Nobody waits under this id any more: leaves the queue in Redis; a lock granted by then is given away.
-     *
-     * @return completes when Redis has answered, or has not
-     */
-    CompletableFuture<Void> leave() {
-        end();
-        if (mayBeKnown) {
-            return ending.cancel();
-        }
-        ending.drop();
-        return SETTLED;
-    }
-
     /** Ends without telling Redis, which does not know the id or has given the lock to another. */
     void drop() {
         end();
-        ending.drop();
+        ended(false);
     }
 
-    /** Ends in whatever state it is: Redis is told until it answers. */
+    /** Ends in whatever state it is: the settler tells Redis until it answers. */
     void abandon() {
         end();
-        ending.abandon();
+        predecessorSettled.thenRun(this::settle);
+        ended(false);
     }
 
     private void end() {
-        state = State.ENDED;
+        state = State.ENDING;
         expectAnswer();
-        poll.cancel();
+        polls.cancel();
         if (grant != null) {
-            engine.noteToken(grant.lastToken());
+            acquisitions.noteToken(grant.lastToken());
         }
+    }
+
+    /** @param inVain whether Redis did not know the id, so that what a late answer showed came to life after the end */
+    private void ended(boolean inVain) {
+        state = State.ENDED;
+        if (lateAnswer == LateAnswer.UNKNOWN) {
+            predecessorSettled.thenRun(this::settle); // not before: the end may have been sent with a next id
+        } else if (lateAnswer == LateAnswer.ALIVE && inVain) {
+            settle();
+        }
+        if (!isAsking()) {
+            acquisitions.deregister(this);
+        }
+    }
+
+    /** In Redis, question and end may have run in either order, or the question not yet. */
+    private void onLateAnswer(@Nullable Reply reply) {
+        if (reply == null) {
+            lateAnswer = LateAnswer.UNKNOWN;
+        } else {
+            boolean alive = reply instanceof Reply.Owner || reply instanceof Reply.Queued;
+            lateAnswer = alive ? LateAnswer.ALIVE : LateAnswer.NOT_ALIVE;
+        }
+        if (state == State.ENDED) {
+            ended(true);
+        }
+    }
+
+    /** Has the id ended until Redis says so: by unlock once it was granted, else by cancel. */
+    private CompletableFuture<Void> settle() {
+        return grant != null
+                ? acquisitions.settler().unlock(owner.name(), id, grant.lastToken())
+                : acquisitions.settler().cancel(owner.name(), id);
     }
 
     // --- what ought to have happened --------------------------------------------------------------------------
 
     private void expectAnswer() {
-        expectPoll(0);
+        expectWithin(0);
     }
 
-    private void expectPoll(long delay) {
-        overdueAt = engine.nanoTime() + delay + 2 * engine.commandTimeout();
+    private void expectWithin(long delay) {
+        overdueAt = context.nanoTime() + delay + 2 * context.commandTimeout();
         looks = 0;
     }
 
-    /** Whether something ought to have happened that has not. May be asked without the mutex, to be asked again with it. */
-    boolean isOverdue(long now) {
-        return state == State.OWNED ? renewal == null : now - overdueAt > 0;
+    /** Called now and then, without the mutex. */
+    void lookAfter(long now, long wallMillis) {
+        if (isOverdue(now)) {
+            owner.onEvent(this::goOn);
+        } else if (state == State.OWNED && grant().isInDoubt(wallMillis)) {
+            acquisitions.renewer().renewSoon(renewal);
+        }
+    }
+
+    private boolean isOverdue(long now) {
+        return state == State.OWNED ? !renewal.isPlanned() : now - overdueAt > 0;
     }
 
     /**
-     * Is looked at again and again while it is overdue: what should have happened, and was lost with something that was thrown, is
-     * made to happen. Not at the first looks, which may come before all else when the process has stood still.
+     * What should have happened, and was lost with something that was thrown, is made to happen. Not at the first looks, which may come
+     * before all else when the process has stood still.
      */
-    void lookAfter() {
-        if (!isOverdue(engine.nanoTime()) || ++looks <= LOOKS_ENDURED) {
+    private void goOn() {
+        if (!isOverdue(context.nanoTime()) || ++looks <= LOOKS_ENDURED) {
             return;
         }
         looks = 0;
-        engine.log().overlooked(queue.name(), state + (asking ? ", asking" : ""));
+        context.log().overlooked(owner.name(), state + ", " + question);
         if (state == State.OWNED) {
-            queue.keepRenewed(this);
-        } else if (state == State.ENDED) {
-            ending.settle();
-            engine.deregister(this);
-        } else if (asking) {
-            asking = false;
-            onFailedQuestion(new TimeoutException("no answer came to light"));
+            owner.keepRenewed(this);
+        } else if (state != State.WAITING) {
+            settle();
+            acquisitions.deregister(this);
+        } else if (isAsking()) {
+            question = Question.NONE;
+            onFailedQuestion(new TimeoutException("the answer was lost"));
         } else {
             ask(true);
         }

@@ -2,24 +2,25 @@ package io.github.lockboot.redis.engine;
 
 import java.util.concurrent.TimeUnit;
 
+import io.github.lockboot.redis.protocol.LuaScript;
+
 /**
  * What Redis granted to an acquisition: a fencing token to count on from, and a lease, dated by our own clock from before the
  * command was sent that Redis answered. Guarded by the mutex of the queue, but for the deadline.
  */
 final class Grant {
 
-    /** Tokens that one grant may be counted on to, its own included; common.lua leaves as many after an expiry. */
-    private static final long LOCAL_TOKENS = 65_536;
-
     private final long token;
+    private final boolean pushed;
     private long lastToken;
     private long began;
     private long leaseNanos;
     private volatile long deadline;
     private volatile long wallDeadline;
 
-    Grant(long token, long leaseMillis, Moment askedAt) {
+    Grant(long token, long leaseMillis, Moment askedAt, boolean pushed) {
         this.token = token;
+        this.pushed = pushed;
         this.lastToken = token - 1;
         this.began = askedAt.nanos();
         this.leaseNanos = TimeUnit.MILLISECONDS.toNanos(leaseMillis);
@@ -38,6 +39,11 @@ final class Grant {
         }
     }
 
+    /** Whether Redis gave the lock unasked, when another gave it back. */
+    boolean isPushed() {
+        return pushed;
+    }
+
     /** The token of the grant itself. */
     long token() {
         return token;
@@ -54,7 +60,7 @@ final class Grant {
 
     /** Whether another local hold may begin under it, rather than after a new grant. */
     boolean canServeAnother(long now) {
-        return deadline - now >= leaseNanos / 3 && lastToken - token < LOCAL_TOKENS - 1;
+        return deadline - now >= leaseNanos / 3 && lastToken - token < LuaScript.TOKENS_PER_GRANT - 1;
     }
 
     /** Until when the lease is certain. May be read without the mutex. */

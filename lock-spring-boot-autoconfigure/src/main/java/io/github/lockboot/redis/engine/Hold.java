@@ -16,15 +16,26 @@ import io.github.lockboot.LockListener.Origin;
 import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockNames;
 import io.github.lockboot.LockTemplate;
+import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.Timer;
 import io.github.lockboot.internal.Unexpected;
 import io.github.lockboot.redis.protocol.Headroom;
-import io.github.lockboot.redis.protocol.RedisFailure;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One hold of a lock, from grant to release or loss, under the acquisition that owns the lock in Redis at the time. It begins
- * {@code GRANTED}, when it can still be taken back, and is {@code HELD} once the waiter has claimed it.
+ * One hold of a lock by one waiter, from grant to release or loss.
+ *
+ * <pre>
+ *              claim()               release()
+ *   GRANTED ───────────▶ HELD ────────────────────▶ RELEASED
+ *      │                   │                            │ the answer says that it was no longer ours
+ *      │ takeBack()        │ lose()                     ▼
+ *      ▼                   └─────────────────────────▶ LOST
+ *   TAKEN_BACK
+ * </pre>
+ *
+ * GRANTED: the waiter may not have seen it yet, and it can be taken back. HELD: the waiter has it, as long as the lease of the grant
+ * is certain. The other three are final.
  */
 public final class Hold implements Lease, Waiter.Outcome {
 
@@ -36,12 +47,33 @@ public final class Hold implements Lease, Waiter.Outcome {
         LOST
     }
 
+    /** Where it came from, and where it goes back to. */
+    interface Releaser {
+
+        /** Ends it: the lock goes to the next waiter, or back to Redis. */
+        CompletableFuture<ReleaseOutcome> release(Hold hold);
+
+        /** Ends it, and the wait of all who follow. */
+        CompletableFuture<ReleaseOutcome> complete(Hold hold);
+
+        /** Its waiter woke too late to use it. */
+        void takeBackOverdue(Waiter waiter, Hold hold);
+
+        /** Something was thrown when it ended: what is left undone is done later. */
+        void withdraw(Waiter waiter, Throwable thrown);
+
+        /** It may be renewed again although it was held for too long. */
+        void renewAgain();
+
+        void reportLoss(Hold hold);
+    }
+
     private static final AtomicIntegerFieldUpdater<Hold> COUNT =
             AtomicIntegerFieldUpdater.newUpdater(Hold.class, "count");
 
-    private final LockEngine engine;
-    private final LocalQueue queue;
-    private final Acquisition acquisition;
+    private final EngineContext context;
+    private final Releaser releaser;
+    private final String ownerId;
     private final Grant grant;
     private final Waiter waiter;
     private final long token;
@@ -53,95 +85,126 @@ public final class Hold implements Lease, Waiter.Outcome {
     private volatile boolean kept;
     private volatile long keptUntil;
 
-    public Hold(LockEngine engine, LocalQueue queue, Acquisition acquisition, Grant grant, Waiter waiter) {
-        this.engine = engine;
-        this.queue = queue;
-        this.acquisition = acquisition;
+    Hold(EngineContext context, Releaser releaser, String ownerId, Grant grant, Waiter waiter) {
+        this.context = context;
+        this.releaser = releaser;
+        this.ownerId = ownerId;
         this.grant = grant;
         this.waiter = waiter;
         this.token = grant.nextToken();
-        this.since = engine.nanoTime();
+        this.since = context.nanoTime();
     }
 
-    public Acquisition acquisition() {
-        return acquisition;
-    }
-
-    public Waiter waiter() {
+    Waiter waiter() {
         return waiter;
     }
 
-    public LocalQueue queue() {
-        return queue;
+    /** The acquisition id that owns the lock in Redis. */
+    String ownerId() {
+        return ownerId;
     }
 
     /** The thread it belongs to; null if it belongs to whoever has it. */
-    @Nullable
-    public Thread owner() {
+    public @Nullable Thread owner() {
         return waiter.thread();
     }
 
     /** How it came about. */
-    public Origin origin() {
+    Origin origin() {
         if (token != grant.token()) {
             return Origin.LOCAL;
         }
-        return acquisition.isGrantedByPush() ? Origin.GRANTED : Origin.ASKED;
+        return grant.isPushed() ? Origin.GRANTED : Origin.ASKED;
     }
 
+    // --- its lease --------------------------------------------------------------------------------------------
+
     /** Whether the lease may have run out. */
-    public boolean isOver() {
-        return grant.isOver(engine.nanoTime());
+    boolean isOver() {
+        return grant.isOver(context.nanoTime());
     }
 
     /** Whether the lease cannot have run out, by either clock. */
-    public boolean isCertain() {
-        return !isOver() && !grant.isInDoubt(engine.wallMillis());
+    boolean isCertain() {
+        return !isOver() && !grant.isInDoubt(context.wallMillis());
     }
 
     /** Whether it has been held for longer than its holder said it would be. */
-    public boolean isOverdue() {
-        return !kept && waiter.maxHoldNanos() > 0 && engine.nanoTime() - since >= waiter.maxHoldNanos();
+    boolean isOverdue() {
+        long maxHold = waiter.request().maxHoldNanos();
+        return !kept && maxHold > 0 && context.nanoTime() - since >= maxHold;
     }
 
-    public boolean isKeptBeyond(long nanoTime) {
+    boolean isKeptBeyond(long nanoTime) {
         return kept && keptUntil - nanoTime > 0;
     }
 
-    public boolean claim() {
+    @Override
+    public boolean isValid() {
+        return state.get() == State.HELD && isCertain();
+    }
+
+    @Override
+    public Duration remaining() {
+        return isValid() ? Duration.ofNanos(Math.max(0, grant.deadline() - context.nanoTime())) : Duration.ZERO;
+    }
+
+    // --- its states -------------------------------------------------------------------------------------------
+
+    boolean claim() {
         return state.compareAndSet(State.GRANTED, State.HELD);
     }
 
-    public boolean takeBack() {
+    boolean takeBack() {
         return state.compareAndSet(State.GRANTED, State.TAKEN_BACK);
     }
 
-    public boolean isTakenBack() {
+    void takeBackFrom(Waiter late) {
+        releaser.takeBackOverdue(late, this);
+    }
+
+    boolean isTakenBack() {
         return state.get() == State.TAKEN_BACK;
     }
 
     /** Whether it is somebody's: neither released nor lost, whatever the clocks say. */
-    public boolean isHeld() {
+    boolean isHeld() {
         return state.get() == State.HELD;
     }
 
-    public boolean release() {
+    boolean release() {
         return state.compareAndSet(State.HELD, State.RELEASED);
     }
 
-    public boolean lose(String reason) {
-        if (state.get() != State.HELD) {
+    boolean isReleased() {
+        return state.get() == State.RELEASED;
+    }
+
+    boolean lose(String reason) {
+        return lose(State.HELD, reason);
+    }
+
+    private boolean lose(State from, String reason) {
+        if (state.get() != from) {
             return false;
         }
         lossReason = reason;
-        return state.compareAndSet(State.HELD, State.LOST);
+        return state.compareAndSet(from, State.LOST);
     }
 
-    /** Found out by the release itself. */
-    private boolean loseAfterRelease() {
-        lossReason = "Redis no longer had it when it was released";
-        return state.compareAndSet(State.RELEASED, State.LOST);
+    public boolean isLost() {
+        return state.get() == State.LOST;
     }
+
+    String lossReason() {
+        return lossReason;
+    }
+
+    public LockLostException lostException() {
+        return new LockLostException(name(), token, lossReason);
+    }
+
+    // --- reentrancy -------------------------------------------------------------------------------------------
 
     /** Reentrant holds of the owner. */
     public int count() {
@@ -153,46 +216,78 @@ public final class Hold implements Lease, Waiter.Outcome {
         return COUNT.getAndUpdate(this, before -> before == 0 ? 0 : Math.addExact(before, 1)) > 0;
     }
 
-    /** @return holds left */
-    public int exit() {
-        return COUNT.decrementAndGet(this);
+    /**
+     * Gives up one of the holds that a thread counts; with the last one the lock.
+     *
+     * @return whether it was the last
+     * @throws LockLostException if it was lost
+     */
+    public boolean exit() {
+        boolean last = COUNT.decrementAndGet(this) == 0;
+        if (isLost()) {
+            throw lostException();
+        }
+        if (last) {
+            endAndAwait(releaser::release);
+        }
+        return last;
     }
 
-    /** Releases and waits for the answer; an interrupt is kept for later. */
-    public void releaseAndAwait() {
-        endAndAwait(queue::release);
+    /** Any thread may give it up from now on. */
+    public void outliveThread() {
+        waiter.outliveThread();
     }
 
-    /** Once it is tried, nobody is there any more for this hold: what is left undone by something that is thrown is done later. */
-    private void endAndAwait(Function<Hold, CompletableFuture<Boolean>> how) {
-        CompletableFuture<Boolean> released;
+    // --- giving back ------------------------------------------------------------------------------------------
+
+    @Override
+    public void close() {
+        end(releaser::release);
+    }
+
+    @Override
+    public void complete() {
+        end(releaser::complete);
+    }
+
+    private void end(Function<Hold, CompletableFuture<ReleaseOutcome>> how) {
+        if (isLost()) {
+            throw lostException();
+        }
+        if (isHeld()) {
+            endAndAwait(how);
+        }
+    }
+
+    /** Once it is tried, the hold is its holder's no more, whatever is thrown. */
+    private void endAndAwait(Function<Hold, CompletableFuture<ReleaseOutcome>> how) {
+        CompletableFuture<ReleaseOutcome> ended;
         try {
             Headroom.check();
-            released = how.apply(this);
+            ended = how.apply(this);
         } catch (Throwable thrown) {
-            waiter.gone = true;
-            engine.withdraw(name(), waiter, thrown);
+            withdraw(thrown);
             throw thrown;
         }
-        checkReleased(released, await(released));
+        onEnded(await(ended));
     }
 
-    /** Redis answers within its time or the client says that it did not; if neither comes, that was lost, and so is the outcome. */
-    private @Nullable Boolean await(CompletableFuture<Boolean> released) {
+    /** Redis answers within its time, or the client says that it did not. If neither comes, that was lost, and so is the outcome. */
+    private ReleaseOutcome await(CompletableFuture<ReleaseOutcome> ended) {
         boolean interrupted = false;
         try {
             while (true) {
                 try {
-                    return released.get(2 * engine.commandTimeout(), TimeUnit.NANOSECONDS);
+                    return ended.get(2 * context.commandTimeout(), TimeUnit.NANOSECONDS);
                 } catch (InterruptedException interrupt) {
-                    interrupted = true;
+                    interrupted = true; // kept for later
                 }
             }
         } catch (TimeoutException lost) {
-            return null;
+            return ReleaseOutcome.UNKNOWN;
         } catch (ExecutionException failure) {
             Unexpected.failure("when a release was answered", failure);
-            return null;
+            return ReleaseOutcome.UNKNOWN;
         } finally {
             if (interrupted) {
                 Thread.currentThread().interrupt();
@@ -200,111 +295,38 @@ public final class Hold implements Lease, Waiter.Outcome {
         }
     }
 
-    /** @param intact whether it was still ours until then; null if that is not known */
-    private void checkReleased(CompletableFuture<Boolean> released, @Nullable Boolean intact) {
-        if (Boolean.FALSE.equals(intact)) {
-            if (loseAfterRelease()) {
-                engine.losses().report(this);
+    private void onEnded(ReleaseOutcome outcome) {
+        if (outcome == ReleaseOutcome.LOST) {
+            if (lose(State.RELEASED, "Redis no longer had it when it was released")) {
+                releaser.reportLoss(this);
             }
-            if (state.get() == State.LOST) {
+            if (isLost()) {
                 throw lostException();
             }
         }
-        boolean passedOn = released == LockEngine.INTACT;
-        waiter.watch().released(passedOn || intact != null && !acquisition.isUnlockUnanswered());
+        waiter.watch().released(outcome != ReleaseOutcome.UNKNOWN);
     }
 
-    public LockLostException lostException() {
-        return new LockLostException(name(), token, lossReason);
-    }
-
-    public String lossReason() {
-        return lossReason;
-    }
-
-    public boolean isReleased() {
-        return state.get() == State.RELEASED;
-    }
-
-    public boolean isLost() {
-        return state.get() == State.LOST;
-    }
-
-    public List<Runnable> takeLossCallbacks() {
-        synchronized (lossCallbacks) {
-            List<Runnable> taken = List.copyOf(lossCallbacks);
-            lossCallbacks.clear();
-            return taken;
-        }
-    }
-
-    @Override
-    public String name() {
-        return queue.name();
-    }
-
-    @Override
-    public long fencingToken() {
-        return token;
-    }
-
-    @Override
-    public boolean isValid() {
-        return state.get() == State.HELD && isCertain();
-    }
-
-    @Override
-    public Duration remaining() {
-        return isValid() ? Duration.ofNanos(Math.max(0, grant.deadline() - engine.nanoTime())) : Duration.ZERO;
-    }
-
-    @Override
-    public <T extends @Nullable Object, E extends Throwable> T call(LockTemplate.Action<T, E> action) throws E {
-        return waiter.watch().call(action);
-    }
-
-    @Override
-    public void onLost(Runnable callback) {
-        synchronized (lossCallbacks) {
-            lossCallbacks.add(callback);
-        }
-        if (isLost()) {
-            engine.losses().runCallbacks(this);
-        }
-    }
-
-    @Override
-    public void close() {
-        end(queue::release);
-    }
-
-    @Override
-    public void complete() {
-        end(queue::complete);
-    }
-
-    private void end(Function<Hold, CompletableFuture<Boolean>> how) {
-        if (state.get() == State.LOST) {
-            throw lostException();
-        }
-        if (state.get() == State.HELD) {
-            endAndAwait(how);
-        }
+    /** Its holder is not there any more. */
+    void withdraw(Throwable thrown) {
+        waiter.leaveBehind();
+        releaser.withdraw(waiter, thrown);
     }
 
     @Override
     public CompletableFuture<Void> closeAfter(Duration delay) {
+        long delayNanos = LockRequest.nanosOf(delay);
         boolean notRenewed = isOverdue();
-        keptUntil = engine.nanoTime() + LockEngine.nanosOf(delay);
+        keptUntil = context.nanoTime() + delayNanos;
         kept = true;
         if (notRenewed) {
-            queue.renewAgain(acquisition);
+            releaser.renewAgain();
         }
         CompletableFuture<Void> closed = new CompletableFuture<>();
-        if (delay.isZero() || delay.isNegative()) {
+        if (delayNanos <= 0) {
             close(closed);
         } else {
-            closeLater(closed, LockEngine.nanosOf(delay));
+            closeLater(closed, delayNanos);
         }
         return closed;
     }
@@ -312,7 +334,7 @@ public final class Hold implements Lease, Waiter.Outcome {
     /** Repeated until it is closed: a lock that is kept, and whose end is forgotten, would be kept for ever. */
     private void closeLater(CompletableFuture<Void> closed, long delayNanos) {
         try {
-            Timer.Task task = engine.repeat(delayNanos, 2 * engine.commandTimeout(), () -> close(closed));
+            Timer.Task task = context.repeat(delayNanos, 2 * context.commandTimeout(), () -> close(closed));
             closed.whenComplete((none, failure) -> task.cancel());
         } catch (Throwable notScheduled) {
             close(closed);
@@ -323,25 +345,60 @@ public final class Hold implements Lease, Waiter.Outcome {
     /** Completes on a worker, because what depends on it may block. */
     private void close(CompletableFuture<Void> closed) {
         try {
-            CompletableFuture<Boolean> released = isLost() ? LockEngine.NOT_INTACT : queue.release(this);
-            released.handleAsync(
-                            (intact, thrown) -> {
-                                checkReleased(released, intact);
-                                return null;
-                            },
-                            engine::runLater)
+            CompletableFuture<ReleaseOutcome> ended =
+                    isLost() ? CompletableFuture.completedFuture(ReleaseOutcome.LOST) : releaser.release(this);
+            ended.exceptionally(failure -> ReleaseOutcome.UNKNOWN)
+                    .thenAcceptAsync(this::onEnded, context::runLater)
                     .whenComplete((none, failure) -> {
                         if (failure != null) {
-                            closed.completeExceptionally(RedisFailure.unwrap(failure));
+                            closed.completeExceptionally(Futures.unwrap(failure));
                         } else {
                             closed.complete(null);
                         }
                     });
         } catch (Throwable thrown) {
-            waiter.gone = true;
             closed.completeExceptionally(thrown);
-            engine.withdraw(name(), waiter, thrown);
+            withdraw(thrown);
         }
+    }
+
+    // --- losing it --------------------------------------------------------------------------------------------
+
+    @Override
+    public void onLost(Runnable callback) {
+        synchronized (lossCallbacks) {
+            lossCallbacks.add(callback);
+        }
+        if (isLost()) {
+            runLossCallbacks();
+        }
+    }
+
+    /** Each runs once, on a worker. */
+    void runLossCallbacks() {
+        List<Runnable> taken;
+        synchronized (lossCallbacks) {
+            taken = List.copyOf(lossCallbacks);
+            lossCallbacks.clear();
+        }
+        if (!taken.isEmpty()) {
+            context.runLater(() -> taken.forEach(LockLog::runCallback));
+        }
+    }
+
+    @Override
+    public <T extends @Nullable Object, E extends Throwable> T call(LockTemplate.Action<T, E> action) throws E {
+        return waiter.watch().call(action);
+    }
+
+    @Override
+    public String name() {
+        return waiter.request().name();
+    }
+
+    @Override
+    public long fencingToken() {
+        return token;
     }
 
     @Override

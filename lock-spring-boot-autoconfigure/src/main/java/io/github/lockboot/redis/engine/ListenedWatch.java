@@ -162,7 +162,7 @@ final class ListenedWatch implements Watch, LockUse {
     @Override
     public @Nullable String ownerId() {
         Hold held = hold;
-        return held == null ? null : held.acquisition().id;
+        return held == null ? null : held.ownerId();
     }
 
     @Override

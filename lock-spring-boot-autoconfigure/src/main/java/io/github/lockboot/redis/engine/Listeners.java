@@ -31,12 +31,12 @@ public final class Listeners {
     }
 
     /** Somebody asks for a lock. @param thread null if the hold will be nobody's own */
-    public Watch requested(String name, @Nullable String group, @Nullable Thread thread) {
+    public Watch requested(LockRequest request, @Nullable Thread thread) {
         List<Told> present = listeners;
         if (present.isEmpty()) {
             return Watch.NONE;
         }
-        ListenedWatch watch = new ListenedWatch(this, present, name, group, thread);
+        ListenedWatch watch = new ListenedWatch(this, present, request.name(), request.group(), thread);
         watch.requested();
         return watch;
     }

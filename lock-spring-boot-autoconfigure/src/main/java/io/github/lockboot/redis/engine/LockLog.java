@@ -17,21 +17,20 @@ public final class LockLog {
         inTheClear = true;
     }
 
-    public void notAcquired(String name) {
+    void notAcquired(String name) {
         if (log.isDebugEnabled()) {
             log.debug("Lock not acquired, another held it: " + shown(name));
         }
     }
 
-    public void unavailable(String name, String reason) {
+    void unavailable(String name, String reason) {
         if (log.isDebugEnabled()) {
             log.debug("Lock unavailable: " + shown(name) + ": " + reason);
         }
     }
 
-    public void lost(Hold hold, @Nullable Throwable stuckAt) {
-        String text = "Lock lost: " + shown(hold.name()) + ", fencing token " + hold.fencingToken() + ": "
-                + hold.lossReason();
+    void lost(String name, long token, String reason, @Nullable Throwable stuckAt) {
+        String text = "Lock lost: " + shown(name) + ", fencing token " + token + ": " + reason;
         if (stuckAt != null) {
             log.warn(text, stuckAt);
         } else {
@@ -40,12 +39,17 @@ public final class LockLog {
     }
 
     /** Something should have gone on, and was made to. */
-    public void overlooked(String name, String what) {
+    void overlooked(String name, String what) {
         log.error("Lock engine: " + what + " had come to a halt and goes on: " + shown(name));
     }
 
-    public static void callbackFailed(Throwable failure) {
-        log.warn("A callback for a lost lock failed", failure);
+    /** Runs what is to happen after a loss; what it throws goes to the log. */
+    static void runCallback(Runnable callback) {
+        try {
+            callback.run();
+        } catch (Throwable failure) {
+            log.warn("A callback for a lost lock failed", failure);
+        }
     }
 
     private String shown(String name) {

@@ -2,27 +2,23 @@ package io.github.lockboot.redis.engine;
 
 import java.util.Iterator;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
-import java.util.concurrent.Executor;
 
 import io.github.lockboot.internal.Unexpected;
 import org.jspecify.annotations.Nullable;
 
-/** Tells that a hold was lost: one warning in the log, the hold's callbacks, and its thread when it comes to unlock. */
-public final class LossReporter {
+/** Reports that a hold was lost: one warning in the log, the hold's callbacks, and its thread when it comes to unlock. */
+final class LossReporter {
 
     /** Of threads that never come to unlock what they lost, the oldest are forgotten beyond this many. */
     private static final int MOST_REMEMBERED = 1_000;
 
     private record Owner(String name, Thread thread) {}
 
-    private final Executor workers;
     private final LockLog log;
     private final Map<Owner, Hold> unclaimed = new LinkedHashMap<>();
 
-    LossReporter(Executor workers, LockLog log) {
-        this.workers = workers;
+    LossReporter(LockLog log) {
         this.log = log;
     }
 
@@ -32,27 +28,25 @@ public final class LossReporter {
             if (owner != null && owner.isAlive()) {
                 remember(hold, owner);
             }
-            log.lost(hold, owner != null && hold.isOverdue() ? whereStuck(owner) : null);
+            log.lost(
+                    hold.name(),
+                    hold.fencingToken(),
+                    hold.lossReason(),
+                    owner != null && hold.isOverdue() ? whereStuck(owner) : null);
             hold.waiter().watch().lost(hold.lossReason());
         } catch (Throwable thrown) {
-            Unexpected.failure("when a loss was told", thrown);
+            Unexpected.failure("when a loss was reported", thrown);
         }
-        runCallbacks(hold);
-    }
-
-    void runCallbacks(Hold hold) {
-        List<Runnable> callbacks = hold.takeLossCallbacks();
-        if (!callbacks.isEmpty()) {
-            workers.execute(() -> callbacks.forEach(LossReporter::run));
-        }
+        hold.runLossCallbacks();
     }
 
     /** The hold of that name that the thread lost and has not been told of. */
-    public synchronized @Nullable Hold of(String name, Thread thread) {
+    synchronized @Nullable Hold lossOf(String name, Thread thread) {
         return unclaimed.get(new Owner(name, thread));
     }
 
-    public synchronized void forget(Hold hold) {
+    /** Its thread has been told. */
+    synchronized void acknowledge(Hold hold) {
         Thread owner = hold.owner();
         if (owner != null) {
             unclaimed.remove(new Owner(hold.name(), owner), hold);
@@ -73,13 +67,5 @@ public final class LossReporter {
         Throwable where = new Throwable("held beyond lock.max-hold by thread " + owner.getName());
         where.setStackTrace(owner.getStackTrace());
         return where;
-    }
-
-    private static void run(Runnable callback) {
-        try {
-            callback.run();
-        } catch (Throwable failure) {
-            LockLog.callbackFailed(failure);
-        }
     }
 }

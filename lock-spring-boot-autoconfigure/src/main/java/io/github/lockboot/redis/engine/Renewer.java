@@ -9,24 +9,59 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.github.lockboot.internal.Timer;
-import io.github.lockboot.internal.Unexpected;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps the leases of this registry's holds, or reports them lost at their deadlines. It works in the order of what is due
- * next; renewals due at about the same time are sent together, and none waits for the answer to another.
+ * Has the leases of this registry's holds renewed, and reports those that run out at their deadlines. It works in the order of what
+ * is due next; renewals due at about the same time are sent together, and none waits for the answer to another.
  *
- * <p>A lease is renewed when a third of it has passed, after a failure again every tenth of it, until its deadline.
+ * <p>A lease is due when a third of it has passed, after a failure again every tenth of it, until its deadline.
  */
 final class Renewer {
 
-    /** When to look at an acquisition again, in nanoseconds since the renewer began. */
-    record Entry(Acquisition acquisition, long due, long tolerance, long sequence) {}
+    /** Something that Redis has given for a time. All but {@link #onEvent} and {@link #renew} is called in an event of its own. */
+    interface Renewable {
+
+        Grant grant();
+
+        /** Whether it is renewed at all; if not, it is looked at when it runs out. */
+        boolean renews();
+
+        /** Does it under the mutex that guards this. */
+        void onEvent(Runnable action);
+
+        /** @return whether to renew it now */
+        boolean isDue();
+
+        /** Its deadline has passed. */
+        void ranOut();
+
+        /** Sends a renewal; to be begun anew when that is answered. */
+        void renew();
+    }
+
+    /** The place of one lease among those that are due. Guarded by the mutex of the lease. */
+    static final class Slot {
+
+        private final Renewable lease;
+        private @Nullable Entry entry;
+
+        Slot(Renewable lease) {
+            this.lease = lease;
+        }
+
+        boolean isPlanned() {
+            return entry != null;
+        }
+    }
+
+    /** When to look at a lease again, in nanoseconds since the renewer began. */
+    private record Entry(Slot slot, long due, long tolerance, long sequence) {}
 
     private static final long NEVER = Long.MAX_VALUE;
     private static final long LATE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    private final LockEngine engine;
+    private final EngineContext context;
     private final long start;
     private final AtomicLong sequence = new AtomicLong();
     private final ConcurrentSkipListSet<Entry> entries =
@@ -36,25 +71,26 @@ final class Renewer {
     private volatile long nextRound = NEVER;
     private Timer.@Nullable Task round;
 
-    Renewer(LockEngine engine) {
-        this.engine = engine;
-        this.start = engine.nanoTime();
+    Renewer(EngineContext context) {
+        this.context = context;
+        this.start = context.nanoTime();
     }
 
-    /** Begins with an acquisition that owns its lock; its queue's mutex is held. */
-    void add(Acquisition owner, Grant grant) {
-        if (owner.terms.renew()) {
-            enter(owner, grant.renewalDue(), grant.tolerance());
+    /** Begins with a lease that was granted or renewed; its mutex is held. */
+    void begin(Slot slot) {
+        Grant grant = slot.lease.grant();
+        if (slot.lease.renews()) {
+            enter(slot, grant.renewalDue(), grant.tolerance());
         } else {
-            enter(owner, grant.deadline(), 0);
+            enter(slot, grant.deadline(), 0);
         }
     }
 
-    /** Ends with it; its queue's mutex is held. */
-    void remove(Acquisition owner) {
-        Entry entry = owner.renewal;
+    /** Ends with it; its mutex is held. */
+    void end(Slot slot) {
+        Entry entry = slot.entry;
         if (entry != null) {
-            owner.renewal = null;
+            slot.entry = null;
             entries.remove(entry);
         }
     }
@@ -63,10 +99,10 @@ final class Renewer {
         return entries.size();
     }
 
-    private void enter(Acquisition owner, long due, long tolerance) {
-        remove(owner);
-        Entry entry = new Entry(owner, due - start, tolerance, sequence.incrementAndGet());
-        owner.renewal = entry;
+    private void enter(Slot slot, long due, long tolerance) {
+        end(slot);
+        Entry entry = new Entry(slot, due - start, tolerance, sequence.incrementAndGet());
+        slot.entry = entry;
         entries.add(entry);
         if (entry.due < nextRound) {
             planRound(entry.due);
@@ -77,7 +113,7 @@ final class Renewer {
     private void planRound(long due) {
         synchronized (plan) {
             if (due < nextRound) {
-                Timer.Task planned = engine.schedule(due - now(), this::round);
+                Timer.Task planned = context.schedule(due - now(), this::round);
                 if (round != null) {
                     round.cancel();
                 }
@@ -87,7 +123,7 @@ final class Renewer {
         }
     }
 
-    /** Is looked at on the timer's thread now and then: a round that was due before and did not come never will. */
+    /** Called on the timer's thread now and then: a round that was due before and did not come never will. */
     void lookAfter() {
         if (nextRound != NEVER && now() - nextRound > LATE_NANOS) {
             round();
@@ -97,13 +133,13 @@ final class Renewer {
     }
 
     /** Renews a lease that is in doubt, whenever it would have been due. */
-    void renewSoon(Acquisition owner) {
-        owner.queue().onEvent(() -> {
-            Entry planned = owner.renewal;
+    void renewSoon(Slot slot) {
+        slot.lease.onEvent(() -> {
+            Entry planned = slot.entry;
             boolean soon =
-                    planned != null && planned.due - now() <= owner.grant().retryDelay();
-            if (owner.isOwned() && owner.terms.renew() && owner.queue().keepsLease() && !soon) {
-                enter(owner, engine.nanoTime(), 0);
+                    planned != null && planned.due - now() <= slot.lease.grant().retryDelay();
+            if (!soon && slot.lease.isDue()) {
+                enter(slot, context.nanoTime(), 0);
             }
         });
     }
@@ -114,7 +150,8 @@ final class Renewer {
             round = null;
         }
         try {
-            renew(takeDue());
+            // All are sent before any is answered; a client may pipeline them. One that throws is due again soon.
+            takeDue().forEach(lease -> EngineContext.attempt("when a lease was renewed", lease::renew));
         } finally {
             planNext();
         }
@@ -127,8 +164,8 @@ final class Renewer {
         }
     }
 
-    private List<Acquisition> takeDue() {
-        List<Acquisition> toRenew = new ArrayList<>();
+    private List<Renewable> takeDue() {
+        List<Renewable> toRenew = new ArrayList<>();
         long now = now();
         while (true) {
             Iterator<Entry> inOrder = entries.iterator();
@@ -137,68 +174,31 @@ final class Renewer {
                 return toRenew;
             }
             entries.remove(first);
-            first.acquisition.queue().onEvent(() -> {
-                if (first.acquisition.renewal == first && lookAt(first.acquisition)) {
-                    toRenew.add(first.acquisition);
+            Slot slot = first.slot;
+            slot.lease.onEvent(() -> {
+                if (slot.entry == first && lookAt(slot)) {
+                    toRenew.add(slot.lease);
                 }
             });
         }
     }
 
     /** @return whether to renew it now */
-    private boolean lookAt(Acquisition owner) {
-        owner.renewal = null;
-        long now = engine.nanoTime();
-        Grant grant = owner.grant();
+    private boolean lookAt(Slot slot) {
+        slot.entry = null;
+        long now = context.nanoTime();
+        Grant grant = slot.lease.grant();
         if (grant.isOver(now)) {
-            owner.queue().lost(owner, LocalQueue.RAN_OUT);
+            slot.lease.ranOut();
             return false;
         }
-        boolean renew = owner.terms.renew() && owner.queue().keepsLease();
+        boolean renew = slot.lease.isDue();
         long retry = now + grant.retryDelay();
-        enter(owner, renew && retry - grant.deadline() < 0 ? retry : grant.deadline(), 0);
-        Hold holder = holderOf(owner);
-        if (holder != null && owner.terms.renew() && holder.isOverdue()) {
-            holder.waiter().watch().stuck();
-        }
+        enter(slot, renew && retry - grant.deadline() < 0 ? retry : grant.deadline(), 0);
         return renew;
     }
 
-    /** All are sent before any is answered; Lettuce pipelines them. */
-    private void renew(List<Acquisition> due) {
-        for (Acquisition owner : due) {
-            try {
-                renew(owner);
-            } catch (Throwable thrown) { // it is due again soon
-                Unexpected.failure("when a lease was renewed", thrown);
-            }
-        }
-    }
-
-    private void renew(Acquisition owner) {
-        Moment sentAt = engine.now();
-        owner.renew()
-                .whenComplete((reply, failure) -> owner.queue().onEvent(() -> {
-                    if (owner.onRenewal(reply, sentAt)) {
-                        add(owner, owner.grant());
-                        watchOf(owner).renewed();
-                    } else if (reply == null) {
-                        watchOf(owner).renewalFailed();
-                    }
-                }));
-    }
-
-    private static @Nullable Hold holderOf(Acquisition owner) {
-        Hold holder = owner.queue().holder();
-        return holder != null && holder.acquisition() == owner ? holder : null;
-    }
-
-    private static Watch watchOf(Acquisition owner) {
-        Hold holder = holderOf(owner);
-        return holder == null ? Watch.NONE : holder.waiter().watch();
-    }
-
     private long now() {
-        return engine.nanoTime() - start;
+        return context.nanoTime() - start;
     }
 }

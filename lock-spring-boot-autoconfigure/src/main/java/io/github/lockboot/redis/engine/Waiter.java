@@ -2,18 +2,20 @@ package io.github.lockboot.redis.engine;
 
 import java.util.concurrent.locks.LockSupport;
 
+import io.github.lockboot.LockUnavailableException;
+import io.github.lockboot.internal.Unexpected;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One who wants a lock: a thread that parks, or a future. Decided once, under the mutex of the queue; only a grant that nobody
- * has claimed yet can be taken back.
+ * One who wants a lock: a thread that parks, or a future. Decided once, under the mutex of the queue; only a grant that has not been
+ * claimed yet can be taken back.
  */
 public final class Waiter {
 
     /** How the wait stands: read it once, then decide by what was read. */
-    public sealed interface Outcome permits Plain, Failure, Hold {}
+    sealed interface Outcome permits Plain, Failure, Hold {}
 
-    public enum Plain implements Outcome {
+    enum Plain implements Outcome {
         WAITING,
         REFUSED,
         /** A holder has completed what a follower waited for. */
@@ -21,147 +23,132 @@ public final class Waiter {
     }
 
     /** The wait ended without the lock because Redis could not be asked. */
-    public record Failure(String reason, @Nullable Throwable cause) implements Outcome {}
+    record Failure(String reason, @Nullable Throwable cause) implements Outcome {}
 
-    /** How long to wait. */
-    public enum Patience {
-        ONCE,
-        LIMITED,
-        UNLIMITED
-    }
-
-    private final Terms terms;
-    private final long maxHoldNanos;
-    private final Patience patience;
+    private final LockRequest request;
     private final Watch watch;
     private final @Nullable Thread thread;
-    private final boolean follows;
     private final Runnable onDecision;
-    private boolean overdue;
+    private boolean lastCall;
     private volatile Outcome outcome = Plain.WAITING;
-
-    /**
-     * Whether nobody is there any more for what it wants or holds. Set without a call, because there may be no stack left for
-     * one: it is then passed over, and its hold given back.
-     */
-    public volatile boolean gone;
-
+    private volatile boolean gone;
     private volatile boolean outlivesThread;
 
-    private Waiter(
-            Terms terms,
-            long maxHoldNanos,
-            Patience patience,
-            Watch watch,
-            @Nullable Thread thread,
-            boolean follows,
-            Runnable onDecision) {
-        this.terms = terms;
-        this.maxHoldNanos = maxHoldNanos;
-        this.patience = patience;
+    private Waiter(LockRequest request, Watch watch, @Nullable Thread thread, Runnable onDecision) {
+        this.request = request;
         this.watch = watch;
         this.thread = thread;
-        this.follows = follows;
         this.onDecision = onDecision;
     }
 
-    /** The current thread, whose hold will be its own. */
-    public static Waiter thread(Terms terms, long maxHoldNanos, Patience patience, Watch watch) {
+    /** The current thread, which will own the hold. */
+    static Waiter thread(LockRequest request, Watch watch) {
         Thread thread = Thread.currentThread();
-        return new Waiter(terms, maxHoldNanos, patience, watch, thread, false, () -> LockSupport.unpark(thread));
+        return new Waiter(request, watch, thread, () -> LockSupport.unpark(thread));
     }
 
-    /**
-     * Somebody who is told, and whose hold will be nobody's own.
-     *
-     * @param follows whether the wait also ends, without a hold, when a holder has completed
-     */
-    public static Waiter callback(
-            Terms terms, long maxHoldNanos, Patience patience, Watch watch, boolean follows, Runnable onDecision) {
-        return new Waiter(terms, maxHoldNanos, patience, watch, null, follows, onDecision);
+    /** One whose hold will belong to no thread; {@code onDecision} runs on any thread and must not block. */
+    static Waiter callback(LockRequest request, Watch watch, Runnable onDecision) {
+        return new Waiter(request, watch, null, onDecision);
     }
 
-    public Terms terms() {
-        return terms;
-    }
-
-    /** Nanoseconds after which its hold is no longer renewed; 0 for never. */
-    public long maxHoldNanos() {
-        return maxHoldNanos;
-    }
-
-    /** The thread that waits and will own the hold; null if it is told instead. */
-    @Nullable
-    public Thread thread() {
-        return thread;
+    LockRequest request() {
+        return request;
     }
 
     /** What listeners are told of it, and of its hold. */
-    public Watch watch() {
+    Watch watch() {
         return watch;
     }
 
-    public boolean follows() {
-        return follows;
+    /** The thread that waits and will own the hold; null if there is none. */
+    @Nullable
+    Thread thread() {
+        return thread;
     }
 
-    public boolean triesOnce() {
-        return patience == Patience.ONCE;
+    /** Whether it will not wait for a second answer: it tries once, its time is over, or it was cancelled. */
+    boolean isLastCall() {
+        return lastCall || request.triesOnce();
     }
 
-    public boolean isUnlimited() {
-        return patience == Patience.UNLIMITED;
+    void setLastCall() {
+        lastCall = true;
     }
 
-    public boolean isOverdue() {
-        return overdue;
+    /** Whoever asked is not there any more: it is passed over, and its hold given back. */
+    void leaveBehind() {
+        gone = true;
     }
 
-    public void setOverdue() {
-        overdue = true;
+    boolean isGone() {
+        return gone;
     }
 
-    /** Whether it would use the lock: whoever asked is there, and has not said otherwise. */
-    public boolean isThere() {
+    /** Whether it would use the lock. */
+    boolean isThere() {
         return !gone && (thread == null || outlivesThread || thread.isAlive());
     }
 
     /** Its hold may be released by any thread, so it does not end with its own. */
-    public void outliveThread() {
+    void outliveThread() {
         outlivesThread = true;
     }
 
-    public boolean isWaiting() {
+    // --- how it is decided ------------------------------------------------------------------------------------
+
+    boolean isWaiting() {
         return outcome == Plain.WAITING;
     }
 
-    public Outcome outcome() {
+    Outcome outcome() {
         return outcome;
     }
 
-    public void grant(Hold hold) {
-        outcome = hold;
+    /** Sets the outcome; the mutex is held. */
+    void decide(Outcome decided) {
+        outcome = decided;
     }
 
-    public void refuse() {
-        outcome = Plain.REFUSED;
-    }
-
-    public void complete() {
-        outcome = Plain.COMPLETED;
-    }
-
-    public void fail(String reason, @Nullable Throwable cause) {
-        outcome = new Failure(reason, cause);
+    Waiter waitAgain() {
+        outcome = Plain.WAITING;
+        return this;
     }
 
     /** Wakes it to see how it was decided. */
-    public void tell() {
+    void wake() {
         onDecision.run();
     }
 
-    public Waiter waitAgain() {
-        outcome = Plain.WAITING;
-        return this;
+    /**
+     * Tells listeners and the log how the wait has ended.
+     *
+     * @return the hold, which the caller has claimed; null if another has the lock
+     * @throws LockUnavailableException if Redis could not be asked
+     */
+    @Nullable
+    Hold conclude(LockLog log) {
+        Outcome decided = outcome;
+        if (decided instanceof Hold granted) {
+            watch.acquired(granted);
+            return granted;
+        }
+        if (decided instanceof Failure failure) {
+            watch.unavailable();
+            log.unavailable(request.name(), failure.reason);
+            throw new LockUnavailableException(request.name(), failure.reason, failure.cause);
+        }
+        watch.notAcquired();
+        log.notAcquired(request.name());
+        return null;
+    }
+
+    /** Tells listeners that it ended with something that was thrown, unless they have been told of an end. */
+    void concludeThrown() {
+        try {
+            watch.unavailable();
+        } catch (Throwable thrown) {
+            Unexpected.failure("when listeners were told of a failure", thrown);
+        }
     }
 }

@@ -2,18 +2,17 @@ package io.github.lockboot.redis.engine;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 import org.jspecify.annotations.Nullable;
 
-/** Those of this JVM who wait for one name, in order. Used under the mutex, which tells them how they were decided. */
+/** Those of this JVM who wait for one name, in order. Used under the mutex, which wakes those that were decided once it is free. */
 final class Waiters {
 
-    private final Mutex mutex;
+    private final QueueLock mutex;
     private final Deque<Waiter> inOrder = new ArrayDeque<>(2);
 
-    Waiters(Mutex mutex) {
+    Waiters(QueueLock mutex) {
         this.mutex = mutex;
     }
 
@@ -30,7 +29,7 @@ final class Waiters {
     Waiter first() {
         Waiter first = inOrder.peek();
         while (first != null && !first.isThere()) {
-            leave(first);
+            leave(first, Waiter.Plain.REFUSED);
             first = inOrder.peek();
         }
         return first;
@@ -42,72 +41,46 @@ final class Waiters {
 
     /** Puts back one that had been granted the lock and could not use it. */
     void putBack(Waiter waiter) {
-        if (waiter.isOverdue() || waiter.triesOnce() || !waiter.isThere()) {
-            refuse(waiter);
+        if (waiter.isLastCall() || !waiter.isThere()) {
+            decide(waiter, Waiter.Plain.REFUSED);
         } else {
             inOrder.addFirst(waiter.waitAgain());
         }
     }
 
-    void leave(Waiter waiter) {
-        refuse(waiter);
-        inOrder.remove(waiter);
-    }
-
     void grantFirst(Hold hold) {
-        Waiter first = inOrder.remove();
-        first.grant(hold);
-        mutex.tellLater(first);
+        decide(inOrder.remove(), hold);
     }
 
-    void refuse(Waiter waiter) {
-        waiter.refuse();
-        mutex.tellLater(waiter);
+    /** Decides one that is not among those who wait. */
+    void decide(Waiter waiter, Waiter.Outcome outcome) {
+        waiter.decide(outcome);
+        mutex.wakeLater(waiter::wake);
     }
 
-    void fail(Waiter waiter, String reason, @Nullable Throwable cause) {
-        waiter.fail(reason, cause);
-        mutex.tellLater(waiter);
-    }
-
-    /** One that waited for an answer and got none. */
-    void giveUp(Waiter waiter, String reason, @Nullable Throwable cause) {
-        fail(waiter, reason, cause);
+    void leave(Waiter waiter, Waiter.Outcome outcome) {
+        decide(waiter, outcome);
         inOrder.remove(waiter);
     }
 
-    void refuseIf(Predicate<Waiter> which) {
-        settle(which, this::refuse);
-    }
-
-    void failIf(Predicate<Waiter> which, String reason, @Nullable Throwable cause) {
-        settle(which, waiter -> fail(waiter, reason, cause));
-    }
-
-    void failAll(String reason, @Nullable Throwable cause) {
-        for (Waiter first = inOrder.peek(); first != null; first = inOrder.peek()) {
-            if (first.isWaiting()) {
-                fail(first, reason, cause);
-            }
-            inOrder.remove();
-        }
-    }
-
-    /** Ends the wait of those who follow. */
-    void complete() {
-        settle(Waiter::follows, waiter -> {
-            waiter.complete();
-            mutex.tellLater(waiter);
-        });
-    }
-
-    private void settle(Predicate<Waiter> which, Consumer<Waiter> how) {
+    void decideIf(Predicate<Waiter> which, Waiter.Outcome outcome) {
         inOrder.removeIf(waiter -> {
             boolean settled = which.test(waiter);
             if (settled) {
-                how.accept(waiter);
+                decide(waiter, outcome);
             }
             return settled;
         });
+    }
+
+    /** Each is out of the line only once it has been decided, so that one whose deciding throws is decided by the next try. */
+    void failAll(String reason, @Nullable Throwable cause) {
+        Waiter.Failure failure = new Waiter.Failure(reason, cause);
+        for (Waiter first = inOrder.peek(); first != null; first = inOrder.peek()) {
+            if (first.isWaiting()) {
+                decide(first, failure);
+            }
+            inOrder.remove();
+        }
     }
 }

@@ -1,8 +1,6 @@
 package io.github.lockboot.redis.protocol;
 
 import java.util.Set;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.ExecutionException;
 
 import org.jspecify.annotations.Nullable;
 
@@ -61,16 +59,6 @@ public enum RedisFailure {
     /** Whether it says that the server is no master; Redis 6.2 puts what a script was refused with at the end of a longer message. */
     public static boolean isOfReplica(Throwable failure) {
         return String.valueOf(failure.getMessage()).contains("READONLY ");
-    }
-
-    /** What the Redis client reported, out of the wrappers that futures add. */
-    public static @Nullable Throwable unwrap(@Nullable Throwable failure) {
-        Throwable cause = failure;
-        while ((cause instanceof CompletionException || cause instanceof ExecutionException)
-                && cause.getCause() != null) {
-            cause = cause.getCause();
-        }
-        return cause;
     }
 
     private static String firstWord(String message) {

@@ -687,7 +687,7 @@ class EngineRulesTests {
         @Test
         void aLongRetryIntervalKeepsNoDeadWaiterLongerInTheQueue() {
             Duration timeout = seconds(2);
-            var settings = new LockEngine.Settings(Duration.ofMinutes(1), Duration.ofMillis(20), timeout, 64);
+            var settings = new EngineContext.Settings(Duration.ofMinutes(1), Duration.ofMillis(20), timeout, 64);
             assertThat(settings.patience())
                     .as("three times as often as it asks")
                     .isEqualTo(seconds(6));

@@ -8,6 +8,7 @@ import java.util.concurrent.CompletionException;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockNotAcquiredException;
+import io.github.lockboot.redis.engine.LockRequest.Terms;
 import io.github.lockboot.redis.engine.ScriptedEngine.Sent;
 import io.github.lockboot.redis.protocol.Push;
 import io.github.lockboot.redis.protocol.Reply;
@@ -28,7 +29,8 @@ class FlightRulesTests {
     private final ScriptedEngine scripted = new ScriptedEngine(64);
 
     private CompletableFuture<Optional<Lease>> follow() {
-        return LeaseRequest.follow(scripted.engine, NAME, null, new Terms(TTL.toMillis(), true), 0, LONG.toNanos());
+        return scripted.engine.acquireOrFollowAsync(
+                new LockRequest(NAME, null, new Terms(TTL.toMillis(), true), LONG.toNanos(), 0, false));
     }
 
     private void completedElsewhere(long token) {
@@ -42,9 +44,8 @@ class FlightRulesTests {
     }
 
     /** Without waiting for the answer. */
-    private static CompletableFuture<Boolean> complete(Lease lease) {
-        Hold hold = (Hold) lease;
-        return hold.queue().complete(hold);
+    private CompletableFuture<ReleaseOutcome> complete(Lease lease) {
+        return scripted.engine.queue(NAME).complete((Hold) lease);
     }
 
     private Sent queued(long token) {
@@ -190,13 +191,13 @@ class FlightRulesTests {
             queued(100);
             follower.cancel(false);
             scripted.next("cancel").answer(new Reply.Left());
-            CompletableFuture<Optional<Lease>> brief = LeaseRequest.follow(
-                    scripted.engine,
+            CompletableFuture<Optional<Lease>> brief = scripted.engine.acquireOrFollowAsync(new LockRequest(
                     NAME,
                     null,
                     new Terms(TTL.toMillis(), true),
+                    Duration.ofSeconds(1).toNanos(),
                     0,
-                    Duration.ofSeconds(1).toNanos());
+                    false));
             queued(100);
             scripted.timer.tick(Duration.ofSeconds(1));
             assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> failureOf(brief));
@@ -211,13 +212,13 @@ class FlightRulesTests {
         void thoseOfThisJvmAreDoneWithoutWaitingForRedis() {
             Lease lease = lead(100);
             CompletableFuture<Optional<Lease>> follower = follow();
-            CompletableFuture<Boolean> intact = complete(lease);
+            CompletableFuture<ReleaseOutcome> outcome = complete(lease);
             assertThat(follower.join()).isEmpty();
             assertThat(lease.isValid()).isFalse();
             Sent complete = scripted.next("complete");
             assertThat(complete.argument(4)).isEqualTo("100");
             complete.answer(new Reply.Completed());
-            assertThat(intact.join()).isTrue();
+            assertThat(outcome.join()).isEqualTo(ReleaseOutcome.RELEASED);
         }
 
         @Test
@@ -237,10 +238,10 @@ class FlightRulesTests {
         @Test
         void aCompletionOfUnknownOutcomeIsSettledAsARelease() {
             Lease lease = lead(100);
-            CompletableFuture<Boolean> intact = complete(lease);
+            CompletableFuture<ReleaseOutcome> outcome = complete(lease);
             Sent complete = scripted.next("complete");
             complete.fail("cut");
-            assertThat(intact.join()).isTrue();
+            assertThat(outcome.join()).isEqualTo(ReleaseOutcome.UNKNOWN);
             Sent unlock = scripted.next("unlock");
             assertThat(unlock.id()).isEqualTo(complete.id());
             unlock.answer(new Reply.HandedOver());
@@ -249,18 +250,18 @@ class FlightRulesTests {
         @Test
         void aCompletionThatRedisRefusesIsALoss() {
             Lease lease = lead(100);
-            CompletableFuture<Boolean> intact = complete(lease);
+            CompletableFuture<ReleaseOutcome> outcome = complete(lease);
             scripted.next("complete").answer(new Reply.NotOwner());
-            assertThat(intact.join()).isFalse();
+            assertThat(outcome.join()).isEqualTo(ReleaseOutcome.LOST);
         }
 
         @Test
         void aRefusalThatMayAnswerOurOwnSecondCopyIsNone() {
             Lease lease = lead(100);
-            CompletableFuture<Boolean> intact = complete(lease);
+            CompletableFuture<ReleaseOutcome> outcome = complete(lease);
             scripted.epoch++;
             scripted.next("complete").answer(new Reply.NotOwner());
-            assertThat(intact.join()).isTrue();
+            assertThat(outcome.join()).isEqualTo(ReleaseOutcome.RELEASED);
         }
 
         @Test

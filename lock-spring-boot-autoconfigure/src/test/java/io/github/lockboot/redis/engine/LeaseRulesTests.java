@@ -8,7 +8,7 @@ import io.github.lockboot.Actor;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.RecordingLockListener;
-import io.github.lockboot.redis.RedisLock;
+import io.github.lockboot.redis.engine.LockRequest.Terms;
 import io.github.lockboot.redis.engine.ScriptedEngine.Sent;
 import io.github.lockboot.redis.protocol.Reply;
 import org.junit.jupiter.api.Nested;
@@ -40,7 +40,8 @@ class LeaseRulesTests {
 
     private CompletableFuture<Lease> acquire(Duration maxHold) {
         Terms terms = new Terms(TTL.toMillis(), true);
-        return LeaseRequest.make(scripted.engine, NAME, null, terms, maxHold.toNanos(), LONG.toNanos());
+        return scripted.engine.acquireAsync(
+                new LockRequest(NAME, null, terms, LONG.toNanos(), maxHold.toNanos(), false));
     }
 
     private void release(Lease lease) {
@@ -137,10 +138,10 @@ class LeaseRulesTests {
     @Nested
     class OfAThreadThatEnds {
 
-        private final RedisLock lock = new RedisLock(scripted.engine, NAME, new Terms(TTL.toMillis(), true), 0, null);
-
         private void holdAndEnd() throws Exception {
-            Thread holder = new Thread(lock::lock);
+            LockRequest request =
+                    new LockRequest(NAME, null, new Terms(TTL.toMillis(), true), LockRequest.WITHOUT_LIMIT, 0, false);
+            Thread holder = new Thread(() -> scripted.engine.acquireUninterruptibly(request));
             holder.start();
             Actor.await("it asks", () -> scripted.sentCount() > 0);
             scripted.next("acquire").answer(new Reply.Owner(100, TTL.toMillis(), 0));
@@ -188,10 +189,11 @@ class LeaseRulesTests {
         void aReleaseReturns() {
             Lease lease = scripted.granted(100, TTL);
             CompletableFuture<Lease> next = scripted.acquire(LONG, TTL.dividedBy(2), true);
-            CompletableFuture<Boolean> released = scripted.engine.queue(NAME).release((Hold) lease);
+            CompletableFuture<ReleaseOutcome> released =
+                    scripted.engine.queue(NAME).release((Hold) lease);
             scripted.lackThread();
             scripted.next("unlock").answer(new Reply.Owner(200, TTL.toMillis() / 2, 0));
-            assertThat(released).isCompletedWithValue(true);
+            assertThat(released).isCompletedWithValue(ReleaseOutcome.RELEASED);
             scripted.timer.tick(SOON);
             release(next.join());
         }
@@ -217,7 +219,7 @@ class LeaseRulesTests {
             AtomicInteger told = new AtomicInteger();
             scripted.lackThread();
             for (int i = 0; i < 10; i++) {
-                scripted.engine.runInTurn(told::incrementAndGet);
+                scripted.engine.context().runInTurn(told::incrementAndGet);
             }
             scripted.timer.tick(SOON);
             assertThat(told).hasValue(10);

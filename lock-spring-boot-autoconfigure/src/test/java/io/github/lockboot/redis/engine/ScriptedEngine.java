@@ -11,6 +11,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockListener;
+import io.github.lockboot.redis.engine.LockRequest.Terms;
 import io.github.lockboot.redis.protocol.AcquisitionIds;
 import io.github.lockboot.redis.protocol.GrantChannel;
 import io.github.lockboot.redis.protocol.LockStore;
@@ -38,12 +39,11 @@ public final class ScriptedEngine {
     public long epoch;
 
     public ScriptedEngine(int localHandoffLimit, LockListener... listeners) {
-        LockEngine.Settings settings = new LockEngine.Settings(
+        EngineContext.Settings settings = new EngineContext.Settings(
                 Duration.ofSeconds(2), Duration.ofMillis(20), Duration.ofSeconds(2), localHandoffLimit);
         LockStore store = new LockStore(new Redis(), "lock:", settings.poll(), settings.patience(), 1_000);
-        LockEngine.Surroundings surroundings = new LockEngine.Surroundings(timer, workers, () -> 0);
-        engine =
-                new LockEngine(settings, new AcquisitionIds(SESSION), store, surroundings, subscriber -> new Channel());
+        EngineContext context = new EngineContext(settings, timer, workers, () -> 0);
+        engine = new LockEngine(context, new AcquisitionIds(SESSION), store, subscriber -> new Channel());
         List.of(listeners).forEach(engine.listeners()::add);
     }
 
@@ -107,11 +107,13 @@ public final class ScriptedEngine {
     }
 
     public CompletableFuture<Lease> acquire(Duration wait, Duration ttl, boolean renew) {
-        return LeaseRequest.make(engine, NAME, null, new Terms(ttl.toMillis(), renew), 0, wait.toNanos());
+        return engine.acquireAsync(
+                new LockRequest(NAME, null, new Terms(ttl.toMillis(), renew), wait.toNanos(), 0, false));
     }
 
     public CompletableFuture<Lease> acquireNamed(String name, Duration wait) {
-        return LeaseRequest.make(engine, name, null, new Terms(TTL.toMillis(), true), 0, wait.toNanos());
+        return engine.acquireAsync(
+                new LockRequest(name, null, new Terms(TTL.toMillis(), true), wait.toNanos(), 0, false));
     }
 
     /** A lease granted at once, Redis answering without delay. */

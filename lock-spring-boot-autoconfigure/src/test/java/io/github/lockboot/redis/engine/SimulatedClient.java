@@ -107,13 +107,11 @@ final class SimulatedClient {
         double rate = 1 + (random.nextDouble() - 0.5) * 0.016; // 0.8 % of the 1 % that a lease allows for
         this.clockRate = flaw == SimulatedRedis.Flaw.CLOCKS_RUN_SLOW ? rate / 2 : rate;
         this.clockOffset = random.nextLong() >> 8;
-        LockEngine.Settings settings = new LockEngine.Settings(
+        EngineContext.Settings settings = new EngineContext.Settings(
                 Duration.ofMillis(LockModel.POLL), Duration.ofMillis(20), COMMAND_TIMEOUT, handoffLimit);
         LockStore store = new LockStore(new Runner(), "lock:", settings.poll(), settings.patience(), 1_000);
-        LockEngine.Surroundings surroundings =
-                new LockEngine.Surroundings(new ClientTimer(), new Workers(), random::nextDouble);
-        this.engine =
-                new LockEngine(settings, new AcquisitionIds(session), store, surroundings, subscriber -> new Channel());
+        EngineContext context = new EngineContext(settings, new ClientTimer(), new Workers(), random::nextDouble);
+        this.engine = new LockEngine(context, new AcquisitionIds(session), store, subscriber -> new Channel());
     }
 
     // --- what happens to it -----------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockUnavailableException;
+import io.github.lockboot.redis.engine.LockRequest.Terms;
 import org.jspecify.annotations.Nullable;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -58,11 +59,12 @@ final class SimulatedUser {
         CompletableFuture<?> future;
         if (world.flights() && world.random().nextInt(4) > 0) {
             CompletableFuture<Optional<Lease>> flight =
-                    LeaseRequest.follow(client.engine, name, null, terms, maxHold, atMost);
+                    client.engine.acquireOrFollowAsync(new LockRequest(name, null, terms, atMost, maxHold, false));
             flight.whenComplete(world.witness().watched((lease, failure) -> decided(name, lease, failure, true)));
             future = flight;
         } else {
-            CompletableFuture<Lease> lock = LeaseRequest.make(client.engine, name, null, terms, maxHold, atMost);
+            CompletableFuture<Lease> lock =
+                    client.engine.acquireAsync(new LockRequest(name, null, terms, atMost, maxHold, false));
             lock.whenComplete(world.witness()
                     .watched((lease, failure) -> decided(name, Optional.ofNullable(lease), failure, false)));
             future = lock;
@@ -81,13 +83,13 @@ final class SimulatedUser {
         if (future == null) {
             return;
         }
-        mustEndAt(future, world.time().now(), client.engine.nanoTime() + nanos);
+        mustEndAt(future, world.time().now(), client.engine.context().nanoTime() + nanos);
     }
 
     /** By the clock of its JVM, which stands still while that sleeps. */
     private void mustEndAt(CompletableFuture<?> future, long asked, long nanoTime) {
-        client.after(nanoTime - client.engine.nanoTime(), () -> {
-            if (!future.isDone() && nanoTime - client.engine.nanoTime() > 0) {
+        client.after(nanoTime - client.engine.context().nanoTime(), () -> {
+            if (!future.isDone() && nanoTime - client.engine.context().nanoTime() > 0) {
                 mustEndAt(future, asked, nanoTime);
             } else if (!future.isDone() && client.hasPausedSince(asked)) {
                 client.after(
@@ -142,10 +144,13 @@ final class SimulatedUser {
     private void complete(Hold lease) {
         world.witness().completed(lease);
         world.time().trace(() -> who + " completes " + lease);
-        lease.queue().complete(lease).whenComplete(world.witness().watched((intact, failure) -> {
+        LocalQueue queue = client.engine.queue(lease.name());
+        CompletableFuture<ReleaseOutcome> completed =
+                queue == null ? CompletableFuture.completedFuture(ReleaseOutcome.LOST) : queue.complete(lease);
+        completed.whenComplete(world.witness().watched((outcome, failure) -> {
             world.count("completed");
             assertThat(failure).isNull();
-            if (!intact) {
+            if (outcome == ReleaseOutcome.LOST) {
                 lost(true);
             }
         }));

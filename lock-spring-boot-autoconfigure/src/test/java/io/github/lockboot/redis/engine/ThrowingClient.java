@@ -98,10 +98,10 @@ public final class ThrowingClient {
         this.time = time;
         this.redis = redis;
         this.atOnce = atOnce;
-        LockEngine.Settings settings =
-                new LockEngine.Settings(Duration.ofMillis(LockModel.POLL), Duration.ofMillis(20), COMMAND_TIMEOUT, 64);
-        LockStore store = new LockStore(new Runner(), "lock:", settings.retryInterval(), settings.patience(), 1_000);
-        LockEngine.Surroundings surroundings = new LockEngine.Surroundings(new ThrowingTimer(), new Workers(), () -> {
+        EngineContext.Settings settings = new EngineContext.Settings(
+                Duration.ofMillis(LockModel.POLL), Duration.ofMillis(20), COMMAND_TIMEOUT, 64);
+        LockStore store = new LockStore(new Runner(), "lock:", settings.pollInterval(), settings.patience(), 1_000);
+        EngineContext context = new EngineContext(settings, new ThrowingTimer(), new Workers(), () -> {
             plan.passes(Seam.RANDOM);
             return 0.3;
         });
@@ -109,7 +109,7 @@ public final class ThrowingClient {
             plan.passes(Seam.ID);
             return "";
         });
-        engine = new LockEngine(settings, ids, store, surroundings, subscriber -> new Channel());
+        engine = new LockEngine(context, ids, store, subscriber -> new Channel());
         engine.listeners().add(new Listener());
     }
 

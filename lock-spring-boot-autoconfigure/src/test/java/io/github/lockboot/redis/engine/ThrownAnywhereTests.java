@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -14,7 +15,8 @@ import java.util.stream.Stream;
 import io.github.lockboot.Actor;
 import io.github.lockboot.Lease;
 import io.github.lockboot.NamedLock;
-import io.github.lockboot.redis.RedisLock;
+import io.github.lockboot.redis.RedisLocks;
+import io.github.lockboot.redis.engine.LockRequest.Terms;
 import io.github.lockboot.redis.engine.ThrowingClient.Plan;
 import io.github.lockboot.redis.engine.ThrowingClient.Seam;
 import org.jspecify.annotations.Nullable;
@@ -168,7 +170,8 @@ class ThrownAnywhereTests {
         private @Nullable CompletableFuture<Lease> ask(
                 ThrowingClient client, String who, String name, Terms terms, long wait, long hold, long keep) {
             try {
-                CompletableFuture<Lease> future = LeaseRequest.make(client.engine, name, null, terms, 0, wait);
+                CompletableFuture<Lease> future =
+                        client.engine.acquireAsync(new LockRequest(name, null, terms, wait, 0, false));
                 future.thenAccept(lease -> time.after(hold, () -> close(lease, keep)));
                 asked.put(who, future);
                 return future;
@@ -184,9 +187,10 @@ class ThrownAnywhereTests {
             try {
                 asked.put(
                         who,
-                        LeaseRequest.follow(client.engine, name, null, TERMS, 0, 10 * SECOND)
-                                .thenAccept(found ->
-                                        found.ifPresent(lease -> time.after(SECOND, () -> complete((Hold) lease)))));
+                        client.engine
+                                .acquireOrFollowAsync(new LockRequest(name, null, TERMS, 10 * SECOND, 0, false))
+                                .thenAccept(found -> found.ifPresent(
+                                        lease -> time.after(SECOND, () -> complete(client, (Hold) lease)))));
             } catch (Throwable thrown) {
                 if (client == other) {
                     unexpected.add(who + " got " + thrown);
@@ -202,9 +206,9 @@ class ThrownAnywhereTests {
             }
         }
 
-        private void complete(Hold lease) {
+        private static void complete(ThrowingClient client, Hold lease) {
             try {
-                lease.queue().complete(lease);
+                Objects.requireNonNull(client.engine.queue(lease.name())).complete(lease);
             } catch (Throwable thrown) {
                 // the caller got it
             }
@@ -260,7 +264,7 @@ class ThrownAnywhereTests {
         }
 
         private static NamedLock lock(ThrowingClient client, String name) {
-            return new RedisLock(client.engine, name, TERMS, 0, null);
+            return RedisLocks.of(client.engine, new LockRequest(name, null, TERMS, 0, 0, false));
         }
 
         private static void perhaps(Callable<?> action) {
@@ -290,7 +294,8 @@ class ThrownAnywhereTests {
                     .isNotCompletedExceptionally();
             for (String name : List.of("n", "m", "f")) {
                 for (ThrowingClient client : List.of(other, throwing)) {
-                    CompletableFuture<Lease> fresh = LeaseRequest.make(client.engine, name, null, TERMS, 0, IN_TIME);
+                    CompletableFuture<Lease> fresh =
+                            client.engine.acquireAsync(new LockRequest(name, null, TERMS, IN_TIME, 0, false));
                     runUntil(time.now() + IN_TIME);
                     assertThat(fresh).as("who asks for %s now", name).isCompletedWithValueMatching(Lease::isValid);
                     fresh.join().closeAfter(Duration.ZERO);

@@ -7,44 +7,45 @@ import io.github.lockboot.redis.protocol.Reply;
 import org.jspecify.annotations.Nullable;
 
 /** When a waiting acquisition asks again. Guarded by the mutex of the queue. */
-final class Poll {
+final class PollSchedule {
 
-    private final LockEngine engine;
+    private final EngineContext context;
     private final long interval;
     private final Runnable ask;
     private Timer.@Nullable Task next;
-    private boolean inStep;
+    private boolean jittered;
     private long backoff;
 
     /** @param ask runs on the timer's thread */
-    Poll(LockEngine engine, long interval, Runnable ask) {
-        this.engine = engine;
+    PollSchedule(EngineContext context, long interval, Runnable ask) {
+        this.context = context;
         this.interval = interval;
         this.ask = ask;
     }
 
     /**
-     * In the queue: every interval, in case a push is missed, however far back, for who does not ask counts as dead. When the
+     * In the queue: every interval, in case a message is missed, however far back, for who does not ask counts as dead. When the
      * lease before it ends, too, one after the other: those ahead may have died.
      *
+     * @param notified whether a grant would be told
      * @return how long that takes
      */
-    long inQueue(Reply.Queued queued) {
+    long inQueue(Reply.Queued queued, boolean notified) {
         long delay;
-        if (engine.channel().isLive()) {
+        if (notified) {
             backoff = 0;
             // The first poll comes early by chance, so that those who began together do not go on together.
-            delay = inStep ? interval : engine.jittered(interval);
-            inStep = true;
+            delay = jittered ? interval : context.jittered(interval);
+            jittered = true;
         } else {
             delay = nextBackoff();
         }
         long expiry = TimeUnit.MILLISECONDS.toNanos(queued.leftMillis() + queued.position());
-        return after(Math.min(delay, Math.max(expiry, engine.minInterval())));
+        return after(Math.min(delay, Math.max(expiry, context.shortestPause())));
     }
 
     /**
-     * Where no push can come: soon, then rarer and rarer up to the interval.
+     * Where no message can come: soon, then rarer and rarer up to the interval.
      *
      * @return how long that takes
      */
@@ -61,12 +62,12 @@ final class Poll {
 
     private long after(long delay) {
         cancel();
-        next = engine.schedule(delay, ask);
+        next = context.schedule(delay, ask);
         return delay;
     }
 
     private long nextBackoff() {
-        backoff = Math.min(Math.max(2 * backoff, engine.minInterval()), interval);
-        return engine.jittered(backoff);
+        backoff = Math.min(Math.max(2 * backoff, context.shortestPause()), interval);
+        return context.jittered(backoff);
     }
 }

@@ -11,25 +11,25 @@ import io.github.lockboot.internal.Unexpected;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The mutex of a queue. Waiters that are decided under it are told once it is free: what they do next takes it again, and would
- * find it held by the one who woke them. To be told is a hint: who waits looks by itself, too.
+ * The mutex of a queue. Who is to be woken by what happens under it is woken once it is free: a woken thread takes it again, and would
+ * find it held by the one who woke it. To be woken is a hint: who waits also looks by itself.
  */
-final class Mutex {
+final class QueueLock {
 
     private final ReentrantLock lock = new ReentrantLock();
-    private final Deque<Waiter> toTell = new ArrayDeque<>(2);
+    private final Deque<Runnable> wakeUps = new ArrayDeque<>(2);
     private final Consumer<Throwable> onThrown;
     private volatile @Nullable Throwable unsettled;
 
     /** @param onThrown puts in order what was being changed when something was thrown; the mutex is held */
-    Mutex(Consumer<Throwable> onThrown) {
+    QueueLock(Consumer<Throwable> onThrown) {
         this.onThrown = onThrown;
     }
 
     /** Does it with the mutex held; reentrant. */
     <T extends @Nullable Object> T locked(Supplier<T> action) {
-        Waiter decided = null;
-        List<Waiter> more = List.of();
+        Runnable one = null;
+        List<Runnable> more = List.of();
         lock.lock();
         try {
             try {
@@ -42,25 +42,34 @@ final class Mutex {
                 settle();
                 throw thrown;
             } finally {
-                if (lock.getHoldCount() == 1 && !toTell.isEmpty()) {
-                    if (toTell.size() == 1) {
-                        decided = toTell.remove();
+                if (lock.getHoldCount() == 1 && !wakeUps.isEmpty()) {
+                    if (wakeUps.size() == 1) {
+                        one = wakeUps.remove();
                     } else {
-                        more = List.copyOf(toTell);
-                        toTell.clear();
+                        more = List.copyOf(wakeUps);
+                        wakeUps.clear();
                     }
                 }
             }
         } finally {
             lock.unlock();
-            if (decided != null) {
-                tell(decided);
+            if (one != null) {
+                EngineContext.attempt("when a waiter was woken", one);
             }
-            more.forEach(Mutex::tell);
+            more.forEach(wakeUp -> EngineContext.attempt("when a waiter was woken", wakeUp));
         }
     }
 
-    /** Puts in order what was cut short by something that was thrown, if anything was; later, if this is cut short too. */
+    /** Is called now and then: settles what could not be settled when it was thrown. */
+    void settleWhatIsLeft() {
+        if (unsettled != null) {
+            locked(() -> {
+                settle();
+                return null;
+            });
+        }
+    }
+
     private void settle() {
         Throwable thrown = unsettled;
         if (thrown != null) {
@@ -73,26 +82,8 @@ final class Mutex {
         }
     }
 
-    /** Is looked at now and then. */
-    void lookAfter() {
-        if (unsettled != null) {
-            locked(() -> {
-                settle();
-                return null;
-            });
-        }
-    }
-
-    private static void tell(Waiter decided) {
-        try {
-            decided.tell();
-        } catch (Throwable thrown) {
-            Unexpected.failure("when a waiter was told", thrown);
-        }
-    }
-
-    /** The waiter has been decided; the mutex is held. */
-    void tellLater(Waiter decided) {
-        toTell.add(decided);
+    /** Has it run once the mutex is free; the mutex is held. */
+    void wakeLater(Runnable wakeUp) {
+        wakeUps.add(wakeUp);
     }
 }

@@ -1,0 +1,73 @@
+package io.github.lockboot.redis.engine;
+
+import java.time.Duration;
+import java.util.Objects;
+
+import io.github.lockboot.LockOptions;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a caller asks for.
+ *
+ * @param name of the lock
+ * @param group what listeners and metrics know it by
+ * @param terms on which it is held
+ * @param waitNanos how long to wait: 0 or less asks once, {@link #WITHOUT_LIMIT} waits for as long as it takes
+ * @param maxHoldNanos after which the hold is no longer renewed; 0 for never
+ * @param follows whether the wait also ends, without a hold, when a holder has completed
+ */
+public record LockRequest(
+        String name, @Nullable String group, Terms terms, long waitNanos, long maxHoldNanos, boolean follows) {
+
+    /** A wait that only the lock, a failure or the caller ends. */
+    public static final long WITHOUT_LIMIT = Long.MAX_VALUE;
+
+    /** Waits that are longer count as this long: the difference cannot be seen. */
+    private static final long LONGEST_NANOS = Long.MAX_VALUE / 4;
+
+    private static final Duration LONGEST = Duration.ofNanos(LONGEST_NANOS);
+
+    /** On what terms an acquisition id holds: fixed for its life. Requests with other terms need an id of their own. */
+    public record Terms(long ttlMillis, boolean renew) {}
+
+    /** @param options complete ones */
+    public static LockRequest of(String name, LockOptions options) {
+        Duration ttl = Objects.requireNonNull(options.ttl());
+        Duration maxHold = options.maxHold();
+        return new LockRequest(
+                name,
+                options.group(),
+                new Terms(ttl.toMillis(), Objects.requireNonNull(options.renew())),
+                nanosOf(Objects.requireNonNull(options.waitTime())),
+                maxHold == null ? 0 : nanosOf(maxHold),
+                false);
+    }
+
+    public LockRequest waiting(long nanos) {
+        return new LockRequest(name, group, terms, nanos, maxHoldNanos, follows);
+    }
+
+    public LockRequest withTtl(Duration ttl) {
+        return new LockRequest(name, group, new Terms(ttl.toMillis(), terms.renew), waitNanos, maxHoldNanos, follows);
+    }
+
+    public LockRequest following() {
+        return new LockRequest(name, group, terms, waitNanos, maxHoldNanos, true);
+    }
+
+    boolean triesOnce() {
+        return waitNanos <= 0;
+    }
+
+    boolean isUnlimited() {
+        return waitNanos == WITHOUT_LIMIT;
+    }
+
+    /** The duration, or the longest that can be counted with. */
+    public static long nanosOf(Duration duration) {
+        if (duration.compareTo(LONGEST) > 0) {
+            return LONGEST_NANOS;
+        }
+        return duration.compareTo(LONGEST.negated()) < 0 ? -LONGEST_NANOS : duration.toNanos();
+    }
+}
