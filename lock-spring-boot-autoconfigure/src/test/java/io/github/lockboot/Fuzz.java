@@ -5,8 +5,6 @@ import java.util.Random;
 import java.util.function.Consumer;
 import java.util.regex.Pattern;
 
-import io.github.lockboot.redis.faults.Figures;
-
 /**
  * Random input made to break things, the same for the same seed: {@code -Dlock.fuzz.seed} takes another, {@code
  * -Dlock.fuzz.factor} makes so many times as much of it.

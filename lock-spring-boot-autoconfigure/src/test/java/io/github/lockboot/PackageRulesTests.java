@@ -241,7 +241,7 @@ class PackageRulesTests {
                 FENCING,
                 OBSERVABILITY,
                 AUTOCONFIGURE);
-        try (Stream<Path> modules = Files.walk(here.getParent(), 2)) {
+        try (Stream<Path> modules = Files.walk(here.getParent(), 3)) {
             assertThat(modules.filter(module -> !module.startsWith(here))
                             .map(module -> module.resolve("src/main/java"))
                             .flatMap(sources -> packages.stream().map(name -> sources.resolve(name.replace('.', '/'))))

@@ -8,6 +8,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.lockboot.Actor;
+import io.github.lockboot.Figures;
 import io.github.lockboot.Fuzz;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockOptions;
@@ -15,7 +16,6 @@ import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.fixture.RedisCluster;
 import io.github.lockboot.fixture.RedisServer;
-import io.github.lockboot.redis.faults.Figures;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;

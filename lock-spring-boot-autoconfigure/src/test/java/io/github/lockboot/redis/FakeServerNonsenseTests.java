@@ -13,13 +13,13 @@ import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 import io.github.lockboot.Actor;
+import io.github.lockboot.Figures;
 import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.fixture.FakeRedis;
 import io.github.lockboot.fixture.FakeRedis.Answer;
 import io.github.lockboot.fixture.RedisServer;
-import io.github.lockboot.redis.faults.Figures;
 import io.github.lockboot.redis.protocol.LuaScript;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;

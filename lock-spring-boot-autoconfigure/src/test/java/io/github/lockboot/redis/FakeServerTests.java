@@ -9,6 +9,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
 import io.github.lockboot.Actor;
+import io.github.lockboot.Figures;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockOptions;
@@ -17,7 +18,6 @@ import io.github.lockboot.NamedLock;
 import io.github.lockboot.fixture.FakeRedis;
 import io.github.lockboot.fixture.FakeRedis.Answer;
 import io.github.lockboot.fixture.RedisServer;
-import io.github.lockboot.redis.faults.Figures;
 import io.github.lockboot.redis.protocol.LuaScript;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;

@@ -9,6 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.lockboot.Actor;
+import io.github.lockboot.Figures;
 import io.github.lockboot.Fuzz;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockLostException;
@@ -20,7 +21,6 @@ import io.github.lockboot.NamedLock;
 import io.github.lockboot.fixture.AclUser;
 import io.github.lockboot.fixture.RedisProbe;
 import io.github.lockboot.fixture.RedisServer;
-import io.github.lockboot.redis.faults.Figures;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;

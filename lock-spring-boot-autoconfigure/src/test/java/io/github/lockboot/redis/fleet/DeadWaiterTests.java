@@ -1,0 +1,78 @@
+package io.github.lockboot.redis.fleet;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+import io.github.lockboot.Actor;
+import io.github.lockboot.Figures;
+import io.github.lockboot.NamedLock;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Waiters that died in the queue; {@code testing/faults} kills real ones. */
+class DeadWaiterTests {
+
+    private static final Duration LONG_TTL = Duration.ofSeconds(30);
+    private static final Duration POLL = Duration.ofSeconds(2);
+    private static final Duration CLAIM_LEASE = Duration.ofSeconds(6);
+    private static final Duration BETWEEN_TRIES = Duration.ofMillis(500);
+    private static final Duration SLACK = Duration.ofSeconds(1); // for a busy machine
+
+    private final Fleet fleet = new Fleet();
+
+    @AfterEach
+    void stop() {
+        fleet.close();
+    }
+
+    @Test
+    void manyDeadWaitersCostALiveOneNoMoreThanFew() throws Exception {
+        NamedLock lock = fleet.registry(Fleet.ttl(LONG_TTL)).get("x");
+        Actor holder = fleet.holder(lock);
+        fleet.server().command("HSET", "lock:x", "queue", neverSeenAgain(60));
+        NamedLock wanted = fleet.registry(Fleet.ttl(LONG_TTL)).get("x");
+        Actor waiter = fleet.actor();
+        var served = waiter.start(() -> {
+            wanted.lock();
+            return System.nanoTime();
+        });
+        fleet.awaitQueued("x", 61);
+        long released = System.nanoTime();
+        holder.run(lock::unlock);
+        Duration waited = Duration.ofNanos(Actor.get(served) - released);
+        Figures.report("60 dead waiters before a live one: served after %d ms", waited.toMillis());
+        assertThat(waited).isLessThan(CLAIM_LEASE.plus(POLL).plus(SLACK));
+        waiter.run(wanted::unlock);
+    }
+
+    @Test
+    void deadWaitersCostOneClaimLeaseTogetherWhereNobodyStaysQueued() throws Exception {
+        NamedLock lock = fleet.registry(Fleet.ttl(LONG_TTL)).get("x");
+        Actor holder = fleet.holder(lock);
+        fleet.server().command("HSET", "lock:x", "queue", neverSeenAgain(5));
+        NamedLock wanted = fleet.registry(Fleet.ttl(LONG_TTL)).get("x");
+        long released = System.nanoTime();
+        holder.run(lock::unlock);
+        Actor tries = fleet.actor();
+        while (!tries.call(wanted::tryLock)) {
+            Actor.pass(BETWEEN_TRIES);
+        }
+        Duration refused = Duration.ofNanos(System.nanoTime() - released);
+        Figures.report("5 dead waiters before a caller that tries: served after %d ms", refused.toMillis());
+        assertThat(refused).isLessThan(CLAIM_LEASE.plus(BETWEEN_TRIES).plus(SLACK));
+        tries.run(wanted::unlock);
+    }
+
+    /** A queue as acquire.lua writes it, of sessions that never existed. */
+    private String neverSeenAgain(int waiters) {
+        List<?> time = (List<?>) Objects.requireNonNull(fleet.server().command("TIME"));
+        return IntStream.range(0, waiters)
+                .mapToObj(i -> "[\"dead-" + i + "\",30000," + time.get(0) + "000]")
+                .collect(Collectors.joining(",", "[", "]"));
+    }
+}

@@ -1,0 +1,56 @@
+package io.github.lockboot.redis.fleet;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+import io.github.lockboot.Actor;
+import io.github.lockboot.Figures;
+import io.github.lockboot.Lease;
+import io.github.lockboot.LockOptions;
+import io.github.lockboot.fixture.TcpProxy;
+import io.github.lockboot.redis.RedisLockRegistry;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class RenewalCostTests {
+
+    private static final int LOCKS = 1_000;
+    private static final int SECONDS = 20;
+
+    private final Fleet fleet = new Fleet();
+
+    @AfterEach
+    void stop() {
+        fleet.close();
+    }
+
+    @Test
+    void aThousandIdleLocksCostAHundredRenewalsASecond() throws Exception {
+        TcpProxy proxy = fleet.proxy();
+        RedisLockRegistry registry = fleet.registry(proxy, Fleet.ttl(Duration.ofSeconds(30)));
+        List<CompletableFuture<Lease>> held = new ArrayList<>();
+        for (int i = 0; i < LOCKS; i++) {
+            held.add(registry.acquireAsync("idle-" + i, LockOptions.defaults()));
+        }
+        for (CompletableFuture<Lease> lease : held) {
+            Actor.get(lease);
+        }
+        fleet.server().command("CONFIG", "RESETSTAT");
+        long chunks = proxy.requestChunks();
+        Actor.pass(Duration.ofSeconds(SECONDS)); // nothing happens but renewals, which are what is counted
+        long renewals = fleet.server().probe().commandCalls().getOrDefault("evalsha", 0L);
+        long roundTrips = proxy.requestChunks() - chunks;
+        Figures.report(
+                "%d idle locks, ttl 30 s: %d renewals in %d s, in %d pieces", LOCKS, renewals, SECONDS, roundTrips);
+        assertThat(renewals).isBetween((long) LOCKS, 110L * SECONDS);
+        for (CompletableFuture<Lease> lease : held) {
+            assertThat(lease.join().isValid()).isTrue();
+            lease.join().close();
+        }
+        fleet.awaitNothingLeft();
+    }
+}

@@ -1,0 +1,125 @@
+package io.github.lockboot.faults;
+
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+
+import io.github.lockboot.faults.Event.Kind;
+import io.github.lockboot.faults.Fault.Harm;
+
+/** Has one contestant suffer one fault a number of times, and judges each time. */
+final class Runner<D extends Deployment> {
+
+    private final Fault<D> fault;
+    private final Contestant contestant;
+
+    Runner(Fault<D> fault, Contestant contestant) {
+        this.fault = fault;
+        this.contestant = contestant;
+    }
+
+    /**
+     * Runs on one test bed, or on a new one after a run that did not recover.
+     *
+     * @param seed of the first run; the others follow
+     */
+    List<RunResult> run(int times, long seed) throws Exception {
+        List<RunResult> results = new ArrayList<>();
+        while (results.size() < times) {
+            try (TestBed<D> bed = new TestBed<>(fault, contestant)) {
+                boolean recovered = true;
+                while (recovered && results.size() < times) {
+                    RunResult result = attempt(bed, seed + results.size());
+                    recovered = result.hasRecovered();
+                    results.add(result);
+                }
+                if (recovered && contestant.isOurs()) {
+                    results.add(results.remove(results.size() - 1).with(bed.leftovers()));
+                }
+            }
+        }
+        return results;
+    }
+
+    private RunResult attempt(TestBed<D> bed, long seed) throws Exception {
+        try {
+            return runOnce(bed, seed);
+        } catch (IllegalStateException | UncheckedIOException failure) {
+            return RunResult.failed(seed, "could not be run to its end: " + failure.getMessage());
+        }
+    }
+
+    private RunResult runOnce(TestBed<D> bed, long seed) throws Exception {
+        String lock = fault.name() + "-" + seed;
+        bed.refresh();
+        Scene<D> scene = new Scene<>(bed, lock, seed);
+        ServerWatch watch = contestant.isOurs() ? new ServerWatch(bed.deployment(), lock) : null;
+        long recovery;
+        try {
+            scene.begin(fault.start());
+            recovery = scene.suffer(fault);
+            scene.end();
+        } finally {
+            if (watch != null) {
+                watch.close();
+            }
+        }
+        Collection<Event> history = scene.history();
+        if (watch != null) {
+            history.addAll(watch.events());
+        }
+        List<String> violations = new ArrayList<>();
+        HistoryChecker checker = HistoryChecker.of(history);
+        Witness.Account account = bed.witness().account(lock);
+        if (fault.harm() != Harm.DATA) {
+            checker.overlaps().forEach(overlap -> violations.add(overlap.description()));
+        }
+        if (account.lost() > 0) {
+            violations.add(account.lost() + " of " + account.accepted() + " acknowledged writes were lost");
+        }
+        if (contestant.isOurs()) {
+            violations.addAll(scene.complaints());
+            violations.addAll(checker.breaches());
+            violations.addAll(promised(checker, recovery));
+            if (watch != null && !scene.unboundedKeysPermitted()) {
+                watch.unbounded().forEach(key -> violations.add("the key " + key + " had no TTL"));
+            }
+        }
+        return new RunResult(
+                seed,
+                violations,
+                recovery,
+                checker.overlaps().stream()
+                        .mapToLong(HistoryChecker.Overlap::nanos)
+                        .max()
+                        .orElse(0),
+                account.refused(),
+                account.lost(),
+                scene.hanging(),
+                history.stream().filter(event -> event.is(Kind.GRANTED)).count());
+    }
+
+    /** What this library promises beyond exclusion. */
+    private List<String> promised(HistoryChecker checker, long recovery) {
+        List<String> broken = new ArrayList<>();
+        long bound = fault.bound().plus(Terms.SLACK).toNanos();
+        if (recovery == RunResult.NEVER) {
+            broken.add("not granted again within " + Scene.PATIENCE.toSeconds() + " s");
+        } else if (recovery > bound) {
+            broken.add("granted again only after " + recovery / 1_000_000 + " ms");
+        }
+        broken.addAll(checker.waitsOver(Scene.PATIENCE));
+        if (fault.harm() == Harm.NONE) {
+            broken.addAll(checker.lostHolds());
+        }
+        if (fault.harm() != Harm.DATA) {
+            broken.addAll(checker.heldWithoutRedis());
+            broken.addAll(checker.oldTokens());
+        }
+        if (fault.isStrict()) {
+            broken.addAll(checker.outOfOrder(Faults.APART));
+        }
+        return broken;
+    }
+}

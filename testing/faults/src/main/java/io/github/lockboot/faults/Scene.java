@@ -1,0 +1,289 @@
+package io.github.lockboot.faults;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.List;
+import java.util.Locale;
+import java.util.Random;
+
+import io.github.lockboot.faults.Event.Kind;
+import io.github.lockboot.fixture.Await;
+import org.jspecify.annotations.Nullable;
+
+/** One run of one fault: processes that want one lock, and what a fault may do to them and to their Redis. */
+final class Scene<D extends Deployment> {
+
+    /** How long to wait for what comes soon or never. */
+    static final Duration PATIENCE = Duration.ofSeconds(20);
+
+    private static final String HOLDER = "holder";
+    private static final List<String> THREADS = List.of("a", "b");
+    private static final Duration WARM_UP = Duration.ofSeconds(3);
+    private static final Duration QUEUEING = Duration.ofMillis(300);
+
+    /** What has to be undone after the run. */
+    interface Step {
+        void run() throws Exception;
+    }
+
+    private final TestBed<D> bed;
+    private final String lock;
+    private final Random random;
+    private final List<String> complaints = new ArrayList<>();
+    private final List<Step> afterwards = new ArrayList<>();
+    private final List<String> begun = new ArrayList<>();
+    private @Nullable ObservedWorker holder;
+    private boolean released;
+    private boolean unboundedKeysPermitted;
+    private int hanging;
+    private long recoveryFrom;
+
+    Scene(TestBed<D> bed, String lock, long seed) {
+        this.bed = bed;
+        this.lock = lock;
+        this.random = new Random(seed);
+    }
+
+    // --- what a fault may use ---------------------------------------------------------------------------------
+
+    D redis() {
+        return bed.deployment();
+    }
+
+    Random random() {
+        return random;
+    }
+
+    /** The name of the lock. */
+    String lock() {
+        return lock;
+    }
+
+    /** The key of the lock in Redis. */
+    String key() {
+        return bed.contestant().key(lock);
+    }
+
+    Contestant contestant() {
+        return bed.contestant();
+    }
+
+    /** All processes; the index of one is the number of its proxy. */
+    List<ObservedWorker> workers() {
+        return bed.workers();
+    }
+
+    /** Who holds the lock in a scene that starts with a held one. */
+    ObservedWorker holder() {
+        if (holder == null) {
+            throw new IllegalStateException("nobody was told to hold the lock");
+        }
+        return holder;
+    }
+
+    int indexOfHolder() {
+        return workers().indexOf(holder());
+    }
+
+    /** The processes that do not hold it, in any order. */
+    List<ObservedWorker> others() {
+        List<ObservedWorker> others = new ArrayList<>(
+                workers().stream().filter(worker -> worker != holder).toList());
+        Collections.shuffle(others, random);
+        return others;
+    }
+
+    /** One of those. */
+    ObservedWorker waiter() {
+        return others().get(0);
+    }
+
+    /** Lets the holder release. Recovery counts from now, unless it counts already. */
+    void release() {
+        released = true;
+        if (recoveryFrom == 0) {
+            recoveryFromNow();
+        }
+        holder().tell(FaultWorker.AT_ONCE + " release " + lock);
+    }
+
+    /** Waits until the holder has released or failed to, which its log tells. */
+    void awaitReleased() {
+        holder().await(
+                        PATIENCE,
+                        Kind.DONE,
+                        event -> event.actor().equals(holder().name() + "/" + HOLDER)
+                                && event.lock().equals(lock));
+    }
+
+    void pass(Duration time) {
+        Pause.of(time);
+    }
+
+    /** A time between the two, by the seed. */
+    Duration between(Duration least, Duration most) {
+        return least.plusNanos((long) (random.nextDouble() * most.minus(least).toNanos()));
+    }
+
+    /** Has recovery count from now, instead of from the end of the fault. */
+    void recoveryFromNow() {
+        recoveryFrom = System.nanoTime();
+    }
+
+    /** Counts as a violation if it is not so. */
+    void require(boolean condition, String complaint) {
+        if (!condition) {
+            complaints.add(complaint);
+        }
+    }
+
+    /** Keys may lack a TTL because the fault takes it away. */
+    void permitUnboundedKeys() {
+        unboundedKeysPermitted = true;
+    }
+
+    /** Mends afterwards what the fault leaves broken. */
+    void afterwards(Step step) {
+        afterwards.add(step);
+    }
+
+    /** Tells a thread of a worker something that it says DONE after. */
+    void tell(ObservedWorker worker, String thread, String what) {
+        begun.add(worker.name() + "/" + thread);
+        worker.tell(thread + " " + what);
+    }
+
+    /** Has two more threads of each process load the lock, each with so many tries at most. */
+    void load(Load.Style style, long tries) {
+        for (ObservedWorker worker : workers()) {
+            for (String thread : THREADS) {
+                String name = style.name().toLowerCase(Locale.ROOT) + "-" + thread;
+                tell(worker, name, "load " + lock + " " + style + " " + tries + " " + random.nextLong());
+            }
+        }
+    }
+
+    /** Waits until the load is through with its tries, and stops what is not after this time. */
+    void awaitLoad(Duration atMost) {
+        long end = System.nanoTime() + atMost.toNanos();
+        while (System.nanoTime() - end < 0 && doneBy(workers()) < begun.size()) {
+            Pause.of(Duration.ofMillis(20));
+        }
+        workers().forEach(worker -> worker.tell(FaultWorker.AT_ONCE + " stop " + lock));
+    }
+
+    private static long doneBy(List<ObservedWorker> workers) {
+        return workers.stream()
+                .flatMap(worker -> worker.log().events().stream())
+                .filter(event -> event.is(Kind.DONE))
+                .count();
+    }
+
+    // --- what the runner does ---------------------------------------------------------------------------------
+
+    void begin(Fault.Start start) {
+        if (start == Fault.Start.HELD) {
+            ObservedWorker chosen = workers().get(random.nextInt(workers().size()));
+            holder = chosen;
+            tell(chosen, HOLDER, "hold " + lock);
+            chosen.await(PATIENCE, Kind.HELD, event -> event.lock().equals(lock));
+        }
+        if (start != Fault.Start.QUIET) {
+            load(Load.Style.STEADY, Long.MAX_VALUE);
+        }
+        if (start == Fault.Start.LOAD) {
+            long end = System.nanoTime() + WARM_UP.toNanos();
+            while (System.nanoTime() - end < 0 && !workers().stream().allMatch(this::hasBeenGranted)) {
+                Pause.of(Duration.ofMillis(20));
+            }
+        }
+        Pause.of(between(QUEUEING, QUEUEING.multipliedBy(2)));
+    }
+
+    private boolean hasBeenGranted(ObservedWorker worker) {
+        return worker.log().find(Kind.GRANTED, event -> true) != null;
+    }
+
+    /**
+     * Does the fault and waits until the lock is granted again.
+     *
+     * @return how long that took, or {@link RunResult#NEVER}
+     */
+    long suffer(Fault<D> fault) throws Exception {
+        recoveryFrom = 0;
+        fault.way().into(this);
+        if (recoveryFrom == 0) {
+            recoveryFromNow();
+        }
+        if (holder != null && !released && holder.isUsable()) {
+            release();
+        }
+        long end = System.nanoTime() + PATIENCE.toNanos();
+        Long next = nextGrant();
+        while (next == null && System.nanoTime() - end < 0) {
+            Pause.of(Duration.ofMillis(5));
+            next = nextGrant();
+        }
+        return next == null ? RunResult.NEVER : next - recoveryFrom;
+    }
+
+    private @Nullable Long nextGrant() {
+        Long first = null;
+        for (ObservedWorker worker : workers()) {
+            Event grant = worker.log()
+                    .find(
+                            Kind.GRANTED,
+                            event -> event.time() > recoveryFrom && event.lock().equals(lock));
+            if (grant != null && (first == null || grant.time() < first)) {
+                first = grant.time();
+            }
+        }
+        return first;
+    }
+
+    /** Ends the load and waits for its threads; those who do not come to an end are complained of. */
+    void end() throws Exception {
+        Pause.of(QUEUEING);
+        List<ObservedWorker> living =
+                workers().stream().filter(ObservedWorker::isUsable).toList();
+        living.forEach(worker -> worker.tell(FaultWorker.AT_ONCE + " stop " + lock));
+        living.forEach(worker -> worker.tell(FaultWorker.AT_ONCE + " release " + lock));
+        for (ObservedWorker worker : living) {
+            long threads = begun.stream()
+                    .filter(actor -> actor.startsWith(worker.name() + "/"))
+                    .count();
+            try {
+                Await.until(PATIENCE, () -> doneBy(List.of(worker)) >= threads, () -> "hangs: " + worker);
+            } catch (IllegalStateException late) {
+                complaints.add(String.valueOf(late.getMessage()));
+                hanging++;
+                worker.kill();
+            }
+        }
+        for (Step step : afterwards) {
+            step.run();
+        }
+    }
+
+    List<String> complaints() {
+        return complaints;
+    }
+
+    /** Processes with threads that did not come to an end when told to. */
+    int hanging() {
+        return hanging;
+    }
+
+    boolean unboundedKeysPermitted() {
+        return unboundedKeysPermitted;
+    }
+
+    /** The events of all processes. */
+    Collection<Event> history() {
+        List<Event> all = new ArrayList<>();
+        workers().forEach(worker -> all.addAll(worker.log().events()));
+        return all;
+    }
+}

@@ -1,0 +1,26 @@
+package io.github.lockboot.faults;
+
+import java.util.List;
+
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The whole suite, which writes what came of it into {@code results} and {@code docs/reliability.md}. {@code -Dfault=} and
+ * {@code -Dcontestant=} choose one, {@code -Druns=} says how often, {@code -Dseed=} repeats, {@code -Dlanes=} says how many side by side.
+ */
+@Tag("every-fault")
+class EveryFaultTests {
+
+    @Test
+    void thisLibraryViolatesNothing() throws Exception {
+        long seed = Long.getLong("seed", System.currentTimeMillis());
+        System.out.println("seed " + seed);
+        Suite suite = new Suite(Integer.getInteger("runs", 2), Integer.getInteger("lanes", 4), seed);
+        List<FaultResult> results = suite.run(System.getProperty("fault"), System.getProperty("contestant"));
+        Report.updatedWith(results).write();
+        assertThat(suite.violations()).isEmpty();
+    }
+}
