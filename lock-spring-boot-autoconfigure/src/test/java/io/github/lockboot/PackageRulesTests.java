@@ -28,6 +28,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 class PackageRulesTests {
 
     private static final String BASE = "io.github.lockboot";
+    private static final String INTERNAL = BASE + ".internal";
+    private static final String REGISTRY = BASE + ".registry";
     private static final String AOP = BASE + ".aop";
     private static final String REDIS = BASE + ".redis";
     private static final String MEMORY = BASE + ".memory";
@@ -46,19 +48,30 @@ class PackageRulesTests {
                 .resideInAPackage(BASE)
                 .should()
                 .onlyDependOnClassesThat()
-                .resideInAnyPackage(BASE, "java..", "org.jspecify..")
+                .resideInAnyPackage(BASE, INTERNAL, "java..", "org.jspecify..")
+                .check(MAIN);
+    }
+
+    @Test
+    void whatAllStandOnKnowsNothingOfOurs() {
+        noClasses()
+                .that()
+                .resideInAPackage(INTERNAL)
+                .should()
+                .dependOnClassesThat(JavaClass.Predicates.resideInAPackage(BASE + "..")
+                        .and(JavaClass.Predicates.resideOutsideOfPackage(INTERNAL)))
                 .check(MAIN);
     }
 
     @Test
     void theMiddlePackagesDoNotKnowEachOtherNorTheTop() {
-        for (String middle : new String[] {AOP, REDIS, MEMORY, FENCING, OBSERVABILITY}) {
+        for (String middle : new String[] {AOP, REGISTRY, REDIS, MEMORY, FENCING, OBSERVABILITY}) {
             noClasses()
                     .that()
                     .resideInAPackage(middle)
                     .should()
                     .dependOnClassesThat(JavaClass.Predicates.resideInAPackage(BASE + "..")
-                            .and(JavaClass.Predicates.resideOutsideOfPackages(BASE, middle)))
+                            .and(JavaClass.Predicates.resideOutsideOfPackages(BASE, INTERNAL, REGISTRY, middle)))
                     .allowEmptyShould(true)
                     .check(MAIN);
         }
@@ -184,7 +197,8 @@ class PackageRulesTests {
     @Tag("this-build")
     void noOtherModuleHasClassesInThesePackages() throws IOException {
         Path here = Path.of("").toAbsolutePath();
-        Set<String> packages = Set.of(BASE, AOP, REDIS, MEMORY, FENCING, OBSERVABILITY, AUTOCONFIGURE);
+        Set<String> packages =
+                Set.of(BASE, INTERNAL, REGISTRY, AOP, REDIS, MEMORY, FENCING, OBSERVABILITY, AUTOCONFIGURE);
         try (Stream<Path> modules = Files.walk(here.getParent(), 2)) {
             assertThat(modules.filter(module -> !module.startsWith(here))
                             .map(module -> module.resolve("src/main/java"))
@@ -212,15 +226,17 @@ class PackageRulesTests {
                         "LockException",
                         "LockListener",
                         "LockLostException",
-                        "LockNames",
                         "LockNotAcquiredException",
                         "LockOptions",
                         "LockRegistry",
+                        "LockRuntime",
                         "LockTemplate",
                         "LockUnavailableException",
                         "LockUse",
                         "NamedLock",
                         "StaleTokenException");
+        assertThat(publicTypes(INTERNAL)).containsExactly("Futures", "LockNames", "Stopwatch");
+        assertThat(publicTypes(REGISTRY)).containsExactly("ConfiguredOptions");
         assertThat(publicTypes(AOP))
                 .containsExactly(
                         "DistributedLockAdvisor",

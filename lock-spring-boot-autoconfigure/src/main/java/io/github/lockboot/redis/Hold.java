@@ -14,15 +14,16 @@ import java.util.function.Function;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockListener.Origin;
 import io.github.lockboot.LockLostException;
-import io.github.lockboot.LockNames;
+import io.github.lockboot.LockRuntime;
 import io.github.lockboot.LockTemplate;
+import io.github.lockboot.internal.LockNames;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One hold of a lock, from grant to release or loss, under the acquisition that owns the lock in Redis at the time. It begins
  * {@code GRANTED}, when it can still be taken back, and is {@code HELD} once the waiter has claimed it.
  */
-final class Hold implements Lease, Waiter.Outcome {
+final class Hold implements Lease, LockRuntime.Scope, Waiter.Outcome {
 
     private enum State {
         GRANTED,
@@ -250,7 +251,7 @@ final class Hold implements Lease, Waiter.Outcome {
     }
 
     @Override
-    public Duration remaining() {
+    public Duration remainingLease() {
         return isValid() ? Duration.ofNanos(Math.max(0, grant.deadline() - engine.nanoTime())) : Duration.ZERO;
     }
 
@@ -274,8 +275,8 @@ final class Hold implements Lease, Waiter.Outcome {
         end(queue::release);
     }
 
-    @Override
-    public void complete() {
+    /** As {@link #close}, and ends the wait of all who follow. */
+    void complete() {
         end(queue::complete);
     }
 

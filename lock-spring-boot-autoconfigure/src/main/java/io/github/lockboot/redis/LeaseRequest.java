@@ -3,7 +3,6 @@ package io.github.lockboot.redis;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
@@ -112,34 +111,6 @@ final class LeaseRequest<T> {
             engine.runInTurn(this::decide);
         } else {
             engine.runLater(this::decide);
-        }
-    }
-
-    /** An interrupt cancels the request, unless it has been decided by then. */
-    static Lease await(CompletableFuture<Lease> future) throws InterruptedException {
-        boolean interrupted = false;
-        try {
-            while (true) {
-                try {
-                    return future.get();
-                } catch (InterruptedException interrupt) {
-                    if (future.cancel(false)) {
-                        throw interrupt;
-                    }
-                    interrupted = true; // decided first
-                } catch (ExecutionException failure) {
-                    if (failure.getCause() instanceof Error cause) {
-                        throw cause;
-                    }
-                    throw failure.getCause() instanceof RuntimeException cause
-                            ? cause
-                            : new IllegalStateException(failure.getCause());
-                }
-            }
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
         }
     }
 

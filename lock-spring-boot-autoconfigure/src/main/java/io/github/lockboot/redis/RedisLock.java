@@ -1,6 +1,9 @@
 package io.github.lockboot.redis;
 
 import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Condition;
@@ -8,38 +11,55 @@ import java.util.concurrent.locks.LockSupport;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockLostException;
-import io.github.lockboot.LockNames;
 import io.github.lockboot.LockOptions;
+import io.github.lockboot.LockRuntime;
 import io.github.lockboot.LockTemplate;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.NamedLock;
+import io.github.lockboot.internal.LockNames;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A lock on Redis, as {@link java.util.concurrent.locks.Lock} specifies it: ownership by thread and reentrancy, on top of the
  * queue of this JVM for the name. A handle without state of its own.
  */
-public final class RedisLock implements NamedLock {
+public final class RedisLock implements NamedLock, LockRuntime.Scope {
 
     private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private final LockEngine engine;
     private final String name;
+    private final LockOptions options;
     private final Terms terms;
     private final long maxHoldNanos;
-    private final @Nullable String group;
 
-    RedisLock(LockEngine engine, String name, Terms terms, long maxHoldNanos, @Nullable String group) {
+    /** @param options complete */
+    RedisLock(LockEngine engine, String name, LockOptions options) {
         this.engine = engine;
         this.name = name;
-        this.terms = terms;
-        this.maxHoldNanos = maxHoldNanos;
-        this.group = group;
+        this.options = options;
+        Duration ttl = Objects.requireNonNull(options.ttl());
+        this.terms = new Terms(ttl.toMillis(), Objects.requireNonNull(options.renew()));
+        Duration maxHold = options.maxHold();
+        this.maxHoldNanos = maxHold == null ? 0 : LockEngine.nanosOf(maxHold);
     }
 
     @Override
     public String getName() {
         return name;
+    }
+
+    @Override
+    public LockOptions options() {
+        return options;
+    }
+
+    CompletableFuture<Lease> acquireAsync(Duration wait) {
+        return LeaseRequest.make(engine, name, options.group(), terms, maxHoldNanos, LockEngine.nanosOf(wait));
+    }
+
+    CompletableFuture<Optional<Lease>> acquireOrFollowAsync(Duration wait) {
+        return LeaseRequest.follow(engine, name, options.group(), terms, maxHoldNanos, LockEngine.nanosOf(wait));
     }
 
     // --- taking -----------------------------------------------------------------------------------------------
@@ -103,7 +123,7 @@ public final class RedisLock implements NamedLock {
     private boolean acquire(Terms wanted, Waiter.Patience patience, long waitNanos, boolean interruptible)
             throws InterruptedException {
         Headroom.check();
-        Watch watch = engine.listeners().requested(name, group, Thread.currentThread());
+        Watch watch = engine.listeners().requested(name, options.group(), Thread.currentThread());
         Waiter waiter = Waiter.thread(wanted, maxHoldNanos, patience, watch);
         try {
             Deadline deadline = new Deadline(waiter, engine.nanoTime() + waitNanos);
@@ -279,7 +299,7 @@ public final class RedisLock implements NamedLock {
     @Override
     public Duration remainingLease() {
         Hold mine = mine();
-        return mine == null ? Duration.ZERO : mine.remaining();
+        return mine == null ? Duration.ZERO : mine.remainingLease();
     }
 
     @Override
@@ -329,7 +349,7 @@ public final class RedisLock implements NamedLock {
     }
 
     /** One of the holds that a thread counts. */
-    private final class OneHold implements Lease {
+    private final class OneHold implements Lease, LockRuntime.Scope {
 
         private final Hold hold;
         private final AtomicBoolean closed = new AtomicBoolean();
@@ -354,8 +374,8 @@ public final class RedisLock implements NamedLock {
         }
 
         @Override
-        public Duration remaining() {
-            return isValid() ? hold.remaining() : Duration.ZERO;
+        public Duration remainingLease() {
+            return isValid() ? hold.remainingLease() : Duration.ZERO;
         }
 
         @Override

@@ -8,8 +8,8 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
-import io.github.lockboot.LockNames;
 import io.github.lockboot.LockUnavailableException;
+import io.github.lockboot.internal.LockNames;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
 import org.springframework.data.redis.connection.DataType;

@@ -1,6 +1,6 @@
 package io.github.lockboot.redis;
 
-import io.github.lockboot.LockNames;
+import io.github.lockboot.internal.LockNames;
 
 /** What a script answered. */
 sealed interface Reply {

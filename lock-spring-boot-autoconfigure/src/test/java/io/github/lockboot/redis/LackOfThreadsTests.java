@@ -23,6 +23,8 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 class LackOfThreadsTests {
 
     private static final Terms TERMS = new Terms(2_000, true);
+    private static final LockOptions OPTIONS =
+            LockOptions.defaults().withTtl(Duration.ofMillis(2000)).withRenewal();
     private static final LockEngine.Settings SETTINGS =
             new LockEngine.Settings(Duration.ofSeconds(2), Duration.ofMillis(20), Duration.ofSeconds(1), 64);
 
@@ -67,7 +69,7 @@ class LackOfThreadsTests {
     }
 
     private NamedLock lock(String name) {
-        return new RedisLock(assembly.engine(), name, TERMS, 0, null);
+        return new RedisLock(assembly.engine(), name, OPTIONS);
     }
 
     private CompletableFuture<Lease> acquire(String name, Duration wait) {

@@ -6,6 +6,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.lockboot.Actor;
 import io.github.lockboot.Lease;
+import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.RecordingLockListener;
 import io.github.lockboot.redis.ScriptedEngine.Sent;
@@ -112,7 +113,8 @@ class LeaseRulesTests {
         Sent unlock = scripted.next("unlock");
         assertThat(unlock.argument(5)).as("the next id, in the same step").isNotEmpty();
         unlock.answer(new Reply.Owner(200, TTL.toMillis(), 0));
-        assertThat(two.join().remaining()).isGreaterThan(TTL.multipliedBy(9).dividedBy(10));
+        assertThat(two.join().remainingLease())
+                .isGreaterThan(TTL.multipliedBy(9).dividedBy(10));
         release(two.join());
     }
 
@@ -135,7 +137,8 @@ class LeaseRulesTests {
     @Nested
     class OfAThreadThatEnds {
 
-        private final RedisLock lock = new RedisLock(scripted.engine, NAME, new Terms(TTL.toMillis(), true), 0, null);
+        private final RedisLock lock = new RedisLock(
+                scripted.engine, NAME, LockOptions.defaults().withTtl(TTL).withRenewal());
 
         private void holdAndEnd() throws Exception {
             Thread holder = new Thread(lock::lock);

@@ -13,6 +13,7 @@ import java.util.stream.Stream;
 
 import io.github.lockboot.Actor;
 import io.github.lockboot.Lease;
+import io.github.lockboot.LockOptions;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.redis.ThrowingClient.Plan;
 import io.github.lockboot.redis.ThrowingClient.Seam;
@@ -32,6 +33,8 @@ class ThrownAnywhereTests {
     private static final long MILLI = 1_000_000;
     private static final long SECOND = 1_000 * MILLI;
     private static final Terms TERMS = new Terms(3_000, true);
+    private static final LockOptions OPTIONS =
+            LockOptions.defaults().withTtl(Duration.ofMillis(3000)).withRenewal();
     private static final Terms OTHER_TERMS = new Terms(2_000, true);
 
     /** What it takes at most until a lock is free that nobody gives back: its lease, a dead waiter, a look at what is overdue. */
@@ -259,7 +262,7 @@ class ThrownAnywhereTests {
         }
 
         private static NamedLock lock(ThrowingClient client, String name) {
-            return new RedisLock(client.engine, name, TERMS, 0, null);
+            return new RedisLock(client.engine, name, OPTIONS);
         }
 
         private static void perhaps(Callable<?> action) {
