@@ -65,7 +65,7 @@ public @interface DistributedLock {
      *
      * <p>The lock's name is {@link #name()} and the results, joined by colons, with a backslash before every colon and backslash in
      * a result: so two different lists never give the same key, and a single one never the lock of another name. It is what
-     * {@link LockNames#join} makes of them. <b>One result without a {@code name} is the whole name as it stands</b>: where users
+     * {@link LockRegistry#nameOf} makes of them. <b>One result without a {@code name} is the whole name as it stands</b>: where users
      * choose that text, it can be the name of any lock of the application, so give a {@code name}. In a concatenation no operand
      * may be null, and an expression that would add two numbers is refused: write {@code {"#a", "#b"}} instead of
      * {@code "#a+#b"}. For the same reason {@code +} may not stand inside the arguments of a call.

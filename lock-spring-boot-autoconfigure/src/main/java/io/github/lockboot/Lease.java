@@ -5,8 +5,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 
-import org.jspecify.annotations.Nullable;
-
 /**
  * A hold that belongs to whoever has this object, not to a thread: for asynchronous results, reactive code and hand-over
  * between threads. Not reentrant: acquiring the same name again waits, even on the same thread.
@@ -26,7 +24,7 @@ public interface Lease extends AutoCloseable {
     boolean isValid();
 
     /** {@return how long the lease lasts for certain unless renewed; zero once closed or lost} */
-    Duration remaining();
+    Duration remainingLease();
 
     /**
      * Has the callback run once if the lease is lost, at once if that has happened already; not at all if it is closed
@@ -37,20 +35,6 @@ public interface Lease extends AutoCloseable {
     void onLost(Runnable callback);
 
     /**
-     * Runs an action as part of the hold, on the calling thread: what {@link LockListener}s set up for it, such as a span and a
-     * logging context, is there while it runs. Does not release the lock.
-     *
-     * @param <T> what the action returns
-     * @param <E> what the action throws
-     * @param action what runs
-     * @return what the action returns
-     * @throws E what the action throws
-     */
-    default <T extends @Nullable Object, E extends Throwable> T call(LockTemplate.Action<T, E> action) throws E {
-        return action.run();
-    }
-
-    /**
      * Releases the lock, waiting for the answer of Redis at most its command timeout; an interrupt does not end that. Closing
      * again does nothing.
      *
@@ -58,19 +42,6 @@ public interface Lease extends AutoCloseable {
      */
     @Override
     void close();
-
-    /**
-     * Releases the lock as {@link #close} does, and ends the wait of all who wait by
-     * {@link LockRegistry#acquireOrFollowAsync}, here and in other instances: they do not get the lock. For those who wait in
-     * another way it is free.
-     *
-     * <p>A registry without such waits just closes the lease.
-     *
-     * @throws LockLostException if the lease was lost before; nothing was deleted, and nobody is told
-     */
-    default void complete() {
-        close();
-    }
 
     /**
      * Releases the lock once the time has passed, without blocking a thread; zero or less: now. Until then it is held as

@@ -52,7 +52,7 @@ final class LeasedStage<T extends @Nullable Object> {
         }
         try {
             CompletionStage<T> stage = Objects.requireNonNull(
-                    lease.<CompletionStage<T>, RuntimeException>call(action::get),
+                    LockRuntime.<CompletionStage<T>, RuntimeException>scoped(lease, action::get),
                     "the action returned null for a stage");
             stage.whenComplete((value, failure) -> complete(work, value, failure));
             result.whenComplete((value, failure) -> cancel(stage, work));

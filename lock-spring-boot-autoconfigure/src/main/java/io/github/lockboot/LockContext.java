@@ -1,17 +1,18 @@
 package io.github.lockboot;
 
 import java.time.Duration;
-import java.util.Objects;
 import java.util.Optional;
 
+import io.github.lockboot.LockTemplate.Action;
+import io.github.lockboot.internal.LockNames;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lock under which code runs, told to that code: {@code LockContext.current().fencingToken()}. The annotation sets it for
+ * A lock under which code runs, for that code to ask: {@code LockContext.current().fencingToken()}. The annotation sets it for
  * the thread that runs the method's body and clears it afterwards; in reactive code it is also in the Reactor context, under
  * this class as its key.
  *
- * <p>What a lock of a thread answers, it answers to that thread only; one of a {@link Lease} answers to every thread.
+ * <p>A lock of a thread answers to that thread only; one of a {@link Lease} answers to every thread.
  */
 public final class LockContext {
 
@@ -19,33 +20,11 @@ public final class LockContext {
 
     private record Frame(LockContext context, @Nullable Frame outer) {}
 
-    private final String name;
-    private final @Nullable LockRegistry registry;
-    private final @Nullable Lease lease;
+    private final Lease hold;
 
-    private LockContext(String name, @Nullable LockRegistry registry, @Nullable Lease lease) {
-        this.name = name;
-        this.registry = registry;
-        this.lease = lease;
-    }
-
-    /**
-     * {@return the lock of that name, as far as the thread that asks holds it}
-     *
-     * @param registry where the lock is
-     * @param name of the lock
-     */
-    public static LockContext of(LockRegistry registry, String name) {
-        return new LockContext(name, registry, null);
-    }
-
-    /**
-     * {@return the lock of a lease}
-     *
-     * @param lease that holds it
-     */
-    public static LockContext of(Lease lease) {
-        return new LockContext(lease.name(), null, lease);
+    /** @param hold a lease, or a {@link ThreadHold} */
+    LockContext(Lease hold) {
+        this.hold = hold;
     }
 
     /**
@@ -70,7 +49,7 @@ public final class LockContext {
      */
     public static LockContext current(String name) {
         for (Frame frame = CURRENT.get(); frame != null; frame = frame.outer) {
-            if (frame.context.name.equals(name)) {
+            if (frame.context.name().equals(name)) {
                 return frame.context;
             }
         }
@@ -87,20 +66,12 @@ public final class LockContext {
         return Optional.ofNullable(CURRENT.get()).map(Frame::context);
     }
 
-    /**
-     * Runs the action with this as the {@link #current() current} lock of the thread.
-     *
-     * @param <T> what the action returns
-     * @param <E> what the action throws
-     * @param action what runs
-     * @return what the action returns
-     * @throws E what the action throws
-     */
-    public <T extends @Nullable Object, E extends Throwable> T call(LockTemplate.Action<T, E> action) throws E {
+    /** Runs the action with this as the {@link #current() current} lock of the thread. */
+    <T extends @Nullable Object, E extends Throwable> T call(Action<T, E> action) throws E {
         Frame outer = CURRENT.get();
         CURRENT.set(new Frame(this, outer));
         try {
-            return action.run();
+            return LockRuntime.scoped(hold, action);
         } finally {
             if (outer != null) {
                 CURRENT.set(outer);
@@ -112,7 +83,7 @@ public final class LockContext {
 
     /** {@return the name of the lock, key included} */
     public String name() {
-        return name;
+        return hold.name();
     }
 
     /**
@@ -121,25 +92,21 @@ public final class LockContext {
      * @throws IllegalMonitorStateException if it is not held; {@link LockLostException} if it was lost
      */
     public long fencingToken() {
-        return lease != null ? lease.fencingToken() : lock().fencingToken();
+        return hold.fencingToken();
     }
 
     /** {@return how long the lease lasts for certain unless renewed; zero when it is not held any more} */
-    public Duration remaining() {
-        return lease != null ? lease.remaining() : lock().remainingLease();
+    public Duration remainingLease() {
+        return hold.remainingLease();
     }
 
     /** {@return whether the lock is held and its lease cannot have run out yet} Ask it before a step that cannot be undone. */
     public boolean isValid() {
-        return lease != null ? lease.isValid() : lock().isHeldByCurrentThread();
-    }
-
-    private NamedLock lock() {
-        return Objects.requireNonNull(registry).get(name);
+        return hold.isValid();
     }
 
     @Override
     public String toString() {
-        return "LockContext[" + LockNames.printable(name) + "]";
+        return "LockContext[" + LockNames.printable(name()) + "]";
     }
 }

@@ -10,8 +10,7 @@ import org.jspecify.annotations.Nullable;
  * without listeners does nothing for them, not even look at the clock.
  *
  * <p>A use of a lock is {@link #requested}, and its wait ends in one of {@link #acquired}, {@link #notAcquired},
- * {@link #abandoned}, {@link #followed} and {@link #unavailable}. After {@code acquired} the hold ends in one of {@link #released} and
- * {@link #lost}.
+ * {@link #abandoned} and {@link #unavailable}. After {@code acquired} the hold ends in one of {@link #released} and {@link #lost}.
  *
  * <p><b>Threads.</b> What a caller does is told on the caller's own thread, before its call returns; for a {@link Lease} that
  * is the thread which asks, a thread of the registry for the answer, and the one which closes. What happens by itself is told
@@ -59,20 +58,12 @@ public interface LockListener {
     default void notAcquired(LockUse use, Duration waited) {}
 
     /**
-     * The wait was given up: its thread was interrupted, or its future was cancelled.
+     * The wait was given up: its thread was interrupted, its future was cancelled, or a flight was completed by another.
      *
      * @param use what it is about
      * @param waited since it was requested
      */
     default void abandoned(LockUse use, Duration waited) {}
-
-    /**
-     * A holder has completed what it was wanted for ({@link Lease#complete()}): the wait ended without the lock.
-     *
-     * @param use what it is about
-     * @param waited since it was requested
-     */
-    default void followed(LockUse use, Duration waited) {}
 
     /**
      * The wait ended because Redis could not be asked, or the registry was closing.
@@ -83,8 +74,8 @@ public interface LockListener {
     default void unavailable(LockUse use, Duration waited) {}
 
     /**
-     * Something begins to run under the hold on this thread: a locked method, an action of a {@link LockTemplate}, or what was
-     * given to {@link NamedLock#call} or {@link Lease#call}. For what sets the thread up, such as a logging context.
+     * Something begins to run under the hold on this thread: a locked method, or an action of a {@link LockTemplate}. For what
+     * sets the thread up, such as a logging context.
      *
      * @param use what it is about
      * @return what to do on this thread when it has returned, the last one entered first; null for nothing

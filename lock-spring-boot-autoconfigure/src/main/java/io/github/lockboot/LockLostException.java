@@ -1,5 +1,7 @@
 package io.github.lockboot;
 
+import io.github.lockboot.internal.LockNames;
+
 /**
  * The lease ended while its holder believed to hold the lock: another may have held it since, so what was done under it may
  * not have been done alone. Comes out of the release; nothing was deleted by it. Where an annotated method takes several locks it

@@ -2,6 +2,8 @@ package io.github.lockboot;
 
 import java.time.Duration;
 
+import io.github.lockboot.internal.LockNames;
+
 /**
  * The lock was not acquired although Redis answered. Somebody else held it until the wait ended: this is contention. Or the thread
  * was interrupted before or during the wait, whether or not anybody held it: then the cause is an {@link InterruptedException}

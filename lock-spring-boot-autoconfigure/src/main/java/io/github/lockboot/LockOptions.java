@@ -1,42 +1,38 @@
 package io.github.lockboot;
 
 import java.time.Duration;
-import java.util.Map;
 import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a lock is held and waited for. Immutable; what is not set is taken from the registry's own options, that is, from
- * {@code application.yml}.
+ * How a lock is held and waited for. Immutable. What is not set is taken from the registry's own options, that is, from
+ * {@code application.yml}; {@link NamedLock#options()} are complete.
  */
 public final class LockOptions {
 
     /** The shortest lease accepted: below it, scheduling delays alone would lose locks. */
     public static final Duration MIN_TTL = Duration.ofSeconds(1);
 
-    private static final LockOptions DEFAULTS = new LockOptions(null, null, null, null, null, false);
+    private static final LockOptions DEFAULTS = new LockOptions(null, null, null, null, null);
 
     private final @Nullable Duration ttl;
     private final @Nullable Duration waitTime;
     private final @Nullable Boolean renew;
     private final @Nullable Duration maxHold;
     private final @Nullable String group;
-    private final boolean overridden;
 
     private LockOptions(
             @Nullable Duration ttl,
             @Nullable Duration waitTime,
             @Nullable Boolean renew,
             @Nullable Duration maxHold,
-            @Nullable String group,
-            boolean overridden) {
+            @Nullable String group) {
         this.ttl = ttl;
         this.waitTime = waitTime;
         this.renew = renew;
         this.maxHold = maxHold;
         this.group = group;
-        this.overridden = overridden;
     }
 
     /** {@return options that leave everything to the registry} */
@@ -58,11 +54,12 @@ public final class LockOptions {
         if (ttl.compareTo(Duration.ofDays(24)) > 0) {
             throw new IllegalArgumentException("ttl is " + ttl + "; it must be at most 24 days: use renewal instead");
         }
-        return new LockOptions(ttl, waitTime, renew, maxHold, group, overridden);
+        return new LockOptions(ttl, waitTime, renew, maxHold, group);
     }
 
     /**
-     * How long a caller waits at most where it does not say so itself; zero tries once.
+     * How long {@link LockTemplate}, the annotation and those who acquire a {@link Lease} wait at most; zero tries once. The methods
+     * of {@link NamedLock} have a time of their own.
      *
      * @param waitTime zero or more
      * @return these options with that wait time
@@ -72,7 +69,7 @@ public final class LockOptions {
         if (waitTime.isNegative()) {
             throw new IllegalArgumentException("waitTime is " + waitTime + "; it must not be negative");
         }
-        return new LockOptions(ttl, waitTime, renew, maxHold, group, overridden);
+        return new LockOptions(ttl, waitTime, renew, maxHold, group);
     }
 
     /**
@@ -81,7 +78,7 @@ public final class LockOptions {
      * @return these options, renewed
      */
     public LockOptions withRenewal() {
-        return new LockOptions(ttl, waitTime, true, maxHold, group, overridden);
+        return new LockOptions(ttl, waitTime, true, maxHold, group);
     }
 
     /**
@@ -90,7 +87,7 @@ public final class LockOptions {
      * @return these options, not renewed
      */
     public LockOptions withoutRenewal() {
-        return new LockOptions(ttl, waitTime, false, maxHold, group, overridden);
+        return new LockOptions(ttl, waitTime, false, maxHold, group);
     }
 
     /**
@@ -104,7 +101,7 @@ public final class LockOptions {
         if (maxHold.isNegative() || maxHold.isZero()) {
             throw new IllegalArgumentException("maxHold is " + maxHold + "; it must be positive");
         }
-        return new LockOptions(ttl, waitTime, renew, maxHold, group, overridden);
+        return new LockOptions(ttl, waitTime, renew, maxHold, group);
     }
 
     /**
@@ -120,40 +117,7 @@ public final class LockOptions {
         if (group.isBlank()) {
             throw new IllegalArgumentException("the group is blank; name the kind of lock, such as \"order\"");
         }
-        return new LockOptions(ttl, waitTime, renew, maxHold, group, overridden);
-    }
-
-    /**
-     * {@return these options, with what they leave open taken from {@code fallback}}
-     *
-     * @param fallback where the rest comes from
-     */
-    public LockOptions orElse(LockOptions fallback) {
-        if (this == DEFAULTS) {
-            return fallback;
-        }
-        return new LockOptions(
-                ttl != null ? ttl : fallback.ttl,
-                waitTime != null ? waitTime : fallback.waitTime,
-                renew != null ? renew : fallback.renew,
-                maxHold != null ? maxHold : fallback.maxHold,
-                group != null ? group : fallback.group,
-                overridden);
-    }
-
-    /**
-     * {@return these options, but what is set for their group comes first} It is done once: what is changed in the answer
-     * afterwards is not overridden again.
-     *
-     * @param byGroup what is set, by {@link #group()}
-     */
-    public LockOptions overriddenBy(Map<String, LockOptions> byGroup) {
-        LockOptions first = overridden || group == null ? null : byGroup.get(group);
-        if (first == null) {
-            return this;
-        }
-        LockOptions both = first.orElse(this);
-        return new LockOptions(both.ttl, both.waitTime, both.renew, both.maxHold, group, true);
+        return new LockOptions(ttl, waitTime, renew, maxHold, group);
     }
 
     /** {@return the lease; null when left to the registry} */
@@ -176,7 +140,7 @@ public final class LockOptions {
         return maxHold;
     }
 
-    /** {@return what kind of lock it is; null when nobody said} */
+    /** {@return what kind of lock it is; null when not set} */
     public @Nullable String group() {
         return group;
     }
@@ -188,13 +152,12 @@ public final class LockOptions {
                 && Objects.equals(waitTime, that.waitTime)
                 && Objects.equals(renew, that.renew)
                 && Objects.equals(maxHold, that.maxHold)
-                && Objects.equals(group, that.group)
-                && overridden == that.overridden;
+                && Objects.equals(group, that.group);
     }
 
     @Override
     public int hashCode() {
-        return Objects.hash(ttl, waitTime, renew, maxHold, group, overridden);
+        return Objects.hash(ttl, waitTime, renew, maxHold, group);
     }
 
     @Override

@@ -5,6 +5,9 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Lock;
 
+import io.github.lockboot.internal.Futures;
+import io.github.lockboot.internal.LockNames;
+
 /**
  * Where locks come from. Thread-safe.
  *
@@ -14,7 +17,19 @@ import java.util.concurrent.locks.Lock;
 public interface LockRegistry {
 
     /** The longest name accepted, in characters. */
-    int MAX_NAME_LENGTH = 1024;
+    int MAX_NAME_LENGTH = LockNames.MAX_LENGTH;
+
+    /**
+     * {@return the name that {@link DistributedLock} gives a lock: the keys after the name, each after a colon, with a backslash
+     * before every colon and backslash in a key} So under one name two different lists of keys never give the same lock, and
+     * a single key never gives that of a longer name. A single key without a name stays as it is.
+     *
+     * @param name literal text; empty for none
+     * @param keys texts that may come from anybody
+     */
+    static String nameOf(String name, String... keys) {
+        return LockNames.join(name, keys);
+    }
 
     /**
      * {@return the lock of that name with the registry's own options}
@@ -36,25 +51,13 @@ public interface LockRegistry {
     NamedLock get(String name, LockOptions options);
 
     /**
-     * The options as a lock is taken with them: what is configured for their {@linkplain LockOptions#group() group} comes first
-     * ({@code lock.locks.<group>} in {@code application.yml}). Every method here that is given options does this itself; it
-     * is for those who must know the wait time before they wait. A registry that wraps another passes it on.
-     *
-     * @param options as the caller has them
-     * @return the options with what is configured
-     */
-    default LockOptions configured(LockOptions options) {
-        return options;
-    }
-
-    /**
-     * As {@link #getAll(Collection, LockOptions)} with the registry's own options.
+     * As {@link #allOf(Collection, LockOptions)} with the registry's own options.
      *
      * @param names of the locks, in any order
      * @return one lock for all
      */
-    default Lock getAll(Collection<String> names) {
-        return getAll(names, LockOptions.defaults());
+    default Lock allOf(Collection<String> names) {
+        return allOf(names, LockOptions.defaults());
     }
 
     /**
@@ -76,8 +79,19 @@ public interface LockRegistry {
      * @throws IllegalArgumentException if there are no names, or one of them is empty, too long or not well-formed
      *     Unicode
      */
-    default Lock getAll(Collection<String> names, LockOptions options) {
+    default Lock allOf(Collection<String> names, LockOptions options) {
         return LockSet.of(this, names, options);
+    }
+
+    /**
+     * As {@link #acquire(String, LockOptions)} with the registry's own options.
+     *
+     * @param name of the lock
+     * @return the lease, held
+     * @throws InterruptedException if interrupted before or during the wait; nothing is held then
+     */
+    default Lease acquire(String name) throws InterruptedException {
+        return acquire(name, LockOptions.defaults());
     }
 
     /**
@@ -90,10 +104,26 @@ public interface LockRegistry {
      * @throws LockUnavailableException if Redis could not be asked at the first attempt
      * @throws InterruptedException if interrupted before or during the wait; nothing is held then
      */
-    Lease acquire(String name, LockOptions options) throws InterruptedException;
+    default Lease acquire(String name, LockOptions options) throws InterruptedException {
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+        return Futures.await(acquireAsync(name, options));
+    }
 
     /**
-     * As {@link #acquire}, but empty instead of {@link LockNotAcquiredException}.
+     * As {@link #tryAcquire(String, LockOptions)} with the registry's own options.
+     *
+     * @param name of the lock
+     * @return the lease, or nothing if another held the lock
+     * @throws InterruptedException if interrupted before or during the wait; nothing is held then
+     */
+    default Optional<Lease> tryAcquire(String name) throws InterruptedException {
+        return tryAcquire(name, LockOptions.defaults());
+    }
+
+    /**
+     * As {@link #acquire(String, LockOptions)}, but empty instead of {@link LockNotAcquiredException}.
      *
      * @param name of the lock
      * @param options how it is held and waited for; what they leave open is the registry's
@@ -101,7 +131,23 @@ public interface LockRegistry {
      * @throws LockUnavailableException if Redis could not be asked at the first attempt
      * @throws InterruptedException if interrupted before or during the wait; nothing is held then
      */
-    Optional<Lease> tryAcquire(String name, LockOptions options) throws InterruptedException;
+    default Optional<Lease> tryAcquire(String name, LockOptions options) throws InterruptedException {
+        try {
+            return Optional.of(acquire(name, options));
+        } catch (LockNotAcquiredException held) {
+            return Optional.empty();
+        }
+    }
+
+    /**
+     * As {@link #acquireAsync(String, LockOptions)} with the registry's own options.
+     *
+     * @param name of the lock
+     * @return completes on a thread of the registry with the lease, or exceptionally
+     */
+    default CompletableFuture<Lease> acquireAsync(String name) {
+        return acquireAsync(name, LockOptions.defaults());
+    }
 
     /**
      * Acquires a lease without blocking a thread. Cancelling the future leaves the queue; a lease granted to a future that
@@ -115,35 +161,9 @@ public interface LockRegistry {
     CompletableFuture<Lease> acquireAsync(String name, LockOptions options);
 
     /**
-     * Has the listener told what becomes of locks that are asked for from now on. A registry that tells nobody ignores it;
-     * those of this library do not.
+     * Adds a listener for locks that are asked for from now on. The registries of this library call it; another may ignore it.
      *
-     * @param listener told, after those that were added before
+     * @param listener called after those that were added before
      */
     default void addListener(LockListener listener) {}
-
-    /**
-     * As {@link #acquireAsync}, but the wait also ends, with nothing, when a holder of that lock calls
-     * {@link Lease#complete}: what it was wanted for has then been done. It may be empty for a holder that completed shortly
-     * before, so look whether it is done. {@link LockTemplate#singleFlight} is made of this.
-     *
-     * <p>Here every wait ends with a lease, which is correct too: whoever gets it finds that it is done.
-     *
-     * @param name of the lock
-     * @param options how it is held and waited for; what they leave open is the registry's
-     * @return completes on a thread of the registry, which many may share: what depends on it must not block
-     */
-    default CompletableFuture<Optional<Lease>> acquireOrFollowAsync(String name, LockOptions options) {
-        CompletableFuture<Lease> acquiring = acquireAsync(name, options);
-        CompletableFuture<Optional<Lease>> answer = new CompletableFuture<>();
-        acquiring.whenComplete((lease, failure) -> {
-            if (failure != null) {
-                answer.completeExceptionally(failure);
-            } else if (!answer.complete(Optional.of(lease))) {
-                lease.close();
-            }
-        });
-        answer.whenComplete((lease, failure) -> acquiring.cancel(false));
-        return answer;
-    }
 }

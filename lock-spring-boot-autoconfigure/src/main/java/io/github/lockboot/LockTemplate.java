@@ -79,6 +79,34 @@ public class LockTemplate {
     }
 
     /**
+     * As {@link #executeWithoutResult(String, LockOptions, Runnable)} with the default options.
+     *
+     * @param name of the lock
+     * @param action what runs
+     */
+    public void executeWithoutResult(String name, Runnable action) {
+        executeWithoutResult(name, LockOptions.defaults(), action);
+    }
+
+    /**
+     * As {@link #execute(String, LockOptions, Action)} for an action without a result.
+     *
+     * @param name of the lock
+     * @param options how it is held and waited for; what they leave open is the registry's
+     * @param action what runs
+     * @throws LockNotAcquiredException if another held the lock until the wait ended, or the thread was interrupted before or
+     *     during the wait (the flag is set again)
+     * @throws LockUnavailableException if Redis could not be asked
+     * @throws LockLostException if the action returned but the lock was lost while it ran
+     */
+    public void executeWithoutResult(String name, LockOptions options, Runnable action) {
+        execute(name, options, () -> {
+            action.run();
+            return true;
+        });
+    }
+
+    /**
      * As {@link #tryExecute(String, LockOptions, Action)} with the default options.
      *
      * @param <T> what the action returns
@@ -110,9 +138,8 @@ public class LockTemplate {
      */
     public <T extends @Nullable Object, E extends Throwable> Attempt<T> tryExecute(
             String name, LockOptions options, Action<T, E> action) throws E {
-        LockOptions configured = registry.configured(options);
-        NamedLock lock = registry.get(name, configured);
-        LockNotAcquiredException refusal = acquire(lock, waitTimeOf(configured));
+        NamedLock lock = registry.get(name, withWaitTime(options));
+        LockNotAcquiredException refusal = acquire(lock);
         return refusal != null ? Attempt.refused(refusal) : Attempt.acquired(run(action, lock));
     }
 
@@ -149,11 +176,8 @@ public class LockTemplate {
      */
     public <T extends @Nullable Object> CompletableFuture<T> executeAsync(
             String name, LockOptions options, Supplier<? extends CompletionStage<T>> action) {
-        LockOptions configured = registry.configured(options);
         return LeasedStage.run(
-                registry.acquireAsync(name, configured.withWaitTime(waitTimeOf(configured))),
-                action,
-                lease -> lease.closeAfter(Duration.ZERO));
+                registry.acquireAsync(name, withWaitTime(options)), action, lease -> lease.closeAfter(Duration.ZERO));
     }
 
     /**
@@ -204,8 +228,7 @@ public class LockTemplate {
      */
     public <T, E extends Throwable> T singleFlight(
             String name, LockOptions options, Action<@Nullable T, E> cached, Action<T, E> load) throws E {
-        LockOptions configured = registry.configured(options);
-        return new SingleFlight<>(registry, name, configured, waitTimeOf(configured), cached, load).get();
+        return new SingleFlight(registry, name, withWaitTime(options)).run(cached, load);
     }
 
     /**
@@ -241,16 +264,16 @@ public class LockTemplate {
             LockOptions options,
             Supplier<? extends CompletionStage<@Nullable T>> cached,
             Supplier<? extends CompletionStage<T>> load) {
-        LockOptions configured = registry.configured(options);
-        return new SingleFlightAsync<>(registry, name, configured, waitTimeOf(configured), cached, load).start();
+        return new SingleFlight(registry, name, withWaitTime(options)).start(cached, load);
     }
 
-    private Duration waitTimeOf(LockOptions options) {
-        return Objects.requireNonNullElse(options.waitTime(), waitTime);
+    private LockOptions withWaitTime(LockOptions options) {
+        return options.waitTime() != null ? options : options.withWaitTime(waitTime);
     }
 
-    private static @Nullable LockNotAcquiredException acquire(NamedLock lock, Duration waitTime) {
+    private static @Nullable LockNotAcquiredException acquire(NamedLock lock) {
         long start = System.nanoTime();
+        Duration waitTime = Objects.requireNonNull(lock.options().waitTime());
         try {
             return lock.tryLock(TimeUnit.NANOSECONDS.convert(waitTime), TimeUnit.NANOSECONDS)
                     ? null
@@ -269,7 +292,7 @@ public class LockTemplate {
             throws E {
         T result;
         try {
-            result = lock.call(action);
+            result = LockRuntime.scoped(new ThreadHold(lock), action);
         } catch (Throwable failure) {
             releaseAfter(failure, lock);
             throw failure;

@@ -1,5 +1,6 @@
 package io.github.lockboot;
 
+import io.github.lockboot.internal.LockNames;
 import org.jspecify.annotations.Nullable;
 
 /** The lock could not be asked for: Redis did not answer in time, refused, or the registry is closing. */

@@ -5,8 +5,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
 
-import org.jspecify.annotations.Nullable;
-
 /**
  * A {@link Lock} with a name, held by at most one thread of the whole fleet at a time.
  *
@@ -28,6 +26,12 @@ public interface NamedLock extends Lock {
 
     /** {@return the name given to the registry, without the key prefix} */
     String getName();
+
+    /**
+     * {@return the options this handle locks with, complete: what was asked for, what is configured for the group, and what the
+     * registry adds}
+     */
+    LockOptions options();
 
     /**
      * Takes the lock: at once if it is free, and without asking Redis if the current thread holds it; else waits without limit.
@@ -142,20 +146,6 @@ public interface NamedLock extends Lock {
 
     /** {@return how long the current thread's lease lasts for certain unless renewed; zero when it does not hold the lock} */
     Duration remainingLease();
-
-    /**
-     * Runs an action as part of the current thread's hold: what {@link LockListener}s set up for it, such as a span and a
-     * logging context, is there while it runs. Neither takes nor releases the lock; without a hold it just runs.
-     *
-     * @param <T> what the action returns
-     * @param <E> what the action throws
-     * @param action what runs
-     * @return what the action returns
-     * @throws E what the action throws
-     */
-    default <T extends @Nullable Object, E extends Throwable> T call(LockTemplate.Action<T, E> action) throws E {
-        return action.run();
-    }
 
     /**
      * Has the callback run once if the current thread's hold is lost; not at all if it is released. The callback runs on a

@@ -1,5 +1,7 @@
 package io.github.lockboot;
 
+import io.github.lockboot.internal.LockNames;
+
 /**
  * A guarded resource refused a write, because its fencing token is smaller than the largest it has seen: the lock has been
  * given to another since. Nothing was written; whoever holds the lock now has the say.

@@ -98,7 +98,7 @@ public abstract class LockListenerContract {
                 .join();
         assertThat(around).containsExactly("in a", "in b", "body", "out b", "out a");
         around.clear();
-        registry.get("body").call(() -> around.add("not held"));
+        ((LockRuntime.Scope) registry.get("body")).call(() -> around.add("not held"));
         assertThat(around).containsExactly("not held");
     }
 
@@ -183,8 +183,9 @@ public abstract class LockListenerContract {
     void whoFollowsAHolderThatCompletesIsToldSo() throws Exception {
         Lease leader = registry.acquire("flight", PATIENT);
         listener.clear();
-        CompletableFuture<?> follower = registry.acquireOrFollowAsync("flight", PATIENT);
-        leader.complete();
+        CompletableFuture<?> follower =
+                ((LockRuntime) registry).acquireOrFollowAsync(registry.get("flight"), PATIENT.waitTime());
+        ((LockRuntime) registry).complete(leader);
         Actor.get(follower);
         listener.await("followed flight");
         assertThat(listener.told).containsExactlyInAnyOrder("requested flight", "released flight", "followed flight");

@@ -162,7 +162,7 @@ public abstract class LockRegistryContract {
             other.run(one::close);
             other.run(one::close);
             assertThat(one.isValid()).isFalse();
-            assertThat(one.remaining()).isZero();
+            assertThat(one.remainingLease()).isZero();
             assertThat(lock().getHoldCount()).isEqualTo(1);
             assertThat(lock().isHeldByCurrentThread()).isTrue();
             assertThat(other.call(() -> lock().tryLock())).isFalse();
@@ -577,13 +577,13 @@ public abstract class LockRegistryContract {
             Lease lease = registry().acquire(name, waiting(Duration.ZERO));
             assertThat(lease.name()).isEqualTo(name);
             assertThat(lease.isValid()).isTrue();
-            assertThat(lease.remaining()).isPositive();
+            assertThat(lease.remainingLease()).isPositive();
             assertThat(lock().isHeldByCurrentThread()).isFalse();
             assertThat(lock().tryLock()).isFalse();
             assertThat(registry().tryAcquire(name, waiting(Duration.ZERO))).isEmpty();
             actor().run(lease::close);
             assertThat(lease.isValid()).isFalse();
-            assertThat(lease.remaining()).isZero();
+            assertThat(lease.remainingLease()).isZero();
             assertThat(lease.fencingToken()).isPositive();
             lease.close();
             assertFree();
@@ -704,11 +704,11 @@ public abstract class LockRegistryContract {
         private final List<String> names = List.of(name + " b", name + " c", name + " a", name + " b");
 
         private Lock all() {
-            return registry().getAll(names);
+            return registry().allOf(names);
         }
 
         private Lock allElsewhere() {
-            return otherRegistry().getAll(names);
+            return otherRegistry().allOf(names);
         }
 
         private NamedLock a() {
@@ -837,7 +837,7 @@ public abstract class LockRegistryContract {
                     List.of(List.of(name + " a", name + " b"), List.of(name + " b", name + " a"), names);
             List<CompletableFuture<Void>> all = new ArrayList<>();
             for (int i = 0; i < 6; i++) {
-                Lock lock = (i % 2 == 0 ? registry() : otherRegistry()).getAll(orders.get(i % orders.size()));
+                Lock lock = (i % 2 == 0 ? registry() : otherRegistry()).allOf(orders.get(i % orders.size()));
                 all.add(actor().begin(() -> {
                     for (int round = 0; round < 20; round++) {
                         lock.lock();
@@ -868,7 +868,7 @@ public abstract class LockRegistryContract {
         void whatRunsOutDuringTheWaitIsTakenAnew() throws Exception {
             Actor holder = holderOf(b());
             Actor waiter = actor();
-            Lock fixed = registry().getAll(names, fixedLease());
+            Lock fixed = registry().allOf(names, fixedLease());
             CompletableFuture<Boolean> waiting = waiter.start(() -> {
                 fixed.lock();
                 return a().isHeldByCurrentThread() && b().isHeldByCurrentThread() && c().isHeldByCurrentThread();
@@ -893,9 +893,9 @@ public abstract class LockRegistryContract {
         @Test
         void someNameMustBeGivenAndEachBeLegal() {
             assertThatIllegalArgumentException()
-                    .isThrownBy(() -> registry().getAll(List.of()))
+                    .isThrownBy(() -> registry().allOf(List.of()))
                     .withMessage("there are no lock names");
-            assertThatIllegalArgumentException().isThrownBy(() -> registry().getAll(List.of("a", "")));
+            assertThatIllegalArgumentException().isThrownBy(() -> registry().allOf(List.of("a", "")));
         }
 
         @Test
@@ -1075,21 +1075,23 @@ public abstract class LockRegistryContract {
             for (LockRegistry registry : List.of(registry(), otherRegistry())) {
                 Lease lead = registry().acquire(name, patient);
                 CompletableFuture<Lease> plain = registry.acquireAsync(name, patient);
-                CompletableFuture<Optional<Lease>> follower = registry.acquireOrFollowAsync(name, patient);
-                lead.complete();
+                CompletableFuture<Optional<Lease>> follower = follow(registry);
+                ((LockRuntime) registry()).complete(lead);
                 Actor.get(plain).close();
                 Actor.get(follower).ifPresent(Lease::close);
             }
             assertFree();
         }
 
+        private CompletableFuture<Optional<Lease>> follow(LockRegistry registry) {
+            return ((LockRuntime) registry).acquireOrFollowAsync(registry.get(name), Duration.ofSeconds(20));
+        }
+
         @Test
         void aFollowerThatIsCancelledLeaves() throws Exception {
             LockOptions patient = waiting(Duration.ofSeconds(20));
             Lease lead = registry().acquire(name, patient);
-            List<CompletableFuture<Optional<Lease>>> followers = List.of(
-                    registry().acquireOrFollowAsync(name, patient),
-                    otherRegistry().acquireOrFollowAsync(name, patient));
+            List<CompletableFuture<Optional<Lease>>> followers = List.of(follow(registry()), follow(otherRegistry()));
             followers.forEach(follower -> follower.cancel(false));
             lead.close();
             assertFree();

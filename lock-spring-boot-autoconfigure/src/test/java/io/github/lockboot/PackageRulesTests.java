@@ -28,6 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class PackageRulesTests {
 
     private static final String BASE = "io.github.lockboot";
+    private static final String REGISTRY = BASE + ".registry";
     private static final String AOP = BASE + ".aop";
     private static final String INTERNAL = BASE + ".internal";
     private static final String REDIS = BASE + ".redis";
@@ -67,13 +68,13 @@ class PackageRulesTests {
 
     @Test
     void theMiddlePackagesDoNotKnowEachOtherNorTheTop() {
-        for (String middle : new String[] {AOP, REDIS, MEMORY, FENCING, OBSERVABILITY}) {
+        for (String middle : new String[] {AOP, REGISTRY, REDIS, MEMORY, FENCING, OBSERVABILITY}) {
             noClasses()
                     .that()
                     .resideInAPackage(middle + "..")
                     .should()
                     .dependOnClassesThat(JavaClass.Predicates.resideInAPackage(BASE + "..")
-                            .and(JavaClass.Predicates.resideOutsideOfPackages(BASE, INTERNAL, middle + "..")))
+                            .and(JavaClass.Predicates.resideOutsideOfPackages(BASE, INTERNAL, REGISTRY, middle + "..")))
                     .allowEmptyShould(true)
                     .check(MAIN);
         }
@@ -237,6 +238,7 @@ class PackageRulesTests {
                 CONNECTION,
                 PROTOCOL,
                 INTERNAL,
+                REGISTRY,
                 MEMORY,
                 FENCING,
                 OBSERVABILITY,
@@ -268,15 +270,17 @@ class PackageRulesTests {
                         "LockException",
                         "LockListener",
                         "LockLostException",
-                        "LockNames",
                         "LockNotAcquiredException",
                         "LockOptions",
                         "LockRegistry",
+                        "LockRuntime",
                         "LockTemplate",
                         "LockUnavailableException",
                         "LockUse",
                         "NamedLock",
                         "StaleTokenException");
+        assertThat(publicTypes(INTERNAL)).containsExactly("Futures", "LockNames", "Stopwatch");
+        assertThat(publicTypes(REGISTRY)).containsExactly("ConfiguredOptions");
         assertThat(publicTypes(AOP))
                 .containsExactly(
                         "DistributedLockAdvisor",

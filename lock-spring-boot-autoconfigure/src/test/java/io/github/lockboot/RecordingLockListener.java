@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /** Writes down what it is told: {@code "acquired a ASKED"}. */
-public final class RecordingLockListener implements LockListener {
+public final class RecordingLockListener implements LockRuntime.Listener {
 
     public final List<String> told = new CopyOnWriteArrayList<>();
     public final List<LockUse> uses = new CopyOnWriteArrayList<>();

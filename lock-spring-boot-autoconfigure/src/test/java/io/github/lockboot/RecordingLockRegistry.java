@@ -15,7 +15,7 @@ import java.util.concurrent.locks.Condition;
  * Locks that are free unless said to be taken, and what happens to them is written down. Nothing waits and nothing takes
  * time; what is asked for asynchronously is answered at once, unless {@link #answerLater} was called.
  */
-public final class RecordingLockRegistry implements LockRegistry {
+public final class RecordingLockRegistry implements LockRuntime {
 
     private final List<String> events = new CopyOnWriteArrayList<>();
     private final List<Duration> waits = new CopyOnWriteArrayList<>();
@@ -145,11 +145,24 @@ public final class RecordingLockRegistry implements LockRegistry {
     }
 
     @Override
-    public CompletableFuture<Optional<Lease>> acquireOrFollowAsync(String name, LockOptions options) {
-        waits.add(options.waitTime());
-        return completed.remove(name)
+    public CompletableFuture<Lease> acquireAsync(NamedLock lock, Duration wait) {
+        return acquireAsync(lock.getName(), lock.options().withWaitTime(wait));
+    }
+
+    @Override
+    public CompletableFuture<Optional<Lease>> acquireOrFollowAsync(NamedLock lock, Duration wait) {
+        waits.add(wait);
+        return completed.remove(lock.getName())
                 ? CompletableFuture.completedFuture(Optional.empty())
-                : LockRegistry.super.acquireOrFollowAsync(name, options);
+                : acquireAsync(lock, wait).thenApply(Optional::of);
+    }
+
+    @Override
+    public void complete(Lease lease) {
+        events.add("complete " + lease.name());
+        if (lost.contains(lease.name())) {
+            throw new LockLostException(lease.name(), lease.fencingToken(), "test");
+        }
     }
 
     private boolean isFree(String name, LockOptions options) {
@@ -199,7 +212,7 @@ public final class RecordingLockRegistry implements LockRegistry {
         }
 
         @Override
-        public Duration remaining() {
+        public Duration remainingLease() {
             return Duration.ofSeconds(isValid() ? 20 : 0);
         }
 
@@ -211,14 +224,6 @@ public final class RecordingLockRegistry implements LockRegistry {
         @Override
         public void close() {
             end(name, token);
-        }
-
-        @Override
-        public void complete() {
-            events.add("complete " + name);
-            if (lost.contains(name)) {
-                throw new LockLostException(name, token, "test");
-            }
         }
 
         @Override
@@ -250,6 +255,11 @@ public final class RecordingLockRegistry implements LockRegistry {
         @Override
         public String getName() {
             return name;
+        }
+
+        @Override
+        public LockOptions options() {
+            return options;
         }
 
         @Override

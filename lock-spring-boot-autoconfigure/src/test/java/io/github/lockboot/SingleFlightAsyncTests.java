@@ -93,7 +93,7 @@ class SingleFlightAsyncTests {
     void whoFindsNothingCachedAfterwardsLeadsNextInTheTimeLeft() throws Exception {
         Lease lead = registry.acquire(FLIGHT, LockOptions.defaults());
         CompletableFuture<String> next = template(elsewhere).singleFlightAsync("a", this::look, this::load);
-        lead.complete();
+        registry.complete(lead);
         upstream.complete("loaded");
         assertThat(Actor.get(next)).isEqualTo("loaded");
     }

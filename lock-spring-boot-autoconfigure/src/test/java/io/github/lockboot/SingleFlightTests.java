@@ -2,7 +2,6 @@ package io.github.lockboot;
 
 import java.io.IOException;
 import java.time.Duration;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -190,12 +189,12 @@ class SingleFlightTests {
     @Test
     void withoutFollowersACancelledWaitLeavesTheQueue() throws Exception {
         MemoryLockRegistry memory = new MemoryLockRegistry();
-        Lease held = memory.acquire("b", LockOptions.defaults());
-        new PlainRegistry(memory)
-                .acquireOrFollowAsync("b", LockOptions.defaults())
+        Lease held = memory.acquire(FLIGHT);
+        LockTemplate plain = new LockTemplate(new PlainRegistry(memory), Duration.ofMinutes(1));
+        plain.singleFlightAsync("a", () -> CompletableFuture.completedFuture(null), CompletableFuture<String>::new)
                 .cancel(false);
         held.close();
-        assertThat(memory.get("b").isLocked()).isFalse();
+        assertThat(memory.get(FLIGHT).isLocked()).isFalse();
     }
 
     /** What somebody writes who implements only what must be. */
@@ -204,16 +203,6 @@ class SingleFlightTests {
         @Override
         public NamedLock get(String name, LockOptions options) {
             return memory.get(name, options);
-        }
-
-        @Override
-        public Lease acquire(String name, LockOptions options) throws InterruptedException {
-            return memory.acquire(name, options);
-        }
-
-        @Override
-        public Optional<Lease> tryAcquire(String name, LockOptions options) throws InterruptedException {
-            return memory.tryAcquire(name, options);
         }
 
         @Override

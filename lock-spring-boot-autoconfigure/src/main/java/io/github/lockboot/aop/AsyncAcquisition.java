@@ -74,7 +74,7 @@ final class AsyncAcquisition {
         WantedLock next = wanted.get(index);
         CompletableFuture<Lease> request;
         try {
-            request = next.registry().acquireAsync(next.name(), next.optionsFor(start));
+            request = next.acquireAsync(start);
         } catch (RuntimeException refused) {
             fail(refused);
             return;

@@ -5,11 +5,11 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 import io.github.lockboot.Lease;
-import io.github.lockboot.LockContext;
 import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockNotAcquiredException;
-import io.github.lockboot.LockRegistry;
+import io.github.lockboot.LockRuntime;
 import io.github.lockboot.NamedLock;
+import io.github.lockboot.internal.Futures;
 
 /**
  * Takes all locks of a call or none, one after the other, on a thread that waits. If one was lost while another was waited for,
@@ -67,16 +67,18 @@ final class BlockingAcquisition {
     }
 
     private static HeldLock lock(WantedLock wanted, long start) throws InterruptedException {
-        LockRegistry registry = wanted.registry();
-        NamedLock lock = registry.get(wanted.name(), wanted.spec().options());
-        if (!lock.tryLock(TimeUnit.NANOSECONDS.convert(wanted.waitLeft(start)), TimeUnit.NANOSECONDS)) {
+        NamedLock lock = wanted.lock();
+        if (!lock.tryLock(TimeUnit.NANOSECONDS.convert(WantedLock.waitLeft(lock, start)), TimeUnit.NANOSECONDS)) {
             throw new LockNotAcquiredException(wanted.name(), since(start));
         }
-        return new HeldLock.ByThread(lock, LockContext.of(registry, wanted.name()));
+        return new HeldLock.ByThread(lock, LockRuntime.contextOf(lock));
     }
 
     private static HeldLock lease(WantedLock wanted, long start) throws InterruptedException {
-        Lease lease = wanted.registry().acquire(wanted.name(), wanted.optionsFor(start));
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+        Lease lease = Futures.await(wanted.acquireAsync(start));
         return HeldLock.ByCall.of(lease, wanted.spec().keep());
     }
 

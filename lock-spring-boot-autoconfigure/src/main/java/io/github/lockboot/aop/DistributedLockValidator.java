@@ -47,7 +47,7 @@ public final class DistributedLockValidator implements SmartInitializingSingleto
         this.overrides = overrides;
     }
 
-    /** {@return what annotated methods ask for, with the overrides of their groups; known once all singletons exist} */
+    /** {@return what annotated methods ask for, with the ttl that is set for their groups; known once all singletons exist} */
     public List<LockOptions> options() {
         return List.copyOf(options);
     }
@@ -101,11 +101,12 @@ public final class DistributedLockValidator implements SmartInitializingSingleto
             LockedMethod locked, Class<?> type, Map<String, LockOptions> overridden, Consumer<Finding> findings) {
         try {
             for (LockSpec spec : advisor.specs().get(locked.method(), type).specs()) {
-                LockOptions whole = spec.options().overriddenBy(overridden);
-                options.add(whole);
-                if (spec.keep() != null && Boolean.FALSE.equals(whole.renew())) {
+                LockOptions asked = spec.options();
+                LockOptions first = overridden.getOrDefault(asked.group(), LockOptions.defaults());
+                options.add(first.ttl() != null ? asked.withTtl(first.ttl()) : asked);
+                if (spec.keep() != null && Boolean.FALSE.equals(first.renew())) {
                     findings.accept(locked.finding(
-                            "has keepFor, and lock.locks.[" + whole.group()
+                            "has keepFor, and lock.locks.[" + asked.group()
                                     + "].renew is false, so the lock could end before its time",
                             "remove that property, or use its ttl instead of keepFor"));
                 }

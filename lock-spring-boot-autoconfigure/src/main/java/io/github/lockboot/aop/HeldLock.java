@@ -5,6 +5,7 @@ import java.util.concurrent.CompletableFuture;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockContext;
+import io.github.lockboot.LockRuntime;
 import io.github.lockboot.LockTemplate.Action;
 import io.github.lockboot.NamedLock;
 import org.jspecify.annotations.Nullable;
@@ -35,7 +36,7 @@ sealed interface HeldLock {
 
         @Override
         public <T extends @Nullable Object, E extends Throwable> T call(Action<T, E> action) throws E {
-            return lock.call(() -> context.call(action));
+            return LockRuntime.call(context, action);
         }
 
         @Override
@@ -60,12 +61,12 @@ sealed interface HeldLock {
             Lease lease, LockContext context, @Nullable Keep keep, long since) implements HeldLock {
 
         static ByCall of(Lease lease, @Nullable Keep keep) {
-            return new ByCall(lease, LockContext.of(lease), keep, System.nanoTime());
+            return new ByCall(lease, LockRuntime.contextOf(lease), keep, System.nanoTime());
         }
 
         @Override
         public <T extends @Nullable Object, E extends Throwable> T call(Action<T, E> action) throws E {
-            return lease.call(() -> context.call(action));
+            return LockRuntime.call(context, action);
         }
 
         @Override

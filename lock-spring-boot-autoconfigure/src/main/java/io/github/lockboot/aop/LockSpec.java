@@ -3,8 +3,8 @@ package io.github.lockboot.aop;
 import java.util.List;
 import java.util.function.Supplier;
 
-import io.github.lockboot.LockNames;
 import io.github.lockboot.LockOptions;
+import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockTemplate;
 import org.jspecify.annotations.Nullable;
 import org.springframework.expression.EvaluationContext;
@@ -12,7 +12,7 @@ import org.springframework.expression.EvaluationContext;
 /**
  * What one annotation of a method asks for.
  *
- * <p>The lock's name is what {@link LockNames#join} makes of name and key.
+ * <p>The lock's name is what {@link LockRegistry#nameOf} makes of name and key.
  *
  * @param name the literal namespace; empty for none, and then {@code key} is not
  * @param perElement whether each element of the only key expression's value is a key
@@ -48,7 +48,7 @@ record LockSpec(
         }
         if (perElement) {
             for (String element : key.get(0).evaluateElements(call.get())) {
-                wanted.add(new WantedLock(LockNames.join(name, element), this));
+                wanted.add(new WantedLock(LockRegistry.nameOf(name, element), this));
             }
         } else {
             wanted.add(new WantedLock(lockName(call), this));
@@ -65,6 +65,6 @@ record LockSpec(
         for (int i = 0; i < texts.length; i++) {
             texts[i] = key.get(i).evaluate(context);
         }
-        return LockNames.join(name, texts);
+        return LockRegistry.nameOf(name, texts);
     }
 }

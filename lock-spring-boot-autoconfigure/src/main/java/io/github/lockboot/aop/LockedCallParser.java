@@ -36,15 +36,7 @@ final class LockedCallParser {
             throw new InvalidLockDefinitionException(findings);
         }
         boolean mayHideWork = result == ResultKind.VALUE && LaterResult.canBeHiddenBy(method.resultType());
-        return new LockedCall(method, parsed, token, strategy(method, result, parsed, token), mayHideWork, shared);
-    }
-
-    private static CallStrategy strategy(
-            LockedMethod method, ResultKind result, List<LockSpec> specs, @Nullable TokenParameter token) {
-        CallStrategy general = result.strategy(method);
-        boolean plain =
-                result == ResultKind.VALUE && specs.size() == 1 && specs.get(0).isPlain() && token == null;
-        return plain ? new PlainCall(specs.get(0), general) : general;
+        return new LockedCall(method, parsed, token, result.strategy(method), mayHideWork, shared);
     }
 
     private static @Nullable TokenParameter token(

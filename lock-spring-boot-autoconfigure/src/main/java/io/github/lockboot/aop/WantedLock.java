@@ -5,9 +5,14 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 
+import io.github.lockboot.Lease;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
+import io.github.lockboot.LockRuntime;
+import io.github.lockboot.LockTemplate;
+import io.github.lockboot.NamedLock;
 
 /** A lock that a call needs. */
 record WantedLock(String name, LockSpec spec) {
@@ -35,30 +40,32 @@ record WantedLock(String name, LockSpec spec) {
         return name.equals(other.name) && spec.registry().equals(other.spec.registry());
     }
 
-    LockRegistry registry() {
-        return spec.template().get().registry();
+    /** A handle with the wait time of the template where nothing else is said. */
+    NamedLock lock() {
+        LockTemplate template = spec.template().get();
+        LockOptions options = spec.options();
+        return template.registry()
+                .get(name, options.waitTime() != null ? options : options.withWaitTime(template.waitTime()));
+    }
+
+    CompletableFuture<Lease> acquireAsync(long startNanos) {
+        LockRegistry registry = spec.template().get().registry();
+        NamedLock lock = lock();
+        Duration left = waitLeft(lock, startNanos);
+        return registry instanceof LockRuntime runtime
+                ? runtime.acquireAsync(lock, left)
+                : registry.acquireAsync(name, lock.options().withWaitTime(left));
     }
 
     /** Whether each of them may still be waited for in a call that began to wait then. */
     static boolean mayWait(List<WantedLock> wanted, long startNanos) {
-        return wanted.stream().noneMatch(next -> next.waitLeft(startNanos).isZero());
+        return wanted.stream()
+                .noneMatch(next -> waitLeft(next.lock(), startNanos).isZero());
     }
 
     /** How much of the wait time is left for a call that began to wait then. */
-    Duration waitLeft(long startNanos) {
-        return waitLeft(registry().configured(spec.options()), startNanos);
-    }
-
-    private Duration waitLeft(LockOptions options, long startNanos) {
-        Duration whole = Objects.requireNonNullElseGet(
-                options.waitTime(), () -> spec.template().get().waitTime());
-        Duration left = whole.minusNanos(System.nanoTime() - startNanos);
+    static Duration waitLeft(NamedLock lock, long startNanos) {
+        Duration left = Objects.requireNonNull(lock.options().waitTime()).minusNanos(System.nanoTime() - startNanos);
         return left.isNegative() ? Duration.ZERO : left;
-    }
-
-    /** The options for a lease that waits no longer than this call may. */
-    LockOptions optionsFor(long startNanos) {
-        LockOptions options = registry().configured(spec.options());
-        return options.withWaitTime(waitLeft(options, startNanos));
     }
 }

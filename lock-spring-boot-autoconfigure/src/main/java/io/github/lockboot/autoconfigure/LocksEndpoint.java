@@ -5,9 +5,9 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 
-import io.github.lockboot.LockNames;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockUse;
+import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.redis.RedisLockRegistry;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;

@@ -7,11 +7,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-import io.github.lockboot.LockListener;
+import io.github.lockboot.LockRuntime;
 import io.github.lockboot.LockUse;
 
 /** The locks that this instance holds or waits for, since the endpoint that shows them is there. */
-final class LocksInUse implements LockListener {
+final class LocksInUse implements LockRuntime.Listener {
 
     private final Map<LockUse, Step> uses = new ConcurrentHashMap<>();
 

@@ -6,50 +6,55 @@ import java.util.concurrent.ExecutionException;
 
 import org.jspecify.annotations.Nullable;
 
-/** Waiting for futures, and what they wrap failures in. */
+/** Waiting for futures, and their failures. */
 public final class Futures {
 
     private Futures() {}
 
     /**
-     * Waits for what the future completes with. An interrupt cancels it, unless it is completed by then.
+     * Waits for the future. An interrupt cancels it, unless it has completed by then: in that case the result counts, and the
+     * thread's interrupt flag is set.
      *
-     * @throws InterruptedException if interrupted before it was completed
+     * @param <T> what the future completes with
+     * @param future that throws only unchecked exceptions
+     * @return what it completed with
+     * @throws InterruptedException if interrupted during the wait; the future is cancelled then
      */
     public static <T extends @Nullable Object> T await(CompletableFuture<T> future) throws InterruptedException {
-        boolean interrupted = false;
         try {
-            while (true) {
-                try {
-                    return future.get();
-                } catch (InterruptedException interrupt) {
-                    if (future.cancel(false)) {
-                        throw interrupt;
-                    }
-                    interrupted = true; // it was completed first
-                } catch (ExecutionException failure) {
-                    if (failure.getCause() instanceof Error cause) {
-                        throw cause;
-                    }
-                    throw failure.getCause() instanceof RuntimeException cause
-                            ? cause
-                            : new IllegalStateException(failure.getCause());
+            try {
+                return future.get();
+            } catch (InterruptedException interrupt) {
+                if (future.cancel(false)) {
+                    throw interrupt;
                 }
+                Thread.currentThread().interrupt(); // it has completed first
+                return future.join();
             }
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
+        } catch (ExecutionException | CompletionException failure) {
+            throw unchecked(unwrap(failure));
         }
     }
 
-    /** {@return the failure itself, out of the wrappers that futures add} */
-    public static @Nullable Throwable unwrap(@Nullable Throwable failure) {
-        Throwable cause = failure;
-        while ((cause instanceof CompletionException || cause instanceof ExecutionException)
-                && cause.getCause() != null) {
-            cause = cause.getCause();
+    private static RuntimeException unchecked(Throwable failure) {
+        if (failure instanceof Error error) {
+            throw error;
         }
-        return cause;
+        return failure instanceof RuntimeException unchecked ? unchecked : new IllegalStateException(failure);
+    }
+
+    /**
+     * {@return the failure itself where a stage or a future has wrapped it}
+     *
+     * @param failure of a stage or future
+     */
+    public static Throwable unwrap(Throwable failure) {
+        Throwable inner = failure;
+        Throwable cause = failure.getCause();
+        while ((inner instanceof CompletionException || inner instanceof ExecutionException) && cause != null) {
+            inner = cause;
+            cause = inner.getCause();
+        }
+        return inner;
     }
 }

@@ -7,12 +7,13 @@ import java.util.function.Consumer;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockLostException;
-import io.github.lockboot.LockNames;
+import io.github.lockboot.LockRuntime;
 import io.github.lockboot.LockTemplate;
+import io.github.lockboot.internal.LockNames;
 import org.jspecify.annotations.Nullable;
 
 /** One hold, from grant to release or loss. What changes in it is guarded by the mutex of its locks. */
-final class MemoryHold implements Lease {
+final class MemoryHold implements Lease, LockRuntime.Scope {
 
     private enum State {
         HELD,
@@ -123,7 +124,7 @@ final class MemoryHold implements Lease {
     }
 
     @Override
-    public Duration remaining() {
+    public Duration remainingLease() {
         return locks.inOrder(
                 name(), slot -> isHeld() ? Duration.ofNanos(lifetime.remaining(locks.now() - start)) : Duration.ZERO);
     }
@@ -148,8 +149,8 @@ final class MemoryHold implements Lease {
         end(Slot::vacate);
     }
 
-    @Override
-    public void complete() {
+    /** As {@link #close}, and ends the wait of all who follow. */
+    void complete() {
         end(Slot::complete);
     }
 

@@ -10,15 +10,16 @@ import java.util.concurrent.locks.Condition;
 import java.util.function.Function;
 
 import io.github.lockboot.Lease;
-import io.github.lockboot.LockNames;
 import io.github.lockboot.LockOptions;
+import io.github.lockboot.LockRuntime;
 import io.github.lockboot.LockTemplate;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.NamedLock;
+import io.github.lockboot.internal.LockNames;
 import org.jspecify.annotations.Nullable;
 
 /** A handle without state of its own: ownership by thread and reentrancy on top of the slot of its name. */
-final class MemoryLock implements NamedLock {
+final class MemoryLock implements NamedLock, LockRuntime.Scope {
 
     private final MemoryLockRegistry registry;
     private final MemoryLocks locks;
@@ -35,6 +36,11 @@ final class MemoryLock implements NamedLock {
     @Override
     public String getName() {
         return name;
+    }
+
+    @Override
+    public LockOptions options() {
+        return options;
     }
 
     @Override
@@ -178,7 +184,7 @@ final class MemoryLock implements NamedLock {
 
     @Override
     public Duration remainingLease() {
-        return withMine(Duration.ZERO, MemoryHold::remaining);
+        return withMine(Duration.ZERO, MemoryHold::remainingLease);
     }
 
     @Override
@@ -236,7 +242,7 @@ final class MemoryLock implements NamedLock {
     }
 
     /** One of the holds that a thread counts. */
-    private final class OneHold implements Lease {
+    private final class OneHold implements Lease, LockRuntime.Scope {
 
         private final MemoryHold hold;
         private final AtomicBoolean closed = new AtomicBoolean();
@@ -261,8 +267,8 @@ final class MemoryLock implements NamedLock {
         }
 
         @Override
-        public Duration remaining() {
-            return isValid() ? hold.remaining() : Duration.ZERO;
+        public Duration remainingLease() {
+            return isValid() ? hold.remainingLease() : Duration.ZERO;
         }
 
         @Override

@@ -7,18 +7,17 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.ExecutionException;
 import java.util.function.Function;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockListener;
-import io.github.lockboot.LockNames;
 import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.LockOptions;
-import io.github.lockboot.LockRegistry;
+import io.github.lockboot.LockRuntime;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.NamedLock;
+import io.github.lockboot.internal.LockNames;
+import io.github.lockboot.registry.ConfiguredOptions;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,18 +31,12 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe. Callbacks and asynchronous answers come on daemon threads that end when idle.
  */
-public final class MemoryLockRegistry implements LockRegistry, AutoCloseable {
+public final class MemoryLockRegistry implements LockRuntime, AutoCloseable {
 
     static final String CLOSED = "the registry is closed";
 
-    private static final LockOptions DEFAULTS = LockOptions.defaults()
-            .withTtl(Duration.ofSeconds(30))
-            .withWaitTime(Duration.ofSeconds(10))
-            .withRenewal();
-
     private final MemoryLocks locks;
-    private final LockOptions defaults;
-    private final Map<String, LockOptions> overrides;
+    private final ConfiguredOptions options;
     private volatile boolean closed;
     private volatile List<LockListener> listeners = List.of();
 
@@ -68,13 +61,12 @@ public final class MemoryLockRegistry implements LockRegistry, AutoCloseable {
      * @param overrides what comes before the options of a lock, by {@link LockOptions#group()}
      */
     public MemoryLockRegistry(LockOptions defaults, Map<String, LockOptions> overrides) {
-        this(new MemoryLocks(), defaults.orElse(DEFAULTS), Map.copyOf(overrides));
+        this(new MemoryLocks(), new ConfiguredOptions(defaults, overrides));
     }
 
-    private MemoryLockRegistry(MemoryLocks locks, LockOptions defaults, Map<String, LockOptions> overrides) {
+    private MemoryLockRegistry(MemoryLocks locks, ConfiguredOptions options) {
         this.locks = locks;
-        this.defaults = defaults;
-        this.overrides = overrides;
+        this.options = options;
     }
 
     /**
@@ -82,7 +74,7 @@ public final class MemoryLockRegistry implements LockRegistry, AutoCloseable {
      * and to which nobody listens}
      */
     public MemoryLockRegistry another() {
-        return new MemoryLockRegistry(locks, defaults, overrides);
+        return new MemoryLockRegistry(locks, options);
     }
 
     // --- mishaps ----------------------------------------------------------------------------------------------
@@ -110,8 +102,8 @@ public final class MemoryLockRegistry implements LockRegistry, AutoCloseable {
     public Lease steal(String name) {
         CompletableFuture<@Nullable MemoryHold> unasked = new CompletableFuture<>();
         MemoryUse unheard = new MemoryUse(locks, List.of(), name, null, null);
-        Request thief =
-                new Request(this, LockNames.valid(name), null, defaults, Lifetime.NEVER, null, unheard, unasked);
+        Request thief = new Request(
+                this, LockNames.valid(name), null, options.defaults(), Lifetime.NEVER, null, unheard, unasked);
         return locks.inOrder(name, slot -> {
             slot.lose("another took it");
             return slot.grant(thief);
@@ -135,74 +127,41 @@ public final class MemoryLockRegistry implements LockRegistry, AutoCloseable {
     // --- locks ------------------------------------------------------------------------------------------------
 
     @Override
-    public LockOptions configured(LockOptions options) {
-        return options.overriddenBy(overrides);
-    }
-
-    @Override
     public NamedLock get(String name, LockOptions options) {
-        return new MemoryLock(
-                this, locks, LockNames.valid(name), configured(options).orElse(defaults));
-    }
-
-    @Override
-    public Lease acquire(String name, LockOptions options) throws InterruptedException {
-        if (Thread.interrupted()) {
-            throw new InterruptedException();
-        }
-        CompletableFuture<Lease> lease = acquireAsync(name, options);
-        try {
-            return lease.get();
-        } catch (InterruptedException interrupt) {
-            if (lease.cancel(false)) {
-                throw interrupt;
-            }
-            Thread.currentThread().interrupt(); // decided first
-        } catch (ExecutionException failure) {
-            // comes out of join, too
-        }
-        try {
-            return lease.join();
-        } catch (CompletionException failure) {
-            throw failure.getCause() instanceof RuntimeException cause ? cause : failure;
-        }
-    }
-
-    @Override
-    public Optional<Lease> tryAcquire(String name, LockOptions options) throws InterruptedException {
-        try {
-            return Optional.of(acquire(name, options));
-        } catch (LockNotAcquiredException held) {
-            return Optional.empty();
-        }
+        return new MemoryLock(this, locks, LockNames.valid(name), this.options.resolve(options));
     }
 
     @Override
     public CompletableFuture<Lease> acquireAsync(String name, LockOptions options) {
-        return acquire(name, options, new CompletableFuture<>(), lease -> lease, null);
+        NamedLock lock = get(name, options);
+        return acquireAsync(lock, Objects.requireNonNull(lock.options().waitTime()));
     }
 
     @Override
-    public CompletableFuture<Optional<Lease>> acquireOrFollowAsync(String name, LockOptions options) {
+    public CompletableFuture<Lease> acquireAsync(NamedLock lock, Duration wait) {
+        return acquire(lock, wait, new CompletableFuture<>(), lease -> lease, null);
+    }
+
+    @Override
+    public CompletableFuture<Optional<Lease>> acquireOrFollowAsync(NamedLock lock, Duration wait) {
         CompletableFuture<Optional<Lease>> lease = new CompletableFuture<>();
         return acquire(
-                name,
-                options,
-                lease,
-                Optional::of,
-                () -> locks.workers().execute(() -> lease.complete(Optional.empty())));
+                lock, wait, lease, Optional::of, () -> locks.workers().execute(() -> lease.complete(Optional.empty())));
+    }
+
+    @Override
+    public void complete(Lease lease) {
+        ((MemoryHold) lease).complete();
     }
 
     private <T> CompletableFuture<T> acquire(
-            String name,
-            LockOptions options,
+            NamedLock lock,
+            Duration wait,
             CompletableFuture<T> lease,
             Function<Lease, T> result,
             @Nullable Runnable completed) {
-        LockOptions whole = configured(options).orElse(defaults);
         long start = locks.now();
-        long wait = Lifetime.nanos(Objects.requireNonNull(whole.waitTime()));
-        Request request = request(LockNames.valid(name), null, whole, wait, completed);
+        Request request = request(lock.getName(), null, lock.options(), Lifetime.nanos(wait), completed);
         request.answer()
                 .whenCompleteAsync(
                         (hold, failure) -> {
@@ -212,7 +171,7 @@ public final class MemoryLockRegistry implements LockRegistry, AutoCloseable {
                             } else if (hold == null) {
                                 request.use().notAcquired();
                                 Duration waited = Duration.ofNanos(locks.now() - start);
-                                lease.completeExceptionally(new LockNotAcquiredException(name, waited));
+                                lease.completeExceptionally(new LockNotAcquiredException(lock.getName(), waited));
                             } else {
                                 request.use().acquired(hold);
                                 if (!lease.complete(result.apply(hold))) {

@@ -8,9 +8,10 @@ import java.util.function.Consumer;
 
 import io.github.lockboot.LockListener;
 import io.github.lockboot.LockListener.Origin;
-import io.github.lockboot.LockNames;
+import io.github.lockboot.LockRuntime;
 import io.github.lockboot.LockTemplate.Action;
 import io.github.lockboot.LockUse;
+import io.github.lockboot.internal.LockNames;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -69,7 +70,7 @@ final class MemoryUse implements LockUse {
     }
 
     void followed() {
-        tell(listener -> listener.followed(this, since(requestedAt)));
+        tell(listener -> LockRuntime.Listener.followed(listener, this, since(requestedAt)));
     }
 
     void unavailable() {
@@ -150,7 +151,7 @@ final class MemoryUse implements LockUse {
     @Override
     public Duration remainingLease() {
         MemoryHold held = hold;
-        return held == null ? Duration.ZERO : held.remaining();
+        return held == null ? Duration.ZERO : held.remainingLease();
     }
 
     @Override

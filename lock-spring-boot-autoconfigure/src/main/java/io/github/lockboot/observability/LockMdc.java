@@ -1,8 +1,8 @@
 package io.github.lockboot.observability;
 
 import io.github.lockboot.LockListener;
-import io.github.lockboot.LockNames;
 import io.github.lockboot.LockUse;
+import io.github.lockboot.internal.LockNames;
 import org.slf4j.MDC;
 
 /** Names the lock in the logging context while something runs under it. */

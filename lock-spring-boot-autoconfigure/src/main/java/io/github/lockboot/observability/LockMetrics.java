@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import io.github.lockboot.LockListener;
+import io.github.lockboot.LockRuntime;
 import io.github.lockboot.LockUse;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
@@ -20,7 +20,7 @@ import static java.util.Objects.requireNonNull;
  * Counts and times locks. Every meter is tagged with the group of the lock as {@code name}, never with its name or key, and all
  * meters of a group are there, at zero, from its first use on.
  */
-public final class LockMetrics implements LockListener {
+public final class LockMetrics implements LockRuntime.Listener {
 
     private final MeterRegistry registry;
     private final Map<String, Meters> groups = new ConcurrentHashMap<>();

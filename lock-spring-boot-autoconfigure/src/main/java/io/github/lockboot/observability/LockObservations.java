@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-import io.github.lockboot.LockListener;
+import io.github.lockboot.LockRuntime;
 import io.github.lockboot.LockUse;
 import io.github.lockboot.observability.LockObservation.Key;
 import io.micrometer.observation.Observation;
@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * Observes uses of locks, below what the requesting thread observes at the time. While a locked body runs, its hold is the
  * current observation of the thread, so what the body observes is a child of the hold.
  */
-public final class LockObservations implements LockListener {
+public final class LockObservations implements LockRuntime.Listener {
 
     private static final String NONE = "none";
 

@@ -1,16 +1,19 @@
 package io.github.lockboot.redis;
 
 import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Condition;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockLostException;
-import io.github.lockboot.LockNames;
 import io.github.lockboot.LockOptions;
+import io.github.lockboot.LockRuntime;
 import io.github.lockboot.LockTemplate;
 import io.github.lockboot.NamedLock;
+import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.redis.engine.Hold;
 import io.github.lockboot.redis.engine.LockEngine;
 import io.github.lockboot.redis.engine.LockRequest;
@@ -20,20 +23,35 @@ import org.jspecify.annotations.Nullable;
  * A lock on Redis, as {@link java.util.concurrent.locks.Lock} specifies it: ownership by thread and reentrancy, on top of the
  * queue of this JVM for the name. A handle without state of its own.
  */
-public final class RedisLock implements NamedLock {
+public final class RedisLock implements NamedLock, LockRuntime.Scope {
 
     private final LockEngine engine;
+    private final LockOptions options;
     private final LockRequest request;
 
-    /** @param request what each call asks for, but for the time it waits */
-    RedisLock(LockEngine engine, LockRequest request) {
+    /** @param options complete ones */
+    RedisLock(LockEngine engine, String name, LockOptions options) {
         this.engine = engine;
-        this.request = request;
+        this.options = options;
+        this.request = LockRequest.of(name, options);
     }
 
     @Override
     public String getName() {
         return request.name();
+    }
+
+    @Override
+    public LockOptions options() {
+        return options;
+    }
+
+    CompletableFuture<Lease> acquireAsync(Duration wait) {
+        return engine.acquireAsync(request.waiting(LockRequest.nanosOf(wait)));
+    }
+
+    CompletableFuture<Optional<Lease>> acquireOrFollowAsync(Duration wait) {
+        return engine.acquireOrFollowAsync(request.waiting(LockRequest.nanosOf(wait)));
     }
 
     // --- taking -----------------------------------------------------------------------------------------------
@@ -135,7 +153,7 @@ public final class RedisLock implements NamedLock {
     @Override
     public Duration remainingLease() {
         Hold mine = mine();
-        return mine == null ? Duration.ZERO : mine.remaining();
+        return mine == null ? Duration.ZERO : mine.remainingLease();
     }
 
     @Override
@@ -183,7 +201,7 @@ public final class RedisLock implements NamedLock {
     }
 
     /** One of the holds that a thread counts. */
-    private final class OneHold implements Lease {
+    private final class OneHold implements Lease, LockRuntime.Scope {
 
         private final Hold hold;
         private final AtomicBoolean closed = new AtomicBoolean();
@@ -208,8 +226,8 @@ public final class RedisLock implements NamedLock {
         }
 
         @Override
-        public Duration remaining() {
-            return isValid() ? hold.remaining() : Duration.ZERO;
+        public Duration remainingLease() {
+            return isValid() ? hold.remainingLease() : Duration.ZERO;
         }
 
         @Override

@@ -8,9 +8,9 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
-import io.github.lockboot.LockNames;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.internal.Futures;
+import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.redis.engine.LockEngine;
 import io.github.lockboot.redis.protocol.LockStore;
 import io.github.lockboot.redis.protocol.LuaScript;

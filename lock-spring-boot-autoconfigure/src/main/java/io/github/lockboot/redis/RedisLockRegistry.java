@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -13,16 +14,16 @@ import java.util.function.Supplier;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockListener;
-import io.github.lockboot.LockNames;
-import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.LockOptions;
-import io.github.lockboot.LockRegistry;
+import io.github.lockboot.LockRuntime;
 import io.github.lockboot.NamedLock;
-import io.github.lockboot.internal.Futures;
+import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.redis.connection.Connections;
 import io.github.lockboot.redis.engine.EngineContext;
+import io.github.lockboot.redis.engine.Hold;
 import io.github.lockboot.redis.engine.LockEngine;
 import io.github.lockboot.redis.engine.LockRequest;
+import io.github.lockboot.registry.ConfiguredOptions;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
@@ -33,12 +34,11 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
  * first lock, and one for the channel on which Redis pushes grants, when somebody first waits. Another client's factory is used
  * as it is.
  */
-public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
+public final class RedisLockRegistry implements LockRuntime, AutoCloseable {
 
     private final RedisConnectionFactory connectionFactory;
     private final String keyPrefix;
-    private final LockOptions defaults;
-    private final Map<String, LockOptions> overrides;
+    private final ConfiguredOptions options;
     private final Duration closeTimeout;
     private final Supplier<Assembly> assembler;
     private final List<LockListener> firstListeners;
@@ -49,11 +49,7 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
     private RedisLockRegistry(Builder builder) {
         this.connectionFactory = builder.connectionFactory;
         this.keyPrefix = builder.keyPrefix;
-        this.defaults = builder.defaults.orElse(LockOptions.defaults()
-                .withTtl(Duration.ofSeconds(30))
-                .withWaitTime(Duration.ofSeconds(10))
-                .withRenewal());
-        this.overrides = builder.overrides;
+        this.options = new ConfiguredOptions(builder.defaults, builder.overrides);
         this.closeTimeout = builder.commandTimeout;
         this.assembler = builder.assembler();
         this.firstListeners = new ArrayList<>(builder.listeners);
@@ -90,32 +86,33 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
     }
 
     @Override
-    public LockOptions configured(LockOptions options) {
-        return options.overriddenBy(overrides);
-    }
-
-    @Override
     public NamedLock get(String name, LockOptions options) {
-        return new RedisLock(engine(), request(name, options));
+        return lock(name, options);
     }
 
-    @Override
-    public Lease acquire(String name, LockOptions options) throws InterruptedException {
-        return Futures.await(acquireAsync(name, options));
-    }
-
-    @Override
-    public Optional<Lease> tryAcquire(String name, LockOptions options) throws InterruptedException {
-        try {
-            return Optional.of(acquire(name, options));
-        } catch (LockNotAcquiredException held) {
-            return Optional.empty();
-        }
+    private RedisLock lock(String name, LockOptions options) {
+        return new RedisLock(engine(), LockNames.valid(name), this.options.resolve(options));
     }
 
     @Override
     public CompletableFuture<Lease> acquireAsync(String name, LockOptions options) {
-        return engine().acquireAsync(request(name, options));
+        RedisLock lock = lock(name, options);
+        return lock.acquireAsync(Objects.requireNonNull(lock.options().waitTime()));
+    }
+
+    @Override
+    public CompletableFuture<Lease> acquireAsync(NamedLock lock, Duration wait) {
+        return ((RedisLock) lock).acquireAsync(wait);
+    }
+
+    @Override
+    public CompletableFuture<Optional<Lease>> acquireOrFollowAsync(NamedLock lock, Duration wait) {
+        return ((RedisLock) lock).acquireOrFollowAsync(wait);
+    }
+
+    @Override
+    public void complete(Lease lease) {
+        ((Hold) lease).complete();
     }
 
     @Override
@@ -133,11 +130,6 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
     /** {@return what operators want to know of these locks, or to do to them} */
     public RedisLockInspector inspector() {
         return assembly().inspector();
-    }
-
-    @Override
-    public CompletableFuture<Optional<Lease>> acquireOrFollowAsync(String name, LockOptions options) {
-        return engine().acquireOrFollowAsync(request(name, options));
     }
 
     /**
@@ -211,11 +203,7 @@ public final class RedisLockRegistry implements LockRegistry, AutoCloseable {
     /** What it is, on one line: the kind of Redis, its version once {@link #check} has asked for it, key prefix and defaults. */
     @Override
     public String toString() {
-        return new Summary(Connections.kindOf(connectionFactory), keyPrefix, defaults).with(servers);
-    }
-
-    private LockRequest request(String name, LockOptions options) {
-        return LockRequest.of(LockNames.valid(name), configured(options).orElse(defaults));
+        return new Summary(Connections.kindOf(connectionFactory), keyPrefix, options.defaults()).with(servers);
     }
 
     /** Settings of a registry. Every setter throws {@link IllegalArgumentException} for what no registry may have. */

@@ -2,8 +2,8 @@ package io.github.lockboot.redis;
 
 import java.time.Duration;
 
-import io.github.lockboot.LockNames;
 import io.github.lockboot.LockOptions;
+import io.github.lockboot.internal.LockNames;
 import org.jspecify.annotations.Nullable;
 
 /** What operators want to know of a registry first, on one line. */

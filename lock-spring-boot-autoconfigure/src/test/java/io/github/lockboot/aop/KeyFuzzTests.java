@@ -10,7 +10,7 @@ import java.util.UUID;
 
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.Fuzz;
-import io.github.lockboot.LockNames;
+import io.github.lockboot.internal.LockNames;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;

@@ -153,7 +153,7 @@ class LockContextTests {
             LockContext context = LockContext.current();
             assertThat(context.name()).isEqualTo("plain");
             assertThat(context.fencingToken()).isEqualTo(7);
-            assertThat(context.remaining()).isEqualTo(Duration.ofSeconds(20));
+            assertThat(context.remainingLease()).isEqualTo(Duration.ofSeconds(20));
             assertThat(context.isValid()).isTrue();
         }
 
@@ -166,10 +166,10 @@ class LockContextTests {
         void kept() {
             assertThat(LockContext.current().name()).isEqualTo("kept");
             assertThat(LockContext.current().fencingToken()).isEqualTo(101);
-            assertThat(LockContext.current().remaining()).isEqualTo(Duration.ofSeconds(20));
+            assertThat(LockContext.current().remainingLease()).isEqualTo(Duration.ofSeconds(20));
             registry.lose("kept");
             assertThat(LockContext.current().isValid()).isFalse();
-            assertThat(LockContext.current().remaining()).isZero();
+            assertThat(LockContext.current().remainingLease()).isZero();
             throw new KeptException();
         }
 

@@ -10,6 +10,7 @@ import io.github.lockboot.DistributedLock;
 import io.github.lockboot.DistributedLock.IfNotAcquired;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockNotAcquiredException;
+import io.github.lockboot.RecordingLockListener;
 import io.github.lockboot.memory.MemoryLockRegistry;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -121,6 +122,8 @@ class LockInterruptTests {
     @Test
     void anInterruptOfAnExecutorsThreadIsToldAsOne() {
         Lease other = registry.another().steal("x");
+        RecordingLockListener listener = new RecordingLockListener();
+        registry.addListener(listener);
         runner.withBean(TaskExecutor.class, () -> task -> caller.begin(task::run))
                 .withBean(AsyncWork.class)
                 .withUserConfiguration(AsyncConfiguration.class)
@@ -128,7 +131,8 @@ class LockInterruptTests {
                     CompletableFuture<String> result =
                             context.getBean(AsyncWork.class).run();
                     Actor.await(
-                            "it waits with the first", () -> registry.get("a").isLocked() && caller.isWaiting());
+                            "it waits with the first",
+                            () -> listener.told.contains("requested x") && caller.isWaiting());
                     caller.interrupt();
                     assertThat(result)
                             .failsWithin(Duration.ofSeconds(10))

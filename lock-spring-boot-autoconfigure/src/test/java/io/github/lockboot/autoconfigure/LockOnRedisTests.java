@@ -249,7 +249,7 @@ class LockOnRedisTests {
         long token(String key, @FencingToken long token) {
             assertThat(LockContext.current().isValid()).isTrue();
             assertThat(LockContext.current().fencingToken()).isEqualTo(token);
-            assertThat(LockContext.current().remaining()).isPositive();
+            assertThat(LockContext.current().remainingLease()).isPositive();
             return token;
         }
 

@@ -1,7 +1,6 @@
 package io.github.lockboot.autoconfigure;
 
 import java.time.Duration;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -38,7 +37,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-/** {@code lock.locks.<name>} wins over annotations and over options. */
+/** {@code lock.locks.<group>} wins over annotations and over options. */
 @ExtendWith(OutputCaptureExtension.class)
 class LockOverridesTests {
 
@@ -70,17 +69,17 @@ class LockOverridesTests {
 
         @DistributedLock(name = "order", key = "#id", ttl = "100s", waitTime = "30s")
         Duration order(String id) {
-            return LockContext.current().remaining();
+            return LockContext.current().remainingLease();
         }
 
         @DistributedLock(name = "order", key = "#id", ttl = "100s", waitTime = "30s")
         CompletableFuture<Duration> orderAsync(String id) {
-            return CompletableFuture.completedFuture(LockContext.current().remaining());
+            return CompletableFuture.completedFuture(LockContext.current().remainingLease());
         }
 
         @DistributedLock(key = "#id")
         Duration unnamed(String id) {
-            return LockContext.current().remaining();
+            return LockContext.current().remainingLease();
         }
 
         @DistributedLock(name = "submit", key = "#id", keepFor = "1s")
@@ -119,10 +118,10 @@ class LockOverridesTests {
                     assertAbout(lock.remainingLease(), 20);
                     lock.unlock();
                     try (Lease lease = acquire(registry, "c", orders())) {
-                        assertAbout(lease.remaining(), 20);
+                        assertAbout(lease.remainingLease(), 20);
                     }
                     try (Lease other = acquire(registry, "c", orders().withGroup("other"))) {
-                        assertAbout(other.remaining(), 100);
+                        assertAbout(other.remainingLease(), 100);
                     }
                 },
                 "lock.locks.order.ttl=20s",
@@ -201,17 +200,6 @@ class LockOverridesTests {
                     }
                 },
                 "lock.locks.order.wait-time=0");
-    }
-
-    @Test
-    void anOverrideIsAppliedOnce() {
-        LockOptions override = LockOptions.defaults().withWaitTime(Duration.ofSeconds(5));
-        LockOptions once = orders().overriddenBy(Map.of("order", override));
-        assertThat(once.waitTime()).isEqualTo(Duration.ofSeconds(5));
-        assertThat(once.ttl()).isEqualTo(FIRST);
-        LockOptions left = once.withWaitTime(Duration.ofSeconds(1));
-        assertThat(left.overriddenBy(Map.of("order", override))).isEqualTo(left);
-        assertThat(orders().overriddenBy(Map.of("other", override))).isEqualTo(orders());
     }
 
     // --- what is wrong ----------------------------------------------------------------------------------------

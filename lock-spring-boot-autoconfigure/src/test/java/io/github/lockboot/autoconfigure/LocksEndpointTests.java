@@ -6,10 +6,10 @@ import java.util.concurrent.CompletableFuture;
 
 import io.github.lockboot.Actor;
 import io.github.lockboot.Lease;
-import io.github.lockboot.LockNames;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.internal.LockNames;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;

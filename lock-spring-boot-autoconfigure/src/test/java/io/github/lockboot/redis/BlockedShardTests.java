@@ -138,7 +138,8 @@ class BlockedShardTests {
                 longest = Math.max(longest, Figures.millisSince(released));
                 handovers++;
             }
-            assertThat(held).allSatisfy(lease -> assertThat(lease.remaining()).isGreaterThan(TTL.dividedBy(3)));
+            assertThat(held)
+                    .allSatisfy(lease -> assertThat(lease.remainingLease()).isGreaterThan(TTL.dividedBy(3)));
         }
         Figures.report(
                 "one of three shards blocked for %d s: %d leases renewed, %d hand-overs on the others, longest %d ms",

@@ -13,7 +13,6 @@ import io.github.lockboot.Figures;
 import io.github.lockboot.Fuzz;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockLostException;
-import io.github.lockboot.LockNames;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.LogReader;
@@ -21,6 +20,7 @@ import io.github.lockboot.NamedLock;
 import io.github.lockboot.fixture.AclUser;
 import io.github.lockboot.fixture.RedisProbe;
 import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.internal.LockNames;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -319,12 +319,11 @@ class HostileRedisTests {
     void aForgedCompletionCostsFollowersALookAndNoMore() throws Exception {
         RedisLockRegistry leading = registries.registry();
         RedisLockRegistry following = registries.registry();
-        Lease lead = leading.acquireOrFollowAsync("flight:x", LockOptions.defaults())
+        Lease lead = leading.acquireOrFollowAsync(leading.get("flight:x"), WAIT)
                 .get(5, TimeUnit.SECONDS)
                 .orElseThrow();
         for (int i = 0; i < 20; i++) {
-            var follower = following.acquireOrFollowAsync(
-                    "flight:x", LockOptions.defaults().withWaitTime(WAIT));
+            var follower = following.acquireOrFollowAsync(following.get("flight:x"), WAIT);
             Actor.await(
                     "queued, or told by a message that was for the one before it",
                     () -> follower.isDone() || redis.command("HGET", "lock:flight:x", "queue") != null);

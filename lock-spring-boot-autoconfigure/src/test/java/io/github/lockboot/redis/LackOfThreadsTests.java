@@ -26,6 +26,8 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 class LackOfThreadsTests {
 
     private static final Terms TERMS = new Terms(2_000, true);
+    private static final LockOptions OPTIONS =
+            LockOptions.defaults().withTtl(Duration.ofSeconds(2)).withRenewal();
     private static final EngineContext.Settings SETTINGS =
             new EngineContext.Settings(Duration.ofSeconds(2), Duration.ofMillis(20), Duration.ofSeconds(1), 64);
 
@@ -70,7 +72,7 @@ class LackOfThreadsTests {
     }
 
     private NamedLock lock(String name) {
-        return new RedisLock(assembly.engine(), new LockRequest(name, null, TERMS, 0, 0, false));
+        return new RedisLock(assembly.engine(), name, OPTIONS);
     }
 
     private CompletableFuture<Lease> acquire(String name, Duration wait) {

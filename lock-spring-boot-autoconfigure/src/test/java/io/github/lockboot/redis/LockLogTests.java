@@ -6,7 +6,7 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
-import io.github.lockboot.LockNames;
+import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.redis.engine.ScriptedEngine;
 import io.github.lockboot.redis.protocol.Reply;
 import org.junit.jupiter.api.AfterEach;

@@ -89,7 +89,7 @@ class ApiTests extends OnRedis {
     @Test
     void allOrNone() throws Exception {
         // tag::all
-        Lock both = registry.getAll(List.of("account:a", "account:b"));
+        Lock both = registry.allOf(List.of("account:a", "account:b"));
         both.lock();
         try {
             move("a", "b");

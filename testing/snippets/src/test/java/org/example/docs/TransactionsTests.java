@@ -51,12 +51,11 @@ class TransactionsTests extends OnRedis {
         atOnce(8, () -> {
             String id = "a";
             // tag::template
-            template.execute("account:" + id, () -> {
+            template.executeWithoutResult("account:" + id, () -> {
                 transactions.executeWithoutResult(status -> {
                     int balance = balance();
                     jdbc.update("update account set balance = ? where id = ?", balance + 1, id);
                 });
-                return null;
             });
             // end::template
             return null;

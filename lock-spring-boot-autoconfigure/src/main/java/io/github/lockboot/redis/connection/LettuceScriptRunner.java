@@ -279,7 +279,7 @@ final class LettuceScriptRunner implements ScriptRunner {
             RedisFuture<Reply> sent =
                     dispatch(link, CommandType.EVALSHA, call.script().getSha1());
             sent.whenComplete((reply, failure) -> {
-                if (Futures.unwrap(failure) instanceof RedisNoScriptException) {
+                if (failure != null && Futures.unwrap(failure) instanceof RedisNoScriptException) {
                     dispatch(link, CommandType.EVAL, call.script().getScriptAsString())
                             .whenComplete(this::onAnswer);
                 } else {

@@ -235,7 +235,7 @@ final class Acquisition implements Renewer.Renewable {
         } else if (reply instanceof Reply.NotOwner) {
             ask(true); // the unlock that was to queue this id came too late for that
         } else {
-            onFailedQuestion(Futures.unwrap(failure));
+            onFailedQuestion(failure == null ? null : Futures.unwrap(failure));
         }
     }
 

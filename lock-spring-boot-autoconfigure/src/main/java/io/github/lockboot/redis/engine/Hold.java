@@ -14,9 +14,10 @@ import java.util.function.Function;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockListener.Origin;
 import io.github.lockboot.LockLostException;
-import io.github.lockboot.LockNames;
+import io.github.lockboot.LockRuntime;
 import io.github.lockboot.LockTemplate;
 import io.github.lockboot.internal.Futures;
+import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.internal.Timer;
 import io.github.lockboot.internal.Unexpected;
 import io.github.lockboot.redis.protocol.Headroom;
@@ -37,7 +38,7 @@ import org.jspecify.annotations.Nullable;
  * GRANTED: the waiter may not have seen it yet, and it can be taken back. HELD: the waiter has it, as long as the lease of the grant
  * is certain. The other three are final.
  */
-public final class Hold implements Lease, Waiter.Outcome {
+public final class Hold implements Lease, LockRuntime.Scope, Waiter.Outcome {
 
     private enum State {
         GRANTED,
@@ -145,7 +146,7 @@ public final class Hold implements Lease, Waiter.Outcome {
     }
 
     @Override
-    public Duration remaining() {
+    public Duration remainingLease() {
         return isValid() ? Duration.ofNanos(Math.max(0, grant.deadline() - context.nanoTime())) : Duration.ZERO;
     }
 
@@ -245,7 +246,7 @@ public final class Hold implements Lease, Waiter.Outcome {
         end(releaser::release);
     }
 
-    @Override
+    /** As {@link #close}, and ends the wait of all who follow. */
     public void complete() {
         end(releaser::complete);
     }

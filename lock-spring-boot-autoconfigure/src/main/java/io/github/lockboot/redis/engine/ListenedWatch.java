@@ -8,9 +8,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
 
 import io.github.lockboot.LockListener;
-import io.github.lockboot.LockNames;
+import io.github.lockboot.LockRuntime;
 import io.github.lockboot.LockTemplate.Action;
 import io.github.lockboot.LockUse;
+import io.github.lockboot.internal.LockNames;
 import org.jspecify.annotations.Nullable;
 
 /** A use of a lock that listeners are told of, with the times between its steps. */
@@ -66,7 +67,7 @@ final class ListenedWatch implements Watch, LockUse {
 
     @Override
     public void followed() {
-        decided((listener, waited) -> listener.followed(this, waited));
+        decided((listener, waited) -> LockRuntime.Listener.followed(listener, this, waited));
     }
 
     @Override
@@ -174,7 +175,7 @@ final class ListenedWatch implements Watch, LockUse {
     @Override
     public Duration remainingLease() {
         Hold held = hold;
-        return held == null ? Duration.ZERO : held.remaining();
+        return held == null ? Duration.ZERO : held.remainingLease();
     }
 
     @Override

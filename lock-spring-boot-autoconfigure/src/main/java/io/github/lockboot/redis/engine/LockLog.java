@@ -1,6 +1,6 @@
 package io.github.lockboot.redis.engine;
 
-import io.github.lockboot.LockNames;
+import io.github.lockboot.internal.LockNames;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;

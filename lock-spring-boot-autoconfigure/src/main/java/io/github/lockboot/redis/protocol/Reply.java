@@ -1,6 +1,6 @@
 package io.github.lockboot.redis.protocol;
 
-import io.github.lockboot.LockNames;
+import io.github.lockboot.internal.LockNames;
 
 /** What a script answered. */
 public sealed interface Reply {

@@ -48,7 +48,7 @@ class EngineRulesTests {
             Sent acquire = scripted.next("acquire");
             scripted.timer.stopFor(seconds(20));
             acquire.answer(new Reply.Owner(100, 30_000, 0));
-            assertThat(future.join().remaining()).isEqualTo(Duration.ofMillis(30_000 - 20_000 - 300 - 2));
+            assertThat(future.join().remainingLease()).isEqualTo(Duration.ofMillis(30_000 - 20_000 - 300 - 2));
         }
 
         @Test
@@ -57,7 +57,7 @@ class EngineRulesTests {
             Sent acquire = queuedAt(1, 100);
             scripted.timer.tick(seconds(1));
             scripted.push(acquire.id(), 101, seconds(6), 0);
-            assertThat(future.join().remaining()).isEqualTo(Duration.ofMillis(6_000 - 1_000 - 60 - 2));
+            assertThat(future.join().remainingLease()).isEqualTo(Duration.ofMillis(6_000 - 1_000 - 60 - 2));
             assertThat(future.join().fencingToken()).isEqualTo(101);
         }
 
@@ -89,7 +89,7 @@ class EngineRulesTests {
             scripted.push(acquire.id(), 300, seconds(6), 0);
             again.answer(new Reply.Owner(200, 30_000, 0));
             assertThat(future.join().fencingToken()).isEqualTo(300);
-            assertThat(future.join().remaining()).isLessThan(seconds(6));
+            assertThat(future.join().remainingLease()).isLessThan(seconds(6));
             scripted.nothingIsSent();
         }
 
@@ -113,7 +113,7 @@ class EngineRulesTests {
             scripted.push(acquire.id(), 101, seconds(6), 0);
             assertThat(future).isNotDone();
             scripted.next("acquire").answer(new Reply.Owner(101, 30_000, 0));
-            assertThat(future.join().remaining()).isGreaterThan(seconds(29));
+            assertThat(future.join().remainingLease()).isGreaterThan(seconds(29));
         }
 
         /** The monotonic clock has stood still, and only the time of day tells. */
@@ -124,7 +124,7 @@ class EngineRulesTests {
             assertThat(lease.isValid()).isTrue();
             scripted.timer.setWallForwardBy(seconds(0.001));
             assertThat(lease.isValid()).isFalse();
-            assertThat(lease.remaining()).isZero();
+            assertThat(lease.remainingLease()).isZero();
         }
 
         /** A hold that is not valid any more, and is released before its deadline, has not been lost. */
@@ -249,7 +249,7 @@ class EngineRulesTests {
             scripted.nothingIsSent();
             scripted.timer.tick(seconds(0.2));
             scripted.next("renew").answer(new Reply.Renewed(30_000, 0));
-            assertThat(lease.remaining()).isGreaterThan(seconds(29));
+            assertThat(lease.remainingLease()).isGreaterThan(seconds(29));
             scripted.timer.tick(seconds(9));
             scripted.nothingIsSent();
         }

@@ -270,7 +270,7 @@ class FlightRulesTests {
             scripted.timer.tick(Duration.ofSeconds(11));
             scripted.next("renew").answer(new Reply.NotOwner());
             CompletableFuture<Optional<Lease>> follower = follow();
-            assertThatExceptionOfType(LockLostException.class).isThrownBy(lease::complete);
+            assertThatExceptionOfType(LockLostException.class).isThrownBy(((Hold) lease)::complete);
             assertThat(follower).isNotDone();
             follower.cancel(false);
             scripted.next("acquire").answer(new Reply.Queued(1, 200, 30_000));
@@ -282,7 +282,7 @@ class FlightRulesTests {
             Lease lease = lead(100);
             complete(lease);
             scripted.next("complete").answer(new Reply.Completed());
-            lease.complete();
+            ((Hold) lease).complete();
             lease.close();
         }
     }

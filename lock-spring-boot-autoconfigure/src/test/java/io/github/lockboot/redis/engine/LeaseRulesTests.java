@@ -115,7 +115,8 @@ class LeaseRulesTests {
         Sent unlock = scripted.next("unlock");
         assertThat(unlock.argument(5)).as("the next id, in the same step").isNotEmpty();
         unlock.answer(new Reply.Owner(200, TTL.toMillis(), 0));
-        assertThat(two.join().remaining()).isGreaterThan(TTL.multipliedBy(9).dividedBy(10));
+        assertThat(two.join().remainingLease())
+                .isGreaterThan(TTL.multipliedBy(9).dividedBy(10));
         release(two.join());
     }
 

@@ -14,6 +14,7 @@ import java.util.stream.Stream;
 
 import io.github.lockboot.Actor;
 import io.github.lockboot.Lease;
+import io.github.lockboot.LockOptions;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.redis.RedisLocks;
 import io.github.lockboot.redis.engine.LockRequest.Terms;
@@ -35,6 +36,8 @@ class ThrownAnywhereTests {
     private static final long MILLI = 1_000_000;
     private static final long SECOND = 1_000 * MILLI;
     private static final Terms TERMS = new Terms(3_000, true);
+    private static final LockOptions OPTIONS =
+            LockOptions.defaults().withTtl(Duration.ofMillis(3000)).withRenewal();
     private static final Terms OTHER_TERMS = new Terms(2_000, true);
 
     /** What it takes at most until a lock is free that nobody gives back: its lease, a dead waiter, a look at what is overdue. */
@@ -264,7 +267,7 @@ class ThrownAnywhereTests {
         }
 
         private static NamedLock lock(ThrowingClient client, String name) {
-            return RedisLocks.of(client.engine, new LockRequest(name, null, TERMS, 0, 0, false));
+            return RedisLocks.of(client.engine, name, OPTIONS);
         }
 
         private static void perhaps(Callable<?> action) {

@@ -13,7 +13,7 @@ import java.util.stream.Stream;
 
 import com.jayway.jsonpath.JsonPath;
 import io.github.lockboot.Lease;
-import io.github.lockboot.LockNames;
+import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.NamedLock;

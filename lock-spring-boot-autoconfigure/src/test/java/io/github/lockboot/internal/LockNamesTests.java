@@ -1,4 +1,4 @@
-package io.github.lockboot;
+package io.github.lockboot.internal;
 
 import org.junit.jupiter.api.Test;
 

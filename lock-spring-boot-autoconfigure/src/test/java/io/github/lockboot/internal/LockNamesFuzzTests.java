@@ -1,4 +1,4 @@
-package io.github.lockboot;
+package io.github.lockboot.internal;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -6,6 +6,12 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
+import io.github.lockboot.Fuzz;
+import io.github.lockboot.LockLostException;
+import io.github.lockboot.LockNotAcquiredException;
+import io.github.lockboot.LockRegistry;
+import io.github.lockboot.LockUnavailableException;
+import io.github.lockboot.StaleTokenException;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -1,19 +1,22 @@
-package io.github.lockboot;
+package io.github.lockboot.internal;
 
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
-/** What lock names are made of, and how they are shown to people: they may be personal data and hold any character. */
+/** How lock names are made, checked and shown. A name may be personal data, and hold any character. */
 public final class LockNames {
+
+    /** The longest name of a lock, in characters. */
+    public static final int MAX_LENGTH = 1024;
 
     private static final int SHOWN_BYTES = 6;
 
     private LockNames() {}
 
     /**
-     * {@return the name that {@link DistributedLock} gives a lock: the keys after the name, each after a colon, with a backslash
+     * {@return the name that the annotation gives a lock: the keys after the name, each after a colon, with a backslash
      * before every colon and backslash in a key} So under one name two different lists of keys never give the same lock, and
      * a single key never gives that of a longer name. A single key without a name stays as it is.
      *
@@ -76,16 +79,16 @@ public final class LockNames {
      * be one key in Redis.
      *
      * @param name of a lock
-     * @throws IllegalArgumentException if it is empty, longer than {@link LockRegistry#MAX_NAME_LENGTH}, or not well-formed
+     * @throws IllegalArgumentException if it is empty, longer than {@link #MAX_LENGTH}, or not well-formed
      *     Unicode
      */
     public static String valid(String name) {
         if (name.isEmpty()) {
             throw new IllegalArgumentException("the lock name is empty");
         }
-        if (name.length() > LockRegistry.MAX_NAME_LENGTH) {
+        if (name.length() > MAX_LENGTH) {
             throw new IllegalArgumentException("the lock name has " + name.length() + " characters, at most "
-                    + LockRegistry.MAX_NAME_LENGTH + " are allowed; use a digest of what it names");
+                    + MAX_LENGTH + " are allowed; use a digest of what it names");
         }
         for (int i = 0; i < name.length(); i++) {
             if (Character.isSurrogate(name.charAt(i))) {

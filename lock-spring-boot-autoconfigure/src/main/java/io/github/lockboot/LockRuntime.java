@@ -1,0 +1,107 @@
+package io.github.lockboot;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+import io.github.lockboot.LockTemplate.Action;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the registries of this library offer to {@link LockTemplate} and the annotation beyond {@link LockRegistry}. Not for
+ * applications. With another registry, such as one that wraps one of ours, a flight follows by acquiring the lock.
+ */
+public interface LockRuntime extends LockRegistry {
+
+    /**
+     * As {@link #acquireAsync(String, LockOptions)}, with the options of the handle and a wait time of its own.
+     *
+     * @param lock a handle of this registry
+     * @param wait how long to wait at most; zero or less tries once
+     * @return completes on a thread of the registry with the lease, or exceptionally
+     */
+    CompletableFuture<Lease> acquireAsync(NamedLock lock, Duration wait);
+
+    /**
+     * As {@link #acquireAsync(NamedLock, Duration)}, but the wait also ends, with nothing, when a holder of that lock
+     * {@linkplain #complete completes} it: what the lock was wanted for has then been done. It may be empty for a holder that
+     * completed shortly before, so look whether it is done.
+     *
+     * @param lock a handle of this registry
+     * @param wait how long to wait at most; zero or less tries once
+     * @return completes on a thread of the registry, which many may share: what depends on it must not block
+     */
+    CompletableFuture<Optional<Lease>> acquireOrFollowAsync(NamedLock lock, Duration wait);
+
+    /**
+     * Releases the lock as {@link Lease#close} does, and ends the wait of all who follow, here and in other instances: they do not
+     * get the lock. For those who wait in another way it is free.
+     *
+     * @param lease of this registry
+     * @throws LockLostException if the lease was lost before; nothing was deleted, and no wait ends
+     */
+    void complete(Lease lease);
+
+    /** A {@link NamedLock} or {@link Lease} that runs actions within what listeners set up around them. */
+    interface Scope {
+
+        /**
+         * Runs an action as part of the hold, on the calling thread, after {@link LockListener#entering}. Neither takes nor
+         * releases the lock; without a hold it just runs.
+         *
+         * @param <T> what the action returns
+         * @param <E> what the action throws
+         * @param action what runs
+         * @return what the action returns
+         * @throws E what the action throws
+         */
+        <T extends @Nullable Object, E extends Throwable> T call(Action<T, E> action) throws E;
+    }
+
+    /** A listener that tells waits of followers from those that were given up. */
+    interface Listener extends LockListener {
+
+        /**
+         * A holder has {@linkplain LockRuntime#complete completed} what the lock was wanted for: the wait ended without the lock.
+         *
+         * @param use what it is about
+         * @param waited since it was requested
+         */
+        void followed(LockUse use, Duration waited);
+
+        /**
+         * Tells a listener of any kind.
+         *
+         * @param listener to be told
+         * @param use what it is about
+         * @param waited since it was requested
+         */
+        static void followed(LockListener listener, LockUse use, Duration waited) {
+            if (listener instanceof Listener following) {
+                following.followed(use, waited);
+            } else {
+                listener.abandoned(use, waited);
+            }
+        }
+    }
+
+    /** Runs an action as part of the hold of a lease of any registry. */
+    static <T extends @Nullable Object, E extends Throwable> T scoped(Lease hold, Action<T, E> action) throws E {
+        return hold instanceof Scope scope ? scope.call(action) : action.run();
+    }
+
+    /** The lock of a hold of the current thread. */
+    static LockContext contextOf(NamedLock lock) {
+        return new LockContext(new ThreadHold(lock));
+    }
+
+    /** The lock of a lease. */
+    static LockContext contextOf(Lease lease) {
+        return new LockContext(lease);
+    }
+
+    /** Runs an action as part of the hold of a lock, which is the current one of the thread meanwhile. */
+    static <T extends @Nullable Object, E extends Throwable> T call(LockContext context, Action<T, E> action) throws E {
+        return context.call(action);
+    }
+}
