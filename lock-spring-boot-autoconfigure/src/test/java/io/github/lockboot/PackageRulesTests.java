@@ -279,8 +279,6 @@ class PackageRulesTests {
                         "LockUse",
                         "NamedLock",
                         "StaleTokenException");
-        assertThat(publicTypes(INTERNAL)).containsExactly("Futures", "LockNames", "Stopwatch");
-        assertThat(publicTypes(REGISTRY)).containsExactly("ConfiguredOptions");
         assertThat(publicTypes(AOP))
                 .containsExactly(
                         "DistributedLockAdvisor",

@@ -26,8 +26,10 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 class LackOfThreadsTests {
 
     private static final Terms TERMS = new Terms(2_000, true);
-    private static final LockOptions OPTIONS =
-            LockOptions.defaults().withTtl(Duration.ofSeconds(2)).withRenewal();
+    private static final LockOptions OPTIONS = LockOptions.defaults()
+            .withTtl(Duration.ofSeconds(2))
+            .withWaitTime(Duration.ZERO)
+            .withRenewal();
     private static final EngineContext.Settings SETTINGS =
             new EngineContext.Settings(Duration.ofSeconds(2), Duration.ofMillis(20), Duration.ofSeconds(1), 64);
 

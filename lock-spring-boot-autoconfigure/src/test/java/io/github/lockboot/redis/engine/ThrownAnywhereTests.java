@@ -36,8 +36,10 @@ class ThrownAnywhereTests {
     private static final long MILLI = 1_000_000;
     private static final long SECOND = 1_000 * MILLI;
     private static final Terms TERMS = new Terms(3_000, true);
-    private static final LockOptions OPTIONS =
-            LockOptions.defaults().withTtl(Duration.ofMillis(3000)).withRenewal();
+    private static final LockOptions OPTIONS = LockOptions.defaults()
+            .withTtl(Duration.ofSeconds(3))
+            .withWaitTime(Duration.ZERO)
+            .withRenewal();
     private static final Terms OTHER_TERMS = new Terms(2_000, true);
 
     /** What it takes at most until a lock is free that nobody gives back: its lease, a dead waiter, a look at what is overdue. */
