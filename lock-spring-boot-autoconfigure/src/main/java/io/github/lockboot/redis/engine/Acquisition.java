@@ -15,38 +15,27 @@ import org.jspecify.annotations.Nullable;
  * The life of one acquisition id in Redis. All waiters of this JVM for one name stand in Redis under one id.
  *
  * <pre>
- *     ask          OWNER, or a grant that is pushed
- *   ────────▶ WAITING ──────────────────────────▶ OWNED
- *              │                                   │ │
- *              │ leave: cancel is sent             │ │ drop: Redis has given the lock to another
- *              │            unlock, complete: sent │ │
- *              ▼                                   ▼ │
- *            ENDING ◀──────────────────────────────┘ │
- *              │ answered, or the settler has it     │
- *              ▼                                     │
- *            ENDED ◀─────────────────────────────────┘
+ *     ask          OWNER, or a pushed grant          unlock, complete, drop
+ *   ────────▶ WAITING ──────────────────▶ OWNED ───────────────────────────▶ ENDED
+ *                │                                     leave, drop             ▲
+ *                └─────────────────────────────────────────────────────────────┘
  * </pre>
- *
- * <p>What is true in each state:
  *
  * <ul>
  *   <li>WAITING: Redis may have the id in its queue, and may have granted it the lock. At most one question is under way; if none is,
  *       the next is scheduled. A pushed grant is a hint that may be lost, so it asks again every poll interval.
- *   <li>OWNED: Redis has given the lock to the id. The grant tells until when that is certain, the renewer keeps it so.
- *   <li>ENDING: the command that ends the id was sent. From here on the id never asks again.
- *   <li>ENDED: that command was answered, or is repeated by the settler until it is, or is not needed. A question that is still under way
- *       may have run after the end. If its answer shows the id alive, the id is ended once more.
+ *   <li>OWNED: Redis has given the lock to the id. The grant tells until when that is certain, and the renewer keeps it so.
+ *   <li>ENDED: the id never asks again. Its {@link Termination} sees to it that Redis forgets it.
  * </ul>
  *
- * <p>In words: ask; if queued, wait for a push or the next poll; if granted, tell the queue, which serves its waiters one after another under
- * this grant; then end, and never be used again. Its methods are called with the mutex of its queue held, and none blocks.
+ * <p>In words: ask; if queued, wait for a push or the next poll; if granted, tell the queue, which serves its waiters one after another
+ * under this grant; then end. An id is used once. Methods are called with the mutex of the queue held, and none blocks.
  */
 final class Acquisition implements Renewer.Renewable {
 
     private enum State {
         WAITING,
         OWNED,
-        ENDING,
         ENDED
     }
 
@@ -56,14 +45,6 @@ final class Acquisition implements Renewer.Renewable {
         ASKED,
         /** To be asked again as soon as it is answered. */
         ASKED_AND_AGAIN
-    }
-
-    /** What the answer to a question says that came when the end had been sent. */
-    private enum LateAnswer {
-        NONE,
-        NOT_ALIVE,
-        ALIVE,
-        UNKNOWN
     }
 
     /** The queue of waiters that the id stands for. */
@@ -141,7 +122,7 @@ final class Acquisition implements Renewer.Renewable {
     /** From when it owned the lock first. */
     private @Nullable Grant grant;
 
-    private LateAnswer lateAnswer = LateAnswer.NONE;
+    private @Nullable Termination termination;
 
     /** Done when the unlock that queued this id has been answered, or has been settled. */
     private CompletableFuture<Void> predecessorSettled = SETTLED;
@@ -222,8 +203,8 @@ final class Acquisition implements Renewer.Renewable {
     private void onAnswer(@Nullable Reply reply, @Nullable Throwable failure, Moment sentAt, boolean enqueued) {
         boolean again = question == Question.ASKED_AND_AGAIN;
         question = Question.NONE;
-        if (state == State.ENDING || state == State.ENDED) {
-            onLateAnswer(reply);
+        if (termination != null) {
+            termination.onLateAnswer(reply, predecessorSettled);
         } else if (reply instanceof Reply.Owner granted) {
             onOwner(granted, sentAt);
         } else if (state == State.OWNED) {
@@ -421,8 +402,8 @@ final class Acquisition implements Renewer.Renewable {
             owner.renewed(this, true);
         } else if (state == State.OWNED && reply instanceof Reply.NotOwner) {
             owner.lost(this, "Redis no longer has it under this hold's token");
-        } else if (state == State.ENDED && reply instanceof Reply.Renewed) {
-            settle(); // it was lost here, and Redis has just prolonged it
+        } else if (termination != null && termination.isAnswered() && reply instanceof Reply.Renewed) {
+            termination.settle(); // it was lost here, and Redis has just prolonged it
         } else if (reply == null) {
             owner.renewed(this, false);
         }
@@ -432,29 +413,16 @@ final class Acquisition implements Renewer.Renewable {
 
     /** Gives the lock back, and with a next id queues that one in the same step. */
     CompletableFuture<ReleaseOutcome> unlock(@Nullable Acquisition next) {
-        end();
+        Grant held = grant();
+        Termination ended = end();
         if (next != null) {
             next.asked();
         }
-        long lastToken = grant().lastToken();
-        Moment sentAt = context.now();
-        long epoch = acquisitions.store().epoch();
-        CompletableFuture<Reply> sent = next == null
-                ? acquisitions.store().unlock(owner.name(), id, lastToken)
-                : acquisitions.store().unlock(owner.name(), id, lastToken, next.id, next.terms.ttlMillis());
-        return sent.handle((reply, failure) -> {
-            CompletableFuture<Void> settled = reply == null ? settle() : SETTLED;
-            owner.onEvent(() -> {
-                ended(reply instanceof Reply.NotOwner);
-                if (next != null) {
-                    next.onPredecessorUnlocked(reply, failure, sentAt, settled);
-                }
-            });
-            return outcomeOf(reply, epoch);
-        });
+        return ended.unlock(held, next);
     }
 
-    private void onPredecessorUnlocked(
+    /** The unlock that was to queue this id is answered. */
+    void onPredecessorUnlocked(
             @Nullable Reply reply, @Nullable Throwable failure, Moment sentAt, CompletableFuture<Void> settled) {
         predecessorSettled = settled;
         onAnswer(reply, failure, sentAt, true);
@@ -462,32 +430,8 @@ final class Acquisition implements Renewer.Renewable {
 
     /** Gives the lock back to nobody: all who wait in Redis leave the queue, and those of them who follow are told. */
     CompletableFuture<ReleaseOutcome> complete() {
-        end();
-        long epoch = acquisitions.store().epoch();
-        return acquisitions
-                .store()
-                .complete(owner.name(), id, grant().lastToken())
-                .handle((reply, failure) -> {
-                    if (reply == null) {
-                        settle();
-                    }
-                    owner.onEvent(() -> ended(reply instanceof Reply.NotOwner));
-                    return outcomeOf(reply, epoch);
-                });
-    }
-
-    /**
-     * NOT_OWNER to a command that may have been sent twice answers our own second copy; after the deadline it may only tell that
-     * the command came late.
-     */
-    private ReleaseOutcome outcomeOf(@Nullable Reply reply, long epochSentIn) {
-        if (reply == null) {
-            return ReleaseOutcome.UNKNOWN;
-        }
-        boolean lost = reply instanceof Reply.NotOwner
-                && epochSentIn == acquisitions.store().epoch()
-                && !grant().isOver(context.nanoTime());
-        return lost ? ReleaseOutcome.LOST : ReleaseOutcome.RELEASED;
+        Grant held = grant();
+        return end().complete(held);
     }
 
     /**
@@ -496,22 +440,12 @@ final class Acquisition implements Renewer.Renewable {
      * @return completes when Redis has answered, or has not
      */
     CompletableFuture<Void> leave() {
-        end();
-        if (!mayBeKnown) {
-            ended(false);
-            return SETTLED;
+        Termination ended = end();
+        if (mayBeKnown) {
+            return ended.cancel();
         }
-        // A copy of the predecessor's unlock that runs later queues this id anew.
-        if (!predecessorSettled.isDone()) {
-            predecessorSettled.thenRun(this::settle);
-        }
-        return acquisitions.store().cancel(owner.name(), id).handle((reply, failure) -> {
-            if (reply == null) {
-                settle();
-            }
-            owner.onEvent(() -> ended(reply instanceof Reply.Unknown));
-            return null;
-        });
+        ended.drop();
+        return SETTLED;
     }
 
     /**
@@ -528,59 +462,26 @@ final class Acquisition implements Renewer.Renewable {
         }
     }
 
-    /** Ends without telling Redis, which does not know the id or has given the lock to another. */
+    /** Ends without telling Redis, which has given the lock to another, or the place in the queue. */
     void drop() {
-        end();
-        ended(false);
+        end().drop();
     }
 
     /** Ends in whatever state it is: the settler tells Redis until it answers. */
     void abandon() {
-        end();
-        predecessorSettled.thenRun(this::settle);
-        ended(false);
+        end().abandon();
     }
 
-    private void end() {
-        state = State.ENDING;
+    private Termination end() {
+        Termination ended = new Termination(acquisitions, owner, this, grant, isAsking(), predecessorSettled);
+        termination = ended;
+        state = State.ENDED;
         expectAnswer();
         polls.cancel();
         if (grant != null) {
             acquisitions.noteToken(grant.lastToken());
         }
-    }
-
-    /** @param inVain whether Redis did not know the id, so that what a late answer showed came to life after the end */
-    private void ended(boolean inVain) {
-        state = State.ENDED;
-        if (lateAnswer == LateAnswer.UNKNOWN) {
-            predecessorSettled.thenRun(this::settle); // not before: the end may have been sent with a next id
-        } else if (lateAnswer == LateAnswer.ALIVE && inVain) {
-            settle();
-        }
-        if (!isAsking()) {
-            acquisitions.deregister(this);
-        }
-    }
-
-    /** In Redis, question and end may have run in either order, or the question not yet. */
-    private void onLateAnswer(@Nullable Reply reply) {
-        if (reply == null) {
-            lateAnswer = LateAnswer.UNKNOWN;
-        } else {
-            boolean alive = reply instanceof Reply.Owner || reply instanceof Reply.Queued;
-            lateAnswer = alive ? LateAnswer.ALIVE : LateAnswer.NOT_ALIVE;
-        }
-        if (state == State.ENDED) {
-            ended(true);
-        }
-    }
-
-    /** Has the id ended until Redis says so: by unlock once it was granted, else by cancel. */
-    private CompletableFuture<Void> settle() {
-        return grant != null
-                ? acquisitions.settler().unlock(owner.name(), id, grant.lastToken())
-                : acquisitions.settler().cancel(owner.name(), id);
+        return ended;
     }
 
     // --- what ought to have happened --------------------------------------------------------------------------
@@ -619,8 +520,8 @@ final class Acquisition implements Renewer.Renewable {
         context.log().overlooked(owner.name(), state + ", " + question);
         if (state == State.OWNED) {
             owner.keepRenewed(this);
-        } else if (state != State.WAITING) {
-            settle();
+        } else if (termination != null) {
+            termination.settle();
             acquisitions.deregister(this);
         } else if (isAsking()) {
             question = Question.NONE;
