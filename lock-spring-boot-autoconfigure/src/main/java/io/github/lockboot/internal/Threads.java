@@ -45,17 +45,17 @@ public final class Threads {
         private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
         private static final int MORE = 16;
 
-        private final Rounds rounds;
+        private final PeriodicCheck check;
         private long ended;
 
         Workers(ThreadFactory threads, Timer timer) {
             super(0, USUALLY, IDLE_SECONDS, TimeUnit.SECONDS, new Line(), threads);
-            this.rounds = new Rounds(timer, LOOK_NANOS, this::lookAfter);
+            this.check = new PeriodicCheck(timer, LOOK_NANOS, this::lookAfter);
             setRejectedExecutionHandler((task, pool) -> {
                 if (isShutdown()) {
                     task.run();
                 } else {
-                    rounds.begin();
+                    check.start();
                     ((Line) getQueue()).append(task);
                 }
             });

@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import io.github.lockboot.Actor;
 import io.github.lockboot.LockListener;
 import io.github.lockboot.LockUse;
-import io.github.lockboot.internal.InTurn;
+import io.github.lockboot.internal.SerialExecutor;
 import io.github.lockboot.internal.Threads;
 import io.github.lockboot.redis.engine.Listeners;
 import io.github.lockboot.redis.engine.LockRequest;
@@ -139,14 +139,14 @@ class ThreadsTests {
 
         @Test
         void whatOneTaskThrowsHarmsNoOther() {
-            InTurn inTurn = new InTurn(threads::add);
-            inTurn.execute(() -> {
+            SerialExecutor serial = new SerialExecutor(threads::add);
+            serial.execute(() -> {
                 throw new StackOverflowError();
             });
-            inTurn.execute(() -> done.add(2));
+            serial.execute(() -> done.add(2));
             assertThat(threads).hasSize(1);
             threads.remove().run();
-            inTurn.execute(() -> done.add(3));
+            serial.execute(() -> done.add(3));
             threads.remove().run();
             assertThat(done).containsExactly(2, 3);
         }
@@ -160,12 +160,12 @@ class ThreadsTests {
                 }
                 threads.add(task);
             };
-            InTurn inTurn = new InTurn(scarce);
-            assertThatExceptionOfType(OutOfMemoryError.class).isThrownBy(() -> inTurn.execute(() -> done.add(1)));
-            inTurn.execute(() -> done.add(2));
+            SerialExecutor serial = new SerialExecutor(scarce);
+            assertThatExceptionOfType(OutOfMemoryError.class).isThrownBy(() -> serial.execute(() -> done.add(1)));
+            serial.execute(() -> done.add(2));
             threads.remove().run();
             assertThat(done).containsExactly(1, 2);
-            assertThat(inTurn.waiting()).isZero();
+            assertThat(serial.waiting()).isZero();
         }
     }
 

@@ -37,10 +37,10 @@ public record Connections(
      */
     public static Connections to(
             RedisConnectionFactory factory, boolean asItIs, Duration commandTimeout, Timer timer, Executor workers) {
-        Expiry expiry = new Expiry(timer, commandTimeout.toNanos());
+        CommandTimeouts timeouts = new CommandTimeouts(timer, commandTimeout.toNanos());
         return LETTUCE
-                ? Lettuce.connections(factory, asItIs, commandTimeout, timer, expiry, workers)
-                : blocking(factory, expiry, workers);
+                ? Lettuce.connections(factory, asItIs, commandTimeout, timer, timeouts, workers)
+                : blocking(factory, timeouts, workers);
     }
 
     /**
@@ -72,9 +72,9 @@ public record Connections(
         whenClosed.run();
     }
 
-    private static Connections blocking(RedisConnectionFactory factory, Expiry expiry, Executor workers) {
+    private static Connections blocking(RedisConnectionFactory factory, CommandTimeouts timeouts, Executor workers) {
         return new Connections(
-                () -> factory, new TemplateScriptRunner(factory, expiry, workers), watch -> {}, () -> {});
+                () -> factory, new TemplateScriptRunner(factory, timeouts, workers), watch -> {}, () -> {});
     }
 
     /** Loaded only where Lettuce is. */
@@ -85,24 +85,24 @@ public record Connections(
                 boolean asItIs,
                 Duration commandTimeout,
                 Timer timer,
-                Expiry expiry,
+                CommandTimeouts timeouts,
                 Executor workers) {
             if (!(factory instanceof LettuceConnectionFactory lettuce)) {
-                return blocking(factory, expiry, workers);
+                return blocking(factory, timeouts, workers);
             }
             if (asItIs) {
                 return new Connections(
                         () -> lettuce,
-                        new LettuceScriptRunner(() -> lettuce, expiry, timer, workers, MasterSearch.NONE),
+                        new LettuceScriptRunner(() -> lettuce, timeouts, timer, workers, TopologyRefresh.NONE),
                         watch -> {},
                         () -> {});
             }
-            Sockets sockets = new Sockets();
-            OwnConnection own = new OwnConnection(lettuce, commandTimeout, sockets);
-            MasterSearch search = MasterSearch.over(sockets, commandTimeout.toNanos(), timer, workers);
+            SocketWatchdog watchdog = new SocketWatchdog();
+            OwnConnection own = new OwnConnection(lettuce, commandTimeout, watchdog);
+            TopologyRefresh topology = TopologyRefresh.over(watchdog, commandTimeout.toNanos(), timer, workers);
             return new Connections(
                     own::factory,
-                    new LettuceScriptRunner(own::factory, expiry, timer, workers, search),
+                    new LettuceScriptRunner(own::factory, timeouts, timer, workers, topology),
                     watch -> watchSubscriptions(own.factory(), watch),
                     own::close);
         }

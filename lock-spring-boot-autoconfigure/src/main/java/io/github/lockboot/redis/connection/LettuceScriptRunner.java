@@ -45,10 +45,10 @@ final class LettuceScriptRunner implements ScriptRunner {
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final Supplier<LettuceConnectionFactory> factory;
-    private final Expiry expiry;
+    private final CommandTimeouts timeouts;
     private final Timer timer;
     private final Executor connector;
-    private final MasterSearch search;
+    private final TopologyRefresh topology;
     private final AtomicLong epoch = new AtomicLong();
     private final ConnectionListener listener = new ConnectionListener();
 
@@ -63,21 +63,21 @@ final class LettuceScriptRunner implements ScriptRunner {
 
     /**
      * @param factory asked when a connection is made
-     * @param expiry fails what is not answered in time, connecting included
+     * @param timeouts fails what is not answered in time, connecting included
      * @param connector runs the blocking making of the connection
-     * @param search what to do if the server asked seems not to be the master
+     * @param topology what to do if the server asked seems not to be the master
      */
     LettuceScriptRunner(
             Supplier<LettuceConnectionFactory> factory,
-            Expiry expiry,
+            CommandTimeouts timeouts,
             Timer timer,
             Executor connector,
-            MasterSearch search) {
+            TopologyRefresh topology) {
         this.factory = factory;
-        this.expiry = expiry;
+        this.timeouts = timeouts;
         this.timer = timer;
         this.connector = connector;
-        this.search = search;
+        this.topology = topology;
     }
 
     @Override
@@ -90,7 +90,7 @@ final class LettuceScriptRunner implements ScriptRunner {
         if (current != null) {
             sent.sendOn(current);
         }
-        expiry.watch(sent);
+        timeouts.watch(sent);
         return sent;
     }
 
@@ -136,7 +136,7 @@ final class LettuceScriptRunner implements ScriptRunner {
             closed = true;
             link = null;
         }
-        expiry.close();
+        timeouts.close();
     }
 
     // --- connecting -------------------------------------------------------------------------------------------
@@ -313,7 +313,7 @@ final class LettuceScriptRunner implements ScriptRunner {
             Throwable reason = failure != null ? failure : new IllegalStateException("no reply");
             forgetIfClosed(reason);
             if (RedisFailure.isOfReplica(reason)) {
-                search.onReplica();
+                topology.onReplica();
             }
             completeExceptionally(reason);
         }
@@ -339,7 +339,7 @@ final class LettuceScriptRunner implements ScriptRunner {
                 return;
             }
             LettuceLink current = link;
-            search.onSilence(current != null ? current.client() : null);
+            topology.onSilence(current != null ? current.client() : null);
         }
     }
 }

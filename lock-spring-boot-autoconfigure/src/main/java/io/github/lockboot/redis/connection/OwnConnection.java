@@ -35,16 +35,16 @@ final class OwnConnection {
     private final LettuceConnectionFactory application;
     private final RedisConfiguration redis;
     private final Duration commandTimeout;
-    private final Sockets sockets;
+    private final SocketWatchdog watchdog;
     private @Nullable LettuceConnectionFactory made;
     private boolean closed;
 
     /** To the same Redis as the application's factory. */
-    OwnConnection(LettuceConnectionFactory application, Duration commandTimeout, Sockets sockets) {
+    OwnConnection(LettuceConnectionFactory application, Duration commandTimeout, SocketWatchdog watchdog) {
         this.application = application;
         this.redis = redisOf(application);
         this.commandTimeout = commandTimeout;
-        this.sockets = sockets;
+        this.watchdog = watchdog;
     }
 
     /** @throws IllegalStateException after the close */
@@ -59,7 +59,7 @@ final class OwnConnection {
     private LettuceConnectionFactory make() {
         LettuceConnectionFactory own = new LettuceConnectionFactory(
                 redis,
-                clientOf(application.getClientConfiguration(), commandTimeout, sockets, application.isClusterAware()));
+                clientOf(application.getClientConfiguration(), commandTimeout, watchdog, application.isClusterAware()));
         own.afterPropertiesSet();
         own.start();
         made = own;
@@ -95,13 +95,13 @@ final class OwnConnection {
     }
 
     private static LettuceClientConfiguration clientOf(
-            LettuceClientConfiguration client, Duration commandTimeout, Sockets sockets, boolean cluster) {
+            LettuceClientConfiguration client, Duration commandTimeout, SocketWatchdog watchdog, boolean cluster) {
         ClientOptions options = optionsOf(client.getClientOptions().orElseGet(ClientOptions::create), commandTimeout);
         LettuceClientConfigurationBuilder own = LettuceClientConfiguration.builder()
                 .commandTimeout(commandTimeout)
                 .shutdownTimeout(Duration.ZERO)
                 .clientOptions(cluster ? adaptive(options) : options)
-                .clientResources(resourcesOf(client.getClientResources().orElse(null), sockets));
+                .clientResources(resourcesOf(client.getClientResources().orElse(null), watchdog));
         client.getClientName().ifPresent(own::clientName);
         client.getRedisCredentialsProviderFactory().ifPresent(own::redisCredentialsProviderFactory);
         if (client.isUseSsl()) {
@@ -124,7 +124,7 @@ final class OwnConnection {
                 .socketOptions(keptAlive(application.getSocketOptions())
                         .connectTimeout(commandTimeout)
                         .build())
-                .timeoutOptions(TimeoutOptions.create()) // commands expire by Expiry
+                .timeoutOptions(TimeoutOptions.create()) // see CommandTimeouts
                 .build();
     }
 
@@ -166,12 +166,12 @@ final class OwnConnection {
     }
 
     /** Lettuce's own delay between attempts to reconnect grows to half a minute. */
-    private static ClientResources resourcesOf(@Nullable ClientResources application, Sockets sockets) {
+    private static ClientResources resourcesOf(@Nullable ClientResources application, SocketWatchdog watchdog) {
         ClientResources.Builder own = application == null ? ClientResources.builder() : sharing(application);
         NettyCustomizer customizer = application == null ? new NettyCustomizer() {} : application.nettyCustomizer();
         return own.reconnectDelay(
                         Delay.exponential(Duration.ofMillis(1), LONGEST_RECONNECT_DELAY, 2, TimeUnit.MILLISECONDS))
-                .nettyCustomizer(sockets.reportedAfter(customizer))
+                .nettyCustomizer(watchdog.reportedAfter(customizer))
                 .build();
     }
 

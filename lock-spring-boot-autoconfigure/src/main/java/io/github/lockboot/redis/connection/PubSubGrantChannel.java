@@ -13,7 +13,7 @@ import java.util.function.Supplier;
 
 import io.github.lockboot.internal.Timer;
 import io.github.lockboot.redis.protocol.GrantChannel;
-import io.github.lockboot.redis.protocol.Push;
+import io.github.lockboot.redis.protocol.GrantMessage;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -284,7 +284,7 @@ public final class PubSubGrantChannel implements GrantChannel {
         @Override
         public void onMessage(Message message, byte @Nullable [] pattern) {
             onHeard();
-            Push push = Push.parse(new String(message.getBody(), StandardCharsets.UTF_8));
+            GrantMessage push = GrantMessage.parse(new String(message.getBody(), StandardCharsets.UTF_8));
             if (push != null) {
                 subscriber.onPush(push);
             }
@@ -311,7 +311,7 @@ public final class PubSubGrantChannel implements GrantChannel {
 
         @Override
         public void onMessage(Message message, byte @Nullable [] pattern) {
-            Push push = Push.parse(new String(message.getBody(), StandardCharsets.UTF_8));
+            GrantMessage push = GrantMessage.parse(new String(message.getBody(), StandardCharsets.UTF_8));
             if (push != null) {
                 subscriber.onCompletion(push);
             }

@@ -21,14 +21,14 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 final class TemplateScriptRunner implements ScriptRunner {
 
     private final BlockingScripts scripts;
-    private final Expiry expiry;
+    private final CommandTimeouts timeouts;
     private final Executor executor;
     private final Map<String, CompletableFuture<Void>> newest = new ConcurrentHashMap<>();
     private final AtomicLong epoch = new AtomicLong();
 
-    TemplateScriptRunner(RedisConnectionFactory factory, Expiry expiry, Executor executor) {
+    TemplateScriptRunner(RedisConnectionFactory factory, CommandTimeouts timeouts, Executor executor) {
         this.scripts = new BlockingScripts(factory);
-        this.expiry = expiry;
+        this.timeouts = timeouts;
         this.executor = executor;
     }
 
@@ -53,7 +53,7 @@ final class TemplateScriptRunner implements ScriptRunner {
         } else {
             before.thenRun(() -> begin(turn, reply));
         }
-        expiry.watch(reply);
+        timeouts.watch(reply);
         return reply;
     }
 
@@ -87,6 +87,6 @@ final class TemplateScriptRunner implements ScriptRunner {
 
     @Override
     public void close() {
-        expiry.close();
+        timeouts.close();
     }
 }

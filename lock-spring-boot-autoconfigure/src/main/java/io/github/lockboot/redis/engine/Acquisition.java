@@ -6,7 +6,7 @@ import java.util.concurrent.TimeoutException;
 
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.redis.engine.LockRequest.Terms;
-import io.github.lockboot.redis.protocol.Push;
+import io.github.lockboot.redis.protocol.GrantMessage;
 import io.github.lockboot.redis.protocol.RedisFailure;
 import io.github.lockboot.redis.protocol.Reply;
 import org.jspecify.annotations.Nullable;
@@ -116,7 +116,7 @@ final class Acquisition implements Renewer.Renewable {
     private boolean heard;
     private @Nullable Failing failing;
     private @Nullable Place place;
-    private @Nullable Push earlyPush;
+    private @Nullable GrantMessage earlyPush;
     private boolean pushed;
 
     /** From when it owned the lock first. */
@@ -238,7 +238,7 @@ final class Acquisition implements Renewer.Renewable {
     private void onQueued(Reply.Queued queued, Moment sentAt, boolean again) {
         heard();
         place = new Place(sentAt, queued.fence());
-        Push early = earlyPush;
+        GrantMessage early = earlyPush;
         earlyPush = null;
         if (early != null) {
             onPush(early);
@@ -293,7 +293,7 @@ final class Acquisition implements Renewer.Renewable {
     // --- waiting: pushes --------------------------------------------------------------------------------------
 
     /** For anyone but the queue: takes its mutex. */
-    void receive(Push push) {
+    void receive(GrantMessage push) {
         owner.onEvent(() -> onPush(push));
     }
 
@@ -302,7 +302,7 @@ final class Acquisition implements Renewer.Renewable {
         owner.onEvent(this::askSoon);
     }
 
-    private void onPush(Push push) {
+    private void onPush(GrantMessage push) {
         if (!push.key().equals(acquisitions.store().keyOf(owner.name())) || push.leaseMillis() > terms.ttlMillis()) {
             return; // no script of ours wrote it
         }
@@ -316,7 +316,7 @@ final class Acquisition implements Renewer.Renewable {
         }
     }
 
-    private void onGrantPushed(Push push) {
+    private void onGrantPushed(GrantMessage push) {
         Place known = place;
         if (known == null) {
             earlyPush = push; // overtook the QUEUED answer that tells whether it is new

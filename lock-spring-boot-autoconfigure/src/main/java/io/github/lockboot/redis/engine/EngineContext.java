@@ -6,7 +6,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.DoubleSupplier;
 
-import io.github.lockboot.internal.InTurn;
+import io.github.lockboot.internal.SerialExecutor;
 import io.github.lockboot.internal.Timer;
 import io.github.lockboot.internal.Unexpected;
 import io.github.lockboot.redis.engine.LockRequest.Terms;
@@ -60,7 +60,7 @@ public final class EngineContext {
         this.settings = settings;
         this.timer = timer;
         this.workers = workers;
-        this.inTurn = new InTurn(this::runLater);
+        this.inTurn = new SerialExecutor(this::runLater);
         this.random = random;
     }
 

@@ -10,7 +10,7 @@ import io.github.lockboot.Lease;
 import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.internal.Timer;
-import io.github.lockboot.redis.protocol.Headroom;
+import io.github.lockboot.redis.protocol.StackReserve;
 
 /**
  * A wait by a future. What decides it runs on a worker, because the future's dependents do too.
@@ -29,7 +29,7 @@ final class FutureWait<T> {
     private int looks;
 
     private FutureWait(LockEngine engine, LockRequest request, Function<Optional<Lease>, T> result) {
-        Headroom.check();
+        StackReserve.check();
         this.engine = engine;
         this.context = engine.context();
         this.start = context.nanoTime();

@@ -20,7 +20,7 @@ import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.internal.Timer;
 import io.github.lockboot.internal.Unexpected;
-import io.github.lockboot.redis.protocol.Headroom;
+import io.github.lockboot.redis.protocol.StackReserve;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -264,7 +264,7 @@ public final class Hold implements Lease, LockRuntime.Scope, Waiter.Outcome {
     private void endAndAwait(Function<Hold, CompletableFuture<ReleaseOutcome>> how) {
         CompletableFuture<ReleaseOutcome> ended;
         try {
-            Headroom.check();
+            StackReserve.check();
             ended = how.apply(this);
         } catch (Throwable thrown) {
             withdraw(thrown);

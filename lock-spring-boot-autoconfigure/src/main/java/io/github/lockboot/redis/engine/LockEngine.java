@@ -10,11 +10,11 @@ import java.util.concurrent.TimeUnit;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.internal.Futures;
-import io.github.lockboot.internal.Rounds;
+import io.github.lockboot.internal.PeriodicCheck;
 import io.github.lockboot.redis.protocol.AcquisitionIds;
 import io.github.lockboot.redis.protocol.GrantChannel;
+import io.github.lockboot.redis.protocol.GrantMessage;
 import io.github.lockboot.redis.protocol.LockStore;
-import io.github.lockboot.redis.protocol.Push;
 import io.github.lockboot.redis.protocol.Reply;
 import org.jspecify.annotations.Nullable;
 
@@ -39,7 +39,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     private final Acquisitions acquisitions;
     private final LossReporter losses;
     private final Listeners listeners;
-    private final Rounds looks;
+    private final PeriodicCheck looks;
     private final Map<String, LocalQueue> queues = new ConcurrentHashMap<>();
 
     /** Makes the channel for the engine that gets its messages. */
@@ -55,7 +55,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         this.acquisitions = new Acquisitions(context, ids, store, channel);
         this.losses = new LossReporter(context.log());
         this.listeners = new Listeners(context.timer(), context::runLater);
-        this.looks = new Rounds(context.timer(), LOOK_NANOS, this::lookAfter);
+        this.looks = new PeriodicCheck(context.timer(), LOOK_NANOS, this::lookAfter);
     }
 
     public EngineContext context() {
@@ -109,7 +109,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
 
     /** Has the waiter queue for the name of its request. */
     LocalQueue enter(Waiter waiter) {
-        looks.begin();
+        looks.start();
         String name = waiter.request().name();
         while (true) {
             LocalQueue known = queues.get(name);
@@ -189,7 +189,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     // --- messages ---------------------------------------------------------------------------------------------
 
     @Override
-    public void onPush(Push push) {
+    public void onPush(GrantMessage push) {
         Acquisition acquisition = acquisitions.of(push.id());
         if (acquisition != null) {
             acquisition.receive(push);
@@ -201,7 +201,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
 
     /** Ours are not news: those who followed here were told by the holder itself. */
     @Override
-    public void onCompletion(Push push) {
+    public void onCompletion(GrantMessage push) {
         if (!acquisitions.isOurs(push.id()) && store.isLockKey(push.key())) {
             LocalQueue queue = queues.get(store.nameOf(push.key()));
             if (queue != null) {

@@ -3,7 +3,7 @@ package io.github.lockboot.redis.engine;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-import io.github.lockboot.redis.protocol.Headroom;
+import io.github.lockboot.redis.protocol.StackReserve;
 
 /**
  * A wait by a thread. It enters the queue of the name and parks until it is decided, interrupted or out of time.
@@ -36,7 +36,7 @@ final class ParkedWait {
      * @throws InterruptedException if interrupted while it waited, and {@code interruptible}; else the flag is set again
      */
     static boolean acquire(LockEngine engine, LockRequest request, boolean interruptible) throws InterruptedException {
-        Headroom.check();
+        StackReserve.check();
         EngineContext context = engine.context();
         Waiter waiter = Waiter.thread(request, engine.listeners().requested(request, Thread.currentThread()));
         try {

@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 import io.github.lockboot.LockListener;
-import io.github.lockboot.internal.InTurn;
+import io.github.lockboot.internal.SerialExecutor;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
@@ -21,13 +21,13 @@ public final class Told {
     private static final Log log = LogFactory.getLog(LockListener.class);
 
     private final LockListener listener;
-    private final InTurn later;
+    private final SerialExecutor later;
     private final AtomicBoolean dropping = new AtomicBoolean();
 
     /** @param workers for what is told later */
     public Told(LockListener listener, Executor workers) {
         this.listener = listener;
-        this.later = new InTurn(workers);
+        this.later = new SerialExecutor(workers);
     }
 
     public void tell(Consumer<LockListener> what) {

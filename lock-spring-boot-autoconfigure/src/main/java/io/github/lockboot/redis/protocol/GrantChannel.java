@@ -10,10 +10,10 @@ public interface GrantChannel extends AutoCloseable {
     /** What messages do; called on a thread that must not be blocked. */
     interface Subscriber {
 
-        void onPush(Push push);
+        void onPush(GrantMessage push);
 
         /** A holder has completed, which ends the wait of all who follow. */
-        void onCompletion(Push push);
+        void onCompletion(GrantMessage push);
 
         /** Messages may have been missed until now. */
         void onSubscribed();

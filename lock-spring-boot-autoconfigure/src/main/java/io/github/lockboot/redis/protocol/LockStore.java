@@ -96,7 +96,7 @@ public final class LockStore {
 
     private CompletableFuture<Reply> run(LuaScript script, String name, byte[] id, byte[]... more) {
         try {
-            Headroom.checkForClient();
+            StackReserve.checkForClient();
             byte[][] arguments = new byte[4 + more.length][];
             arguments[0] = id;
             arguments[1] = channels;

@@ -15,7 +15,7 @@ class OwnConnectionTests {
 
     private final LettuceConnectionFactory application =
             new LettuceConnectionFactory(new RedisStandaloneConfiguration("redis.example.org", 6380));
-    private final OwnConnection own = new OwnConnection(application, Duration.ofSeconds(1), new Sockets());
+    private final OwnConnection own = new OwnConnection(application, Duration.ofSeconds(1), new SocketWatchdog());
 
     @BeforeEach
     void start() {

@@ -14,7 +14,7 @@ import io.github.lockboot.internal.Threads;
 import io.github.lockboot.redis.TestRegistries;
 import io.github.lockboot.redis.engine.ManualTimer;
 import io.github.lockboot.redis.protocol.GrantChannel;
-import io.github.lockboot.redis.protocol.Push;
+import io.github.lockboot.redis.protocol.GrantMessage;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -89,10 +89,10 @@ class PubSubGrantChannelTests {
     private final class Subscriber implements GrantChannel.Subscriber {
 
         @Override
-        public void onPush(Push push) {}
+        public void onPush(GrantMessage push) {}
 
         @Override
-        public void onCompletion(Push push) {}
+        public void onCompletion(GrantMessage push) {}
 
         @Override
         public void onSubscribed() {

@@ -28,7 +28,7 @@ class TemplateScriptRunnerTests {
 
     private final Queue<Runnable> tasks = new ArrayDeque<>();
     private final TemplateScriptRunner runner = new TemplateScriptRunner(
-            registries.connectionFactory(), new Expiry(new ManualTimer(), Long.MAX_VALUE / 2), tasks::add);
+            registries.connectionFactory(), new CommandTimeouts(new ManualTimer(), Long.MAX_VALUE / 2), tasks::add);
 
     @BeforeAll
     static void start() {
@@ -67,7 +67,7 @@ class TemplateScriptRunnerTests {
     void withoutAThreadItFailsAndTheNextOnTheKeyHasItsTurn() {
         AtomicInteger lacking = new AtomicInteger();
         TemplateScriptRunner scarce = new TemplateScriptRunner(
-                registries.connectionFactory(), new Expiry(new ManualTimer(), Long.MAX_VALUE / 2), task -> {
+                registries.connectionFactory(), new CommandTimeouts(new ManualTimer(), Long.MAX_VALUE / 2), task -> {
                     if (lacking.getAndDecrement() > 0) {
                         throw new OutOfMemoryError("unable to create native thread");
                     }
@@ -116,7 +116,9 @@ class TemplateScriptRunnerTests {
         try (TcpProxy proxy = TcpProxy.to(server);
                 TestRegistries application = TestRegistries.at(proxy.host(), proxy.port())) {
             TemplateScriptRunner mixedUp = new TemplateScriptRunner(
-                    application.connectionFactory(), new Expiry(new ManualTimer(), Long.MAX_VALUE / 2), Runnable::run);
+                    application.connectionFactory(),
+                    new CommandTimeouts(new ManualTimer(), Long.MAX_VALUE / 2),
+                    Runnable::run);
             assertThat(inspect(mixedUp, "a")).isCompleted();
             proxy.doubleReply();
             assertThat(inspect(mixedUp, "a")).isCompletedWithValueMatching(Reply.Free.class::isInstance);

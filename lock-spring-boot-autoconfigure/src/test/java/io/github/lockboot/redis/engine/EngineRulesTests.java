@@ -12,7 +12,7 @@ import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.redis.engine.ScriptedEngine.Sent;
-import io.github.lockboot.redis.protocol.Push;
+import io.github.lockboot.redis.protocol.GrantMessage;
 import io.github.lockboot.redis.protocol.RedisFailure.NotConnectedException;
 import io.github.lockboot.redis.protocol.Reply;
 import org.junit.jupiter.api.Nested;
@@ -449,8 +449,9 @@ class EngineRulesTests {
         void aPushThatNoScriptWroteIsIgnored() {
             CompletableFuture<Lease> future = scripted.acquire(LONG);
             Sent acquire = queuedAt(1, 100);
-            scripted.engine.onPush(new Push(acquire.id(), 101, 6_000, 0, "lock:another"));
-            scripted.engine.onPush(new Push(acquire.id(), 101, TTL.toMillis() + 1, 0, "lock:" + ScriptedEngine.NAME));
+            scripted.engine.onPush(new GrantMessage(acquire.id(), 101, 6_000, 0, "lock:another"));
+            scripted.engine.onPush(
+                    new GrantMessage(acquire.id(), 101, TTL.toMillis() + 1, 0, "lock:" + ScriptedEngine.NAME));
             assertThat(future).isNotDone();
             scripted.nothingIsSent();
         }

@@ -10,7 +10,7 @@ import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.redis.engine.LockRequest.Terms;
 import io.github.lockboot.redis.engine.ScriptedEngine.Sent;
-import io.github.lockboot.redis.protocol.Push;
+import io.github.lockboot.redis.protocol.GrantMessage;
 import io.github.lockboot.redis.protocol.Reply;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Nested;
@@ -34,7 +34,7 @@ class FlightRulesTests {
     }
 
     private void completedElsewhere(long token) {
-        scripted.engine.onCompletion(new Push("another-1", token, 0, 0, "lock:" + NAME));
+        scripted.engine.onCompletion(new GrantMessage("another-1", token, 0, 0, "lock:" + NAME));
     }
 
     private Lease lead(long token) {
@@ -171,7 +171,7 @@ class FlightRulesTests {
         @Test
         void aMessageThatConcernsNobodyHereIsNothing() {
             completedElsewhere(100);
-            scripted.engine.onCompletion(new Push("another-1", 1, 0, 0, "other:" + NAME));
+            scripted.engine.onCompletion(new GrantMessage("another-1", 1, 0, 0, "other:" + NAME));
         }
 
         @Test
@@ -228,7 +228,7 @@ class FlightRulesTests {
             CompletableFuture<Optional<Lease>> next = follow();
             assertThat(next).isNotDone();
             scripted.next("complete").answer(new Reply.Completed());
-            scripted.engine.onCompletion(new Push(ScriptedEngine.SESSION + "-1", 100, 0, 1, "lock:" + NAME));
+            scripted.engine.onCompletion(new GrantMessage(ScriptedEngine.SESSION + "-1", 100, 0, 1, "lock:" + NAME));
             assertThat(next).isNotDone();
             scripted.next("acquire").answer(new Reply.Owner(101, 30_000, 0));
             next.join().orElseThrow().closeAfter(Duration.ZERO);

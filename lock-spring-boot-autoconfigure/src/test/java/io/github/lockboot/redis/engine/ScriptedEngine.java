@@ -14,9 +14,9 @@ import io.github.lockboot.LockListener;
 import io.github.lockboot.redis.engine.LockRequest.Terms;
 import io.github.lockboot.redis.protocol.AcquisitionIds;
 import io.github.lockboot.redis.protocol.GrantChannel;
+import io.github.lockboot.redis.protocol.GrantMessage;
 import io.github.lockboot.redis.protocol.LockStore;
 import io.github.lockboot.redis.protocol.LuaScript;
-import io.github.lockboot.redis.protocol.Push;
 import io.github.lockboot.redis.protocol.Reply;
 import io.github.lockboot.redis.protocol.ScriptRunner;
 import io.github.lockboot.redis.protocol.ScriptRunner.Call;
@@ -124,7 +124,7 @@ public final class ScriptedEngine {
     }
 
     public void push(String id, long fence, Duration lease, long waiters) {
-        engine.onPush(new Push(id, fence, lease.toMillis(), waiters, "lock:" + NAME));
+        engine.onPush(new GrantMessage(id, fence, lease.toMillis(), waiters, "lock:" + NAME));
     }
 
     private final class Redis implements ScriptRunner {

@@ -15,9 +15,9 @@ import java.util.function.Consumer;
 import io.github.lockboot.internal.Timer;
 import io.github.lockboot.redis.protocol.AcquisitionIds;
 import io.github.lockboot.redis.protocol.GrantChannel;
+import io.github.lockboot.redis.protocol.GrantMessage;
 import io.github.lockboot.redis.protocol.LockModel;
 import io.github.lockboot.redis.protocol.LockStore;
-import io.github.lockboot.redis.protocol.Push;
 import io.github.lockboot.redis.protocol.RedisFailure;
 import io.github.lockboot.redis.protocol.Reply;
 import io.github.lockboot.redis.protocol.ScriptRunner;
@@ -234,7 +234,7 @@ final class SimulatedClient {
         }
     }
 
-    private void published(String message, Consumer<Push> receiver) {
+    private void published(String message, Consumer<GrantMessage> receiver) {
         if (subscribed && !chance(faults.lost)) {
             deliver(message, receiver, delay());
             if (chance(faults.late)) {
@@ -243,12 +243,12 @@ final class SimulatedClient {
         }
     }
 
-    private void deliver(String message, Consumer<Push> receiver, long delay) {
+    private void deliver(String message, Consumer<GrantMessage> receiver, long delay) {
         int subscribedAs = subscription;
         after(delay, () -> {
             if (subscription == subscribedAs || chance(0.5)) {
                 time.trace(() -> session + " is told " + message);
-                receiver.accept(Push.parse(message));
+                receiver.accept(GrantMessage.parse(message));
             }
         });
     }

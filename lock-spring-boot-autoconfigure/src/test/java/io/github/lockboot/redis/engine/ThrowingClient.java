@@ -12,9 +12,9 @@ import io.github.lockboot.LockUse;
 import io.github.lockboot.internal.Timer;
 import io.github.lockboot.redis.protocol.AcquisitionIds;
 import io.github.lockboot.redis.protocol.GrantChannel;
+import io.github.lockboot.redis.protocol.GrantMessage;
 import io.github.lockboot.redis.protocol.LockModel;
 import io.github.lockboot.redis.protocol.LockStore;
-import io.github.lockboot.redis.protocol.Push;
 import io.github.lockboot.redis.protocol.Reply;
 import io.github.lockboot.redis.protocol.ScriptRunner;
 import io.github.lockboot.redis.protocol.ScriptRunner.Call;
@@ -115,13 +115,13 @@ public final class ThrowingClient {
 
     public void published(String message) {
         if (subscribed) {
-            after(MILLI, () -> engine.onPush(Push.parse(message)));
+            after(MILLI, () -> engine.onPush(GrantMessage.parse(message)));
         }
     }
 
     public void publishedToFollowers(String message) {
         if (subscribed && follows) {
-            after(MILLI, () -> engine.onCompletion(Push.parse(message)));
+            after(MILLI, () -> engine.onCompletion(GrantMessage.parse(message)));
         }
     }
 

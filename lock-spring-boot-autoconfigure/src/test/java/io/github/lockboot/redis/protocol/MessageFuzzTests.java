@@ -40,7 +40,7 @@ class MessageFuzzTests {
     void aMessageIsWhatAScriptWouldWriteOrNothing() {
         Fuzz.times(250_000, "messages parsed", fuzz -> {
             String message = message(fuzz, "session-1", KEY);
-            Push push = Push.parse(message);
+            GrantMessage push = GrantMessage.parse(message);
             if (push != null && !written(push).equals(message)) {
                 throw new AssertionError("taken for " + push);
             }
@@ -93,7 +93,7 @@ class MessageFuzzTests {
         Fuzz.times(100_000, "messages to an engine", fuzz -> {
             String id = fuzz.oneOf(queued, queued, held, "session-999", "session-", "session", "another-1", "");
             String key = fuzz.oneOf(KEY, KEY, "lock:held", "lock:", "lock", "foreign", KEY + " ", "flights");
-            Push push = Push.parse(message(fuzz, id, key));
+            GrantMessage push = GrantMessage.parse(message(fuzz, id, key));
             if (push != null && !isWhatRedisWouldSay(push, queued)) {
                 if (fuzz.below(3) == 0) {
                     scripted.engine.onCompletion(push);
@@ -111,7 +111,7 @@ class MessageFuzzTests {
         assertThat(scripted.engine.inUse()).isEqualTo(5); // two names, two ids, one renewal
     }
 
-    private static boolean isWhatRedisWouldSay(Push push, String queued) {
+    private static boolean isWhatRedisWouldSay(GrantMessage push, String queued) {
         return push.id().equals(queued)
                 && push.key().equals(KEY)
                 && push.fence() > NEWEST
@@ -143,7 +143,7 @@ class MessageFuzzTests {
         }
     }
 
-    private static String written(Push push) {
+    private static String written(GrantMessage push) {
         return push.id() + " " + push.fence() + " " + push.leaseMillis() + " " + push.waiters() + " " + push.key();
     }
 

@@ -125,7 +125,7 @@ class ScriptFaultTests {
             assertThat(complete(KEY, "a-1", token)).containsExactly("COMPLETED");
             assertThat(complete(KEY, "a-1", token)).containsExactly("NOT_OWNER");
             List<?> message = (List<?>) Objects.requireNonNull(subscriber.command("PING"));
-            Push push = Objects.requireNonNull(Push.parse((String) message.get(2)));
+            GrantMessage push = Objects.requireNonNull(GrantMessage.parse((String) message.get(2)));
             assertThat(push.id()).isEqualTo("a-1");
             assertThat(push.fence()).isEqualTo(token);
             assertThat(push.key()).isEqualTo(KEY);
@@ -261,7 +261,7 @@ class ScriptFaultTests {
                     assertThat(acquire(key, id, true).get(0)).isEqualTo("QUEUED");
                     assertThat(unlock(key, "holder-1", token, "")).containsExactly("HANDED_OVER");
                     List<?> message = (List<?>) Objects.requireNonNull(subscriber.command("PING"));
-                    Push push = Objects.requireNonNull(Push.parse((String) message.get(2)));
+                    GrantMessage push = Objects.requireNonNull(GrantMessage.parse((String) message.get(2)));
                     assertThat(push.id()).isEqualTo(id);
                     assertThat(push.key()).isEqualTo(key);
                     assertThat(unlock(key, id, push.fence(), "")).containsExactly("RELEASED");

@@ -8,7 +8,7 @@ package io.github.lockboot.redis.protocol;
  * <p>Nobody can be asked how much is left, so as much as will be needed is used for a moment. A frame of {@link #descend} takes 80
  * bytes once it is compiled, and three times as much before, when everything else is not compiled either.
  */
-public final class Headroom {
+public final class StackReserve {
 
     /** 8 KB for the engine itself. */
     private static final int OF_ENGINE = 100;
@@ -16,7 +16,7 @@ public final class Headroom {
     /** 16 KB for a client of Redis that sends a command; Lettuce was seen to use 6. */
     private static final int OF_CLIENT = 200;
 
-    private Headroom() {}
+    private StackReserve() {}
 
     /**
      * Before the engine changes anything for a caller.

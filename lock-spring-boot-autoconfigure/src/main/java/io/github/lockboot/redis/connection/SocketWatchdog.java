@@ -25,9 +25,9 @@ import io.netty.channel.ChannelPromise;
  * open, and so does a master that has become a replica; but Lettuce asks Sentinels or the name service who is the master only
  * when it connects. What was sent on a closed one and not answered is sent again on the next.
  */
-final class Sockets {
+final class SocketWatchdog {
 
-    private final Map<Channel, Debt> open = new ConcurrentHashMap<>();
+    private final Map<Channel, PendingReply> open = new ConcurrentHashMap<>();
 
     /** Has Lettuce report its sockets here, after what the application wants done with them. */
     NettyCustomizer reportedAfter(NettyCustomizer application) {
@@ -41,9 +41,9 @@ final class Sockets {
             @Override
             public void afterChannelInitialized(Channel channel) {
                 application.afterChannelInitialized(channel);
-                Debt debt = new Debt();
-                channel.pipeline().addFirst(debt);
-                open.put(channel, debt);
+                PendingReply pending = new PendingReply();
+                channel.pipeline().addFirst(pending);
+                open.put(channel, pending);
                 channel.closeFuture().addListener(closed -> open.remove(channel));
             }
         };
@@ -67,7 +67,7 @@ final class Sockets {
     }
 
     /** Since when a server owes its first answer; written by the socket's own thread. */
-    private static final class Debt extends ChannelDuplexHandler {
+    private static final class PendingReply extends ChannelDuplexHandler {
 
         private volatile boolean owed;
         private volatile long since;

@@ -7,14 +7,14 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Runs tasks in order, on at most one thread of the executor at a time. What one throws is logged and harms no other. */
-public final class InTurn implements Executor {
+public final class SerialExecutor implements Executor {
 
     private final Executor executor;
     private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
     private final AtomicInteger waiting = new AtomicInteger();
     private final AtomicBoolean running = new AtomicBoolean();
 
-    public InTurn(Executor executor) {
+    public SerialExecutor(Executor executor) {
         this.executor = executor;
     }
 

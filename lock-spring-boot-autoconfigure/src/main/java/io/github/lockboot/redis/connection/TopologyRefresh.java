@@ -13,9 +13,9 @@ import org.jspecify.annotations.Nullable;
  * Has Lettuce look for the master anew where it would not by itself. On a connection of our own only; one of the application's is
  * the application's to care for.
  */
-interface MasterSearch {
+interface TopologyRefresh {
 
-    MasterSearch NONE = new MasterSearch() {};
+    TopologyRefresh NONE = new TopologyRefresh() {};
 
     /** A command was not answered in time. */
     default void onSilence(@Nullable AbstractRedisClient client) {}
@@ -24,24 +24,24 @@ interface MasterSearch {
     default void onReplica() {}
 
     /** @param executor for the look at a Cluster */
-    static MasterSearch over(Sockets sockets, long commandTimeoutNanos, Timer timer, Executor executor) {
-        return new OnOwnConnection(sockets, commandTimeoutNanos, timer, executor);
+    static TopologyRefresh over(SocketWatchdog watchdog, long commandTimeoutNanos, Timer timer, Executor executor) {
+        return new OnOwnConnection(watchdog, commandTimeoutNanos, timer, executor);
     }
 
     /** At most once in a while, whoever asks. */
-    final class OnOwnConnection implements MasterSearch {
+    final class OnOwnConnection implements TopologyRefresh {
 
         private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-        private final Sockets sockets;
+        private final SocketWatchdog watchdog;
         private final long commandTimeoutNanos;
         private final Timer timer;
         private final Executor executor;
         private final AtomicLong nextLook;
         private final AtomicLong nextClose;
 
-        private OnOwnConnection(Sockets sockets, long commandTimeoutNanos, Timer timer, Executor executor) {
-            this.sockets = sockets;
+        private OnOwnConnection(SocketWatchdog watchdog, long commandTimeoutNanos, Timer timer, Executor executor) {
+            this.watchdog = watchdog;
             this.commandTimeoutNanos = commandTimeoutNanos;
             this.timer = timer;
             this.executor = executor;
@@ -51,7 +51,7 @@ interface MasterSearch {
 
         @Override
         public void onSilence(@Nullable AbstractRedisClient client) {
-            sockets.closeSilent(commandTimeoutNanos);
+            watchdog.closeSilent(commandTimeoutNanos);
             if (client instanceof RedisClusterClient cluster && isDue(nextLook)) {
                 executor.execute(cluster::refreshPartitionsAsync);
             }
@@ -60,7 +60,7 @@ interface MasterSearch {
         @Override
         public void onReplica() {
             if (isDue(nextClose)) {
-                sockets.closeAll();
+                watchdog.closeAll();
             }
         }
 

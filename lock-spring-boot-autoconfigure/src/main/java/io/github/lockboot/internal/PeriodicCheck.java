@@ -6,7 +6,7 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** Looks at something every so often, for as long as there is something to look at. What one look throws does not end it. */
-public final class Rounds {
+public final class PeriodicCheck {
 
     private final Timer timer;
     private final long pauseNanos;
@@ -15,14 +15,14 @@ public final class Rounds {
     private volatile Timer.@Nullable Task task;
 
     /** @param look tells whether to look again */
-    public Rounds(Timer timer, long pauseNanos, BooleanSupplier look) {
+    public PeriodicCheck(Timer timer, long pauseNanos, BooleanSupplier look) {
         this.timer = timer;
         this.pauseNanos = pauseNanos;
         this.look = look;
     }
 
     /** There is something to look at. */
-    public void begin() {
+    public void start() {
         if (!going.get() && going.compareAndSet(false, true)) {
             try {
                 task = timer.repeat(pauseNanos, pauseNanos, this::round);
@@ -40,7 +40,7 @@ public final class Rounds {
             task = null;
             going.set(false);
             if (look.getAsBoolean()) { // it came while this was being ended
-                begin();
+                start();
             }
         }
     }

@@ -5,27 +5,27 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeoutException;
 
-import io.github.lockboot.internal.Rounds;
+import io.github.lockboot.internal.PeriodicCheck;
 import io.github.lockboot.internal.Timer;
 
 /**
  * Fails what is not answered within the command timeout, give or take a tenth. All have the same timeout, so they expire in the
  * order they were sent in, and one look now and then serves all; a timer for each command would cost more than sending it.
  */
-final class Expiry {
+final class CommandTimeouts {
 
     private record Sent(CompletableFuture<?> reply, long at) {}
 
     private final Timer timer;
     private final long timeoutNanos;
     private final Queue<Sent> inOrder = new ConcurrentLinkedQueue<>();
-    private final Rounds looks;
+    private final PeriodicCheck looks;
     private volatile boolean closed;
 
-    Expiry(Timer timer, long timeoutNanos) {
+    CommandTimeouts(Timer timer, long timeoutNanos) {
         this.timer = timer;
         this.timeoutNanos = timeoutNanos;
-        this.looks = new Rounds(timer, timeoutNanos / 10, this::look);
+        this.looks = new PeriodicCheck(timer, timeoutNanos / 10, this::look);
     }
 
     void watch(CompletableFuture<?> reply) {
@@ -35,7 +35,7 @@ final class Expiry {
         if (closed) {
             failAtClose(sent);
         } else {
-            looks.begin();
+            looks.start();
         }
     }
 
@@ -53,7 +53,7 @@ final class Expiry {
     /** Nobody looks any more; who waits for an answer is not left waiting. */
     void close() {
         closed = true;
-        inOrder.forEach(Expiry::failAtClose);
+        inOrder.forEach(CommandTimeouts::failAtClose);
     }
 
     private static void failAtClose(Sent sent) {

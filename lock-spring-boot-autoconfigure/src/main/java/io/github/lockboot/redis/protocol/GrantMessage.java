@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * lock, or, with a fence of 0, that others wait for what {@code id} holds; on the channel of completions, that {@code id} has
  * completed, the fence being the last token it used.
  */
-public record Push(String id, long fence, long leaseMillis, long waiters, String key) {
+public record GrantMessage(String id, long fence, long leaseMillis, long waiters, String key) {
 
     private static final int MOST_DIGITS = 18;
 
@@ -16,12 +16,12 @@ public record Push(String id, long fence, long leaseMillis, long waiters, String
     }
 
     /** The message as it was meant, or null for anything that no script of ours would write. */
-    public static @Nullable Push parse(String message) {
+    public static @Nullable GrantMessage parse(String message) {
         String[] words = message.split(" ", 5);
         if (words.length < 5) {
             return null;
         }
-        Push push = new Push(words[0], number(words[1]), number(words[2]), number(words[3]), words[4]);
+        GrantMessage push = new GrantMessage(words[0], number(words[1]), number(words[2]), number(words[3]), words[4]);
         return push.fence < 0 || push.leaseMillis < 0 || push.waiters < 0 ? null : push;
     }
 
