@@ -26,7 +26,6 @@ final class LuaScript implements RedisScript<String> {
     static final LuaScript INSPECT = numbered("", COMMON + read("inspect.lua"));
     static final LuaScript ECHO = numbered("", read("echo.lua"));
     static final LuaScript FENCE = numbered("", read("fence.lua"));
-    static final LuaScript PROBE = new LuaScript(read("probe.lua"));
 
     private final String text;
     private final String sha1;

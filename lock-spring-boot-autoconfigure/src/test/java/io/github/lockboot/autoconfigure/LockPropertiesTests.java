@@ -96,7 +96,7 @@ class LockPropertiesTests {
             lock.redis.command-timeout  | 0ms   | must be positive: raise it
             lock.redis.command-timeout  | 30000ms | must be less than lock.ttl (30000ms), or one slow command outlasts a lease: lower it
             """)
-    void aBadValueIsNamedWithItsMend(String property, String value, String reason) {
+    void aBadValueIsNamedWithItsAction(String property, String value, String reason) {
         String shown = value.equals("25d") ? "2160000000ms" : value;
         runner.withPropertyValues(property + "=" + value)
                 .run(context -> assertThat(context)

@@ -1,4 +1,4 @@
-package io.github.lockboot.autoconfigure;
+package io.github.lockboot.autoconfigure.actuate;
 
 import java.time.Duration;
 import java.util.Map;
@@ -9,6 +9,7 @@ import io.github.lockboot.Lease;
 import io.github.lockboot.LockNames;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
+import io.github.lockboot.autoconfigure.LockAutoConfiguration;
 import io.github.lockboot.fixture.RedisServer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
