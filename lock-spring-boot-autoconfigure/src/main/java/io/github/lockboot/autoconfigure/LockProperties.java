@@ -40,6 +40,7 @@ import static java.util.Objects.requireNonNullElse;
  * @param retry Polling of waiters.
  * @param redis The connection to Redis.
  * @param aop Proxies of annotated beans.
+ * @param observations Observations of locks.
  * @param endpoint The actuator endpoint 'locks'.
  */
 @ConfigurationProperties("lock")
@@ -61,6 +62,7 @@ public record LockProperties(
         Retry retry,
         Redis redis,
         Aop aop,
+        Observations observations,
         Endpoint endpoint) {
 
     private static final Duration DEFAULT_INTERVAL = Duration.ofSeconds(2);
@@ -87,6 +89,7 @@ public record LockProperties(
      * @param retry as the component
      * @param redis as the component
      * @param aop as the component
+     * @param observations as the component
      * @param endpoint as the component
      */
     public LockProperties {
@@ -104,6 +107,7 @@ public record LockProperties(
         retry = retry == null ? Retry.of(null, null) : Retry.of(retry.interval, retry.minInterval);
         redis = requireNonNullElse(redis, new Redis(null));
         aop = aop == null || aop.order == null ? new Aop(DistributedLockAdvisor.DEFAULT_ORDER) : aop;
+        observations = requireNonNullElse(observations, new Observations(false));
         endpoint = requireNonNullElse(endpoint, new Endpoint(false));
 
         PropertyCheck.requirePrefix(keyPrefix, "lock.key-prefix");
@@ -208,6 +212,11 @@ public record LockProperties(
      * @param order Order of the lock advisor. Transactions and caches belong after it.
      */
     public record Aop(Integer order) {}
+
+    /**
+     * @param enabled Whether to observe every use of a lock, for traces.
+     */
+    public record Observations(boolean enabled) {}
 
     /**
      * @param forceRelease Whether the endpoint may force-release a lock (DELETE with the owner id).

@@ -133,6 +133,7 @@ class LockPropertiesTests {
                         Map.entry("lock.log-keys", "false"),
                         Map.entry("lock.mdc", "false"),
                         Map.entry("lock.endpoint.force-release", "false"),
+                        Map.entry("lock.observations.enabled", "false"),
                         Map.entry("lock.type", "redis"),
                         Map.entry("lock.key-prefix", "lock:"),
                         Map.entry("lock.ttl", "30s"),

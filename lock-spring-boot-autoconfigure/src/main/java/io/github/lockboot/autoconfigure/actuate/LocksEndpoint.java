@@ -43,15 +43,15 @@ class LocksEndpoint {
     record Locks(List<Held> held, List<Waiting> waiting) {}
 
     /**
-     * @param name the group
-     * @param key a digest of the lock's name, or the name itself
+     * @param group null if the lock has none
+     * @param name a digest of the lock's name, or the name itself
      * @param thread null for a lease
      * @param owner the id of the holder in Redis
      * @param queue number of waiters in this instance
      */
     record Held(
-            @Nullable String name,
-            String key,
+            @Nullable String group,
+            String name,
             @Nullable String thread,
             Instant since,
             @Nullable String owner,
@@ -60,16 +60,16 @@ class LocksEndpoint {
             long queue) {}
 
     /**
-     * @param name the group
-     * @param key a digest of the lock's name, or the name itself
+     * @param group null if the lock has none
+     * @param name a digest of the lock's name, or the name itself
      * @param thread null for a lease
      * @param position place among the waiters of this instance, from 1
      */
     record Waiting(
-            @Nullable String name, String key, @Nullable String thread, Instant since, long position) {}
+            @Nullable String group, String name, @Nullable String thread, Instant since, long position) {}
 
     /** @param state the key type, its time to live and the fields of the hash */
-    record State(String key, Map<String, String> state) {}
+    record State(String name, Map<String, String> state) {}
 
     @ReadOperation
     Locks locks() {
