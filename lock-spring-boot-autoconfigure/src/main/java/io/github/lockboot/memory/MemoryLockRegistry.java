@@ -1,128 +1,131 @@
 package io.github.lockboot.memory;
 
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.ExecutionException;
 import java.util.function.Function;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockListener;
+import io.github.lockboot.LockListener.Origin;
 import io.github.lockboot.LockNames;
-import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.NamedLock;
+import io.github.lockboot.registry.Leases;
+import io.github.lockboot.registry.Listeners;
+import io.github.lockboot.registry.RegistryOptions;
+import io.github.lockboot.registry.UseNotifier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Locks in the memory of this process, for tests of code that uses locks: they do all that locks on Redis do, queue and
- * tokens, leases and their loss, but exclude nobody outside the process.
+ * Locks in the memory of this process, for tests of code that uses locks. They behave as locks on Redis do, with queue, tokens,
+ * leases and losses, but exclude no other process.
  *
- * <p>A registry stands for one instance of an application; {@link #another()} makes a second instance on the same locks. What
- * otherwise takes a mishap, a test brings about at will: {@link #expire} and {@link #steal} end somebody's hold, and
- * {@link #advance} lets time pass at once. Renewed leases do not run out by time passing, as if their holders were
- * alive and well.
+ * <p>A registry stands for one instance of an application; {@link #newInstance()} creates a second instance with the same locks.
+ * Tests can cause failures that are otherwise rare: {@link #expire} and {@link #steal} end a hold, and {@link #advance} lets time
+ * pass at once. Renewed leases do not run out when time passes, as if their holders were alive.
  *
- * <p>Thread-safe. Callbacks and asynchronous answers come on daemon threads that end when idle.
+ * <p>Thread-safe. Callbacks and asynchronous answers run on daemon threads that end when idle.
  */
 public final class MemoryLockRegistry implements LockRegistry, AutoCloseable {
 
     static final String CLOSED = "the registry is closed";
 
-    private static final LockOptions DEFAULTS = LockOptions.defaults()
-            .withTtl(Duration.ofSeconds(30))
-            .withWaitTime(Duration.ofSeconds(10))
-            .withRenewal();
-
     private final MemoryLocks locks;
-    private final LockOptions defaults;
-    private final Map<String, LockOptions> overrides;
+    private final RegistryOptions options;
+    private final Listeners listeners;
     private volatile boolean closed;
-    private volatile List<LockListener> listeners = List.of();
 
-    /** Locks shared with no other registry, held for 30 s, renewed, and waited for up to 10 s. */
+    /** Creates locks that are shared with no other registry, with a lease of 30 s, renewed, and a wait time of 10 s. */
     public MemoryLockRegistry() {
         this(LockOptions.defaults());
     }
 
     /**
-     * Locks shared with no other registry.
+     * Creates locks that are shared with no other registry.
      *
-     * @param defaults for what the options of a lock leave open; what these leave open too is 30 s ttl, 10 s wait, renewed
+     * @param defaults for what the options of a lock leave open; what these leave open is a lease of 30 s, renewed, and a wait time
+     *     of 10 s
      */
     public MemoryLockRegistry(LockOptions defaults) {
         this(defaults, Map.of());
     }
 
     /**
-     * Locks shared with no other registry.
+     * Creates locks that are shared with no other registry.
      *
-     * @param defaults for what the options of a lock leave open; what these leave open too is 30 s ttl, 10 s wait, renewed
-     * @param overrides what comes before the options of a lock, by {@link LockOptions#group()}
+     * @param defaults for what the options of a lock leave open; what these leave open is a lease of 30 s, renewed, and a wait time
+     *     of 10 s
+     * @param overrides options that take precedence over those of a lock, by {@link LockOptions#group()}
      */
     public MemoryLockRegistry(LockOptions defaults, Map<String, LockOptions> overrides) {
-        this(new MemoryLocks(), defaults.orElse(DEFAULTS), Map.copyOf(overrides));
+        this(new MemoryLocks(), new RegistryOptions(defaults, overrides));
     }
 
-    private MemoryLockRegistry(MemoryLocks locks, LockOptions defaults, Map<String, LockOptions> overrides) {
+    private MemoryLockRegistry(MemoryLocks locks, RegistryOptions options) {
         this.locks = locks;
-        this.defaults = defaults;
-        this.overrides = overrides;
+        this.options = options;
+        this.listeners = new Listeners(locks::now, locks.workers());
     }
 
     /**
-     * {@return a second instance of the application: a registry with the same locks and defaults, in which nobody holds any
-     * and to which nobody listens}
-     */
-    public MemoryLockRegistry another() {
-        return new MemoryLockRegistry(locks, defaults, overrides);
-    }
-
-    // --- mishaps ----------------------------------------------------------------------------------------------
-
-    /**
-     * Has the present hold of that name lost, as if its lease had run out; who waits longest gets the lock.
+     * Creates a second instance of the application.
      *
-     * @param name of the lock
-     * @return whether anybody held it
+     * @return a registry with the same locks and options, which holds none of them and has no listeners
+     */
+    public MemoryLockRegistry newInstance() {
+        return new MemoryLockRegistry(locks, options);
+    }
+
+    // --- failures ---------------------------------------------------------------------------------------------
+
+    /**
+     * Ends the hold of a lock as if its lease had run out. The first waiter gets the lock.
+     *
+     * @param name the name of the lock
+     * @return whether the lock was held
      */
     public boolean expire(String name) {
         return locks.inOrder(LockNames.valid(name), slot -> {
             boolean held = slot.holder() != null;
-            slot.lose("its lease ran out");
+            locks.lose(slot, "its lease ran out");
             return held;
         });
     }
 
     /**
-     * Has another take the lock of that name before all who wait; the present hold, if any, is lost.
+     * Has another holder take a lock, before all waiters. The present hold, if any, is lost.
      *
-     * @param name of the lock
-     * @return the hold of that other, to be closed when it is to end
+     * @param name the name of the lock
+     * @return the hold of the other holder, which ends when it is closed
      */
     public Lease steal(String name) {
-        CompletableFuture<@Nullable MemoryHold> unasked = new CompletableFuture<>();
-        MemoryUse unheard = new MemoryUse(locks, List.of(), name, null, null);
-        Request thief =
-                new Request(this, LockNames.valid(name), null, defaults, Lifetime.NEVER, null, unheard, unasked);
+        long now = locks.now();
+        Request thief = new Request(
+                LockNames.valid(name),
+                this,
+                null,
+                options.defaults(),
+                now,
+                Lifetime.NEVER,
+                false,
+                UseNotifier.NONE,
+                new CompletableFuture<>());
         return locks.inOrder(name, slot -> {
-            slot.lose("another took it");
-            return slot.grant(thief);
+            locks.lose(slot, "another took it");
+            return new MemoryLease(locks, slot.grant(thief, Origin.ASKED, now));
         });
     }
 
     /**
-     * Lets time pass for all who share these locks. What falls due on the way happens in its order before this returns:
-     * waits end, leases that are not renewed run out, and the lock goes to the next.
+     * Lets time pass for all registries that share these locks. Before this returns, everything due in that time happens in order:
+     * waits end, leases that are not renewed run out, and waiters get the lock.
      *
-     * @param time that has then passed
+     * @param time the time to pass
      * @throws IllegalArgumentException if negative
      */
     public void advance(Duration time) {
@@ -135,142 +138,94 @@ public final class MemoryLockRegistry implements LockRegistry, AutoCloseable {
     // --- locks ------------------------------------------------------------------------------------------------
 
     @Override
-    public LockOptions configured(LockOptions options) {
-        return options.overriddenBy(overrides);
+    public LockOptions configured(LockOptions requested) {
+        return requested.overriddenBy(options.overrides());
     }
 
     @Override
-    public NamedLock get(String name, LockOptions options) {
-        return new MemoryLock(
-                this, locks, LockNames.valid(name), configured(options).orElse(defaults));
+    public NamedLock get(String name, LockOptions requested) {
+        return new MemoryLock(this, locks, LockNames.valid(name), options.complete(requested));
     }
 
     @Override
-    public Lease acquire(String name, LockOptions options) throws InterruptedException {
+    public Lease acquire(String name, LockOptions requested) throws InterruptedException {
         if (Thread.interrupted()) {
             throw new InterruptedException();
         }
-        CompletableFuture<Lease> lease = acquireAsync(name, options);
-        try {
-            return lease.get();
-        } catch (InterruptedException interrupt) {
-            if (lease.cancel(false)) {
-                throw interrupt;
-            }
-            Thread.currentThread().interrupt(); // decided first
-        } catch (ExecutionException failure) {
-            // comes out of join, too
-        }
-        try {
-            return lease.join();
-        } catch (CompletionException failure) {
-            throw failure.getCause() instanceof RuntimeException cause ? cause : failure;
-        }
+        return Leases.await(acquireAsync(name, requested));
     }
 
     @Override
-    public Optional<Lease> tryAcquire(String name, LockOptions options) throws InterruptedException {
-        try {
-            return Optional.of(acquire(name, options));
-        } catch (LockNotAcquiredException held) {
-            return Optional.empty();
+    public Optional<Lease> tryAcquire(String name, LockOptions requested) throws InterruptedException {
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
         }
+        return Leases.awaitIfFree(acquireAsync(name, requested));
     }
 
     @Override
-    public CompletableFuture<Lease> acquireAsync(String name, LockOptions options) {
-        return acquire(name, options, new CompletableFuture<>(), lease -> lease, null);
+    public CompletableFuture<Lease> acquireAsync(String name, LockOptions requested) {
+        return request(name, requested, false, Optional::orElseThrow);
     }
 
     @Override
-    public CompletableFuture<Optional<Lease>> acquireOrFollowAsync(String name, LockOptions options) {
-        CompletableFuture<Optional<Lease>> lease = new CompletableFuture<>();
-        return acquire(
-                name,
-                options,
-                lease,
-                Optional::of,
-                () -> locks.workers().execute(() -> lease.complete(Optional.empty())));
+    public CompletableFuture<Optional<Lease>> acquireOrFollowAsync(String name, LockOptions requested) {
+        return request(name, requested, true, Function.identity());
     }
 
-    private <T> CompletableFuture<T> acquire(
-            String name,
-            LockOptions options,
-            CompletableFuture<T> lease,
-            Function<Lease, T> result,
-            @Nullable Runnable completed) {
-        LockOptions whole = configured(options).orElse(defaults);
-        long start = locks.now();
+    private <T> CompletableFuture<T> request(
+            String name, LockOptions requested, boolean follows, Function<Optional<Lease>, T> result) {
+        LockOptions whole = options.complete(requested);
         long wait = Lifetime.nanos(Objects.requireNonNull(whole.waitTime()));
-        Request request = request(LockNames.valid(name), null, whole, wait, completed);
+        Request request = request(LockNames.valid(name), null, whole, wait, follows);
+        CompletableFuture<T> answer = new CompletableFuture<>();
         request.answer()
                 .whenCompleteAsync(
                         (hold, failure) -> {
+                            locks.report(request, hold, failure);
+                            Optional<Lease> lease =
+                                    Optional.ofNullable(hold).map(granted -> new MemoryLease(locks, granted));
                             if (failure != null) {
-                                request.use().unavailable();
-                                lease.completeExceptionally(failure);
-                            } else if (hold == null) {
-                                request.use().notAcquired();
-                                Duration waited = Duration.ofNanos(locks.now() - start);
-                                lease.completeExceptionally(new LockNotAcquiredException(name, waited));
-                            } else {
-                                request.use().acquired(hold);
-                                if (!lease.complete(result.apply(hold))) {
-                                    hold.close();
-                                }
+                                answer.completeExceptionally(failure);
+                            } else if (!answer.complete(result.apply(lease))) {
+                                lease.ifPresent(Lease::close);
                             }
                         },
                         locks.workers());
-        lease.whenComplete((held, failure) -> {
-            if (leave(request)) {
-                request.use().abandoned();
-            } else if (Optional.empty().equals(held)) {
-                request.use().followed();
+        answer.whenComplete((lease, failure) -> locks.abandon(request));
+        return answer;
+    }
+
+    Request request(String name, @Nullable Thread thread, LockOptions whole, long wait, boolean follows) {
+        long now = locks.now();
+        long deadline = wait <= 0 ? now : Lifetime.plus(now, wait);
+        UseNotifier use = listeners.requested(name, whole.group(), thread);
+        Request request =
+                new Request(name, this, thread, whole, now, deadline, follows, use, new CompletableFuture<>());
+        return locks.inOrder(name, slot -> {
+            if (closed) {
+                request.answer().completeExceptionally(new LockUnavailableException(name, CLOSED, null));
+            } else {
+                slot.add(request, locks.now());
             }
+            return request;
         });
-        return lease;
     }
 
-    /** As everywhere, but of renewals and stuck holders, which these locks do not have. */
+    /** As in every registry, except for renewals and stuck holders, which these locks do not have. */
     @Override
-    public synchronized void addListener(LockListener listener) {
-        List<LockListener> more = new ArrayList<>(listeners);
-        more.add(listener);
-        listeners = List.copyOf(more);
+    public void addListener(LockListener listener) {
+        listeners.add(listener);
     }
 
-    /** Those who wait get {@link LockUnavailableException}, and so does who asks; holds stay until they are released. */
+    /** Waiters and later callers get {@link LockUnavailableException}; holds stay until they are released. */
     @Override
     public void close() {
         closed = true;
         locks.failAll(this, CLOSED);
     }
 
-    Request request(
-            String name, @Nullable Thread thread, LockOptions options, long wait, @Nullable Runnable completed) {
-        long deadline = wait <= 0 ? locks.now() : Lifetime.plus(locks.now(), wait);
-        MemoryUse use = new MemoryUse(locks, listeners, name, options.group(), thread);
-        use.requested();
-        Request request = new Request(this, name, thread, options, deadline, completed, use, new CompletableFuture<>());
-        locks.inOrder(name, slot -> {
-            slot.add(request);
-            if (closed) {
-                slot.fail(this, CLOSED);
-            }
-            return null;
-        });
-        if (!request.answer().isDone()) {
-            use.waits();
-        }
-        return request;
-    }
-
-    /** @return false if it has been answered */
-    boolean leave(Request request) {
-        return locks.inOrder(request.name(), slot -> slot.remove(request));
-    }
-
-    /** Names in use; 0 when nothing is left behind. */
+    /** The number of names in use. */
     int inUse() {
         return locks.inUse();
     }

@@ -107,7 +107,7 @@ class LockInterruptTests {
     @ParameterizedTest
     @EnumSource
     void anInterruptDuringTheWaitIsToldAsOne(Kind kind) {
-        Lease other = registry.another().steal("x");
+        Lease other = registry.newInstance().steal("x");
         run(work -> {
             CompletableFuture<Boolean> waiting = caller.start(() -> isToldAsInterrupt(kind, work));
             Actor.await("it waits", caller::isWaiting);
@@ -120,7 +120,7 @@ class LockInterruptTests {
 
     @Test
     void anInterruptOfAnExecutorsThreadIsToldAsOne() {
-        Lease other = registry.another().steal("x");
+        Lease other = registry.newInstance().steal("x");
         runner.withBean(TaskExecutor.class, () -> task -> caller.begin(task::run))
                 .withBean(AsyncWork.class)
                 .withUserConfiguration(AsyncConfiguration.class)

@@ -53,7 +53,7 @@ class LockMetricsTests {
 
     @Test
     void aWaitInVainIsCountedAndSeenWhileItLasts() throws Exception {
-        Lease lease = locks.another().acquire("order:1", ORDERS);
+        Lease lease = locks.newInstance().acquire("order:1", ORDERS);
         CompletableFuture<Lease> waiting = locks.acquireAsync("order:1", ORDERS.withWaitTime(Duration.ofSeconds(9)));
         assertThat(value("lock.waiting")).isEqualTo(1);
         locks.advance(Duration.ofSeconds(10));

@@ -101,7 +101,7 @@ class LockObservationsTests {
 
     @Test
     void aWaitInVainHasNoHold() throws Exception {
-        Lease held = locks.another().acquire("order:1", ORDERS);
+        Lease held = locks.newInstance().acquire("order:1", ORDERS);
         assertThatExceptionOfType(LockNotAcquiredException.class)
                 .isThrownBy(() -> template.execute("order:1", ORDERS, () -> 1));
         held.close();
