@@ -14,6 +14,9 @@ public final class LockOptions {
     /** The shortest lease accepted: below it, scheduling delays alone would lose locks. */
     public static final Duration MIN_TTL = Duration.ofSeconds(1);
 
+    /** The longest lease accepted. */
+    public static final Duration MAX_TTL = Duration.ofDays(24);
+
     private static final LockOptions DEFAULTS = new LockOptions(null, null, null, null, null);
 
     private final @Nullable Duration ttl;
@@ -51,7 +54,7 @@ public final class LockOptions {
         if (ttl.compareTo(MIN_TTL) < 0) {
             throw new IllegalArgumentException("ttl is " + ttl + "; it must be at least " + MIN_TTL.toMillis() + " ms");
         }
-        if (ttl.compareTo(Duration.ofDays(24)) > 0) {
+        if (ttl.compareTo(MAX_TTL) > 0) {
             throw new IllegalArgumentException("ttl is " + ttl + "; it must be at most 24 days: use renewal instead");
         }
         return new LockOptions(ttl, waitTime, renew, maxHold, group);

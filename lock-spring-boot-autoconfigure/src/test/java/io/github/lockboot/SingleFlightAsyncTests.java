@@ -20,7 +20,7 @@ class SingleFlightAsyncTests {
     private static final LockOptions ONCE = LockOptions.defaults().withWaitTime(Duration.ZERO);
 
     private final MemoryLockRegistry registry = new MemoryLockRegistry();
-    private final MemoryLockRegistry elsewhere = registry.another();
+    private final MemoryLockRegistry elsewhere = registry.newInstance();
     private final AtomicReference<String> cache = new AtomicReference<>();
     private final CompletableFuture<String> upstream = new CompletableFuture<>();
     private final CompletableFuture<Void> loading = new CompletableFuture<>();

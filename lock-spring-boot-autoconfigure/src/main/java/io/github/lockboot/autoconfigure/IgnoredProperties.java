@@ -10,51 +10,40 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
 import org.springframework.core.env.Environment;
 
 /**
- * Finds properties under {@code lock.locks} that would be ignored silently: mostly names with a dot or a colon that were
- * written without brackets.
+ * Rejects properties under {@code lock.locks} that would have no effect, mostly because a name with a dot is written
+ * without brackets.
  */
 final class IgnoredProperties {
 
-    private static final String PREFIX = "lock.locks";
-    private static final Bindable<Map<String, Object>> ANYTHING = Bindable.mapOf(String.class, Object.class);
-
-    /** As environment variables have them. */
+    /** Lower case and without separators, because environment variables have neither case nor dashes. */
     private static final Set<String> ATTRIBUTES = Set.of("ttl", "waittime", "renew", "maxhold");
 
     private IgnoredProperties() {}
 
-    static void refuse(Environment environment) {
-        Binder.get(environment).bind(PREFIX, ANYTHING).ifBound(names -> names.forEach(IgnoredProperties::check));
+    static void reject(Environment environment) {
+        Binder.get(environment)
+                .bind("lock.locks", Bindable.mapOf(String.class, Object.class))
+                .ifBound(locks -> locks.forEach((name, value) -> check("lock.locks." + name, "", value)));
     }
 
-    private static void check(String name, Object attributes) {
-        if (attributes instanceof Map<?, ?> nested) {
-            nested.forEach((attribute, value) -> check(name, String.valueOf(attribute), value));
-        } else {
-            throw ignored(
-                    PREFIX + "." + name,
-                    attributes,
-                    "must say what of the lock is set: " + PREFIX + "." + name + ".ttl");
-        }
-    }
-
-    private static void check(String name, String path, Object value) {
-        if (ATTRIBUTES.contains(path.replaceAll("[-.]", "").toLowerCase(Locale.ROOT))) {
-            return;
-        }
+    /** @param path what follows the lock in the property, with a leading dot */
+    private static void check(String lock, String path, Object value) {
         if (value instanceof Map<?, ?> nested) {
-            nested.forEach((attribute, inner) -> check(name, path + "." + attribute, inner));
-            return;
+            nested.forEach((key, inner) -> check(lock, path + "." + key, inner));
+        } else if (!ATTRIBUTES.contains(path.replaceAll("[-.]", "").toLowerCase(Locale.ROOT))) {
+            throw new InvalidConfigurationPropertyValueException(lock + path, value, reason(lock, path));
         }
-        int last = path.lastIndexOf('.');
-        String mend = last < 0
-                ? "is none of ttl, wait-time, renew and max-hold"
-                : "would be ignored: write a name with dots in brackets, " + PREFIX + ".[" + name + "."
-                        + path.substring(0, last) + "]" + path.substring(last);
-        throw ignored(PREFIX + "." + name + "." + path, value, mend);
     }
 
-    private static InvalidConfigurationPropertyValueException ignored(String property, Object value, String reason) {
-        return new InvalidConfigurationPropertyValueException(property, value, reason);
+    private static String reason(String lock, String path) {
+        int last = path.lastIndexOf('.');
+        if (last > 0) {
+            String name = lock.substring("lock.locks.".length()) + path.substring(0, last);
+            return "would be ignored: write a name with dots in brackets, lock.locks.[" + name + "]"
+                    + path.substring(last);
+        }
+        return last < 0
+                ? "needs an attribute, such as " + lock + ".ttl"
+                : "is none of ttl, wait-time, renew and max-hold";
     }
 }

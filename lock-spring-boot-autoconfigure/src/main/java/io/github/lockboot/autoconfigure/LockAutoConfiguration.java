@@ -21,12 +21,12 @@ import org.springframework.core.env.Environment;
 /**
  * Auto-configuration for distributed locks, on the application's Redis or, with {@code lock.type=memory}, in this process.
  *
- * <p>Of several connection factories the locks use the one qualified as {@code distributedLock}, else the primary one.
+ * <p>If there are several connection factories, the one qualified as {@code distributedLock} is used, or else the primary one.
  *
- * <p>A {@link LockRegistry} bean of the application replaces the registry here; of several, the template and the annotation
- * use the primary one. A registry that is to stand <em>beside</em> the one here, on another Redis for example, is a
- * {@code @Bean(defaultCandidate = false)} with a {@code @Qualifier}: it is injected only where that qualifier stands. The same
- * goes for the connection factory it is made from, and for a {@link LockTemplate} on it.
+ * <p>A {@link LockRegistry} bean of the application replaces the auto-configured one. If there are several, the template and
+ * the annotation use the primary one. To define an additional registry, for example on another Redis, use
+ * {@code @Bean(defaultCandidate = false)} and a {@code @Qualifier}: it is then injected only where that qualifier is given. The
+ * same applies to its connection factory and to a {@link LockTemplate} that uses it.
  */
 @AutoConfiguration(
         afterName = {
@@ -56,11 +56,11 @@ public final class LockAutoConfiguration {
             return single;
         }
         throw registries.stream().findAny().isPresent()
-                ? new NoRegistryForLocksException(
+                ? new LockRegistryNotFoundException(
                         "Distributed locks found several LockRegistry beans and none of them is primary",
                         "annotate one of them with @Primary, or the others with a @Qualifier and"
                                 + " @Bean(defaultCandidate = false)")
-                : new NoRegistryForLocksException(
+                : new LockRegistryNotFoundException(
                         "Distributed locks need Spring Data Redis and it is not on the class path",
                         "add spring-boot-starter-data-redis, define a LockRegistry bean, set lock.type=memory in tests,"
                                 + " or set lock.enabled=false");
@@ -86,7 +86,7 @@ public final class LockAutoConfiguration {
             ObjectProvider<LockProperties> properties,
             Environment environment) {
         return new DistributedLockValidator(advisor, beanFactory, () -> {
-            IgnoredProperties.refuse(environment);
+            IgnoredProperties.reject(environment);
             return properties.getObject().overrides();
         });
     }

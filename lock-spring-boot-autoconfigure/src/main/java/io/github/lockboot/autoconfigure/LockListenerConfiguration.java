@@ -12,11 +12,11 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** Those who listen to the locks of all registries: beans of the application, of other configurations, and two of ours. */
+/** Adds all {@link LockListener} beans to all registries, and defines two such beans. */
 @Configuration(proxyBeanMethods = false)
 class LockListenerConfiguration {
 
-    /** Late, so that a listener may use locks itself. */
+    /** Runs after all singletons exist, so that a listener may use locks itself. */
     @Bean
     static SmartInitializingSingleton distributedLockListenerRegistrar(ListableBeanFactory beanFactory) {
         return () -> beanFactory
@@ -28,14 +28,14 @@ class LockListenerConfiguration {
                         .forEach(registry::addListener));
     }
 
-    /** It listens to the registries only if somebody listens to it. */
+    /** Listens to the registries only if the application listens to its events. */
     @Bean
     static LockEventPublisher distributedLockEventPublisher(ApplicationContext context) {
         return new LockEventPublisher(
                 context, () -> context.getBeansOfType(LockRegistry.class).values());
     }
 
-    /** Apart, because it cannot be loaded without SLF4J. */
+    /** A class of its own, because it cannot be loaded without SLF4J. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(name = "org.slf4j.MDC")
     @ConditionalOnProperty("lock.mdc")

@@ -1,7 +1,9 @@
 package io.github.lockboot.autoconfigure;
 
 import io.github.lockboot.observability.LockMetrics;
+import io.github.lockboot.observability.LockObservation;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.config.MeterFilter;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -9,7 +11,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.context.annotation.Bean;
 
-/** Metrics of locks, where there is a meter registry. */
+/** Auto-configuration for metrics of locks. */
 @AutoConfiguration(
         after = LockAutoConfiguration.class,
         afterName = {
@@ -26,5 +28,12 @@ public final class LockMetricsAutoConfiguration {
     @ConditionalOnMissingBean
     LockMetrics distributedLockMetrics(MeterRegistry registry) {
         return new LockMetrics(registry);
+    }
+
+    /** Spring Boot would also time the observations, although these metrics measure the same. */
+    @Bean
+    @ConditionalOnProperty("lock.observations.enabled")
+    static MeterFilter distributedLockObservationMeterFilter() {
+        return MeterFilter.denyNameStartsWith(LockObservation.EXECUTION.getName());
     }
 }

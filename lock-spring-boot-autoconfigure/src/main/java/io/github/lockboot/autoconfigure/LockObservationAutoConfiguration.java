@@ -3,13 +3,14 @@ package io.github.lockboot.autoconfigure;
 import io.github.lockboot.observability.LockObservations;
 import io.micrometer.observation.ObservationRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.context.annotation.Bean;
 
-/** Observations of locks, where there is an observation registry. */
+/** Auto-configuration for observations of locks, which are opt-in: {@code lock.observations.enabled=true}. */
 @AutoConfiguration(
         after = LockAutoConfiguration.class,
         afterName = {
@@ -17,7 +18,8 @@ import org.springframework.context.annotation.Bean;
             "org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration"
         })
 @ConditionalOnClass(ObservationRegistry.class)
-@ConditionalOnProperty(name = "lock.enabled", matchIfMissing = true)
+@ConditionalOnProperty("lock.observations.enabled")
+@ConditionalOnBean(LockProperties.class)
 @ConditionalOnSingleCandidate(ObservationRegistry.class)
 public final class LockObservationAutoConfiguration {
 

@@ -6,38 +6,41 @@ import java.util.Map;
 
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.aop.DistributedLockAdvisor;
+import io.github.lockboot.redis.RedisLockRegistry;
+import io.github.lockboot.registry.ConfiguredOptions;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 
 import static java.util.Objects.requireNonNullElse;
 
 /**
- * How locks are taken and kept. A value that is out of range ends the start of the application.
+ * Configuration properties of locks. A value out of range fails startup.
  *
- * <p>What is not set, Spring Boot hands to the constructors as null, and they fill it in: converting a default from text costs
- * every start more than all of the rest does. So the defaults stand in the additional metadata, too.
+ * <p>Unset properties arrive as null and get their defaults here, because converting {@code @DefaultValue} texts slows startup.
+ * The same defaults are listed in {@code additional-spring-configuration-metadata.json}.
  *
- * @param enabled Whether to set up distributed locks.
- * @param type Where the locks are.
- * @param keyPrefix What the Redis key of a lock begins with; the name of the lock follows.
- * @param ttl Lease of a hold, at least 1s: how long a lock stays without renewal, such as after the death of its holder.
- * @param waitTime How long a caller waits for a lock held by another. 0 tries once.
- * @param renew Whether leases are renewed for as long as the lock is held.
- * @param maxHold Renewal ends for a holder that has not released after this time. Unlimited by default.
- * @param localHandoffLimit How often in a row a lock passes between threads of one JVM while other JVMs wait, 0 to 65535. 0
- *     serves all JVMs in strict order.
- * @param maxWaiters How many JVMs may queue for one lock; those beyond it poll.
- * @param locks What operators set for locks of one name, by the annotation's name, or Class.method without one, or the group
- *     of LockOptions. It wins over the annotation and over options; what it leaves open comes from there.
- * @param startupCheck What to do when Redis is not fit for locks.
- * @param shutdownGracePeriod How long a stopping application waits for locks to be released after its web server and executors
- *     have stopped. 0 leaves them to their leases.
- * @param logKeys Whether logs, the logging context and the locks endpoint show the names of locks, which may be personal data,
+ * @param enabled Whether to enable distributed locks.
+ * @param type Where locks are kept.
+ * @param keyPrefix Prefix of the Redis key of a lock. The name of the lock follows.
+ * @param ttl Lease of a lock, at least 1s. A lock whose holder has died is free after this time.
+ * @param waitTime Maximum time to wait for a lock held by another caller. 0 tries once.
+ * @param renew Whether to renew leases while locks are held.
+ * @param maxHold Maximum time to renew a lock that is not released. Unlimited by default.
+ * @param localHandoffLimit Maximum number of times in a row that a lock passes between threads of one JVM while other JVMs
+ *     wait, from 0 to 65535. 0 serves all JVMs in strict order.
+ * @param maxWaiters Maximum number of JVMs in the queue of one lock. Others poll.
+ * @param locks Settings for one group of locks: the name of the annotation, Class.method if it has none, or the group of
+ *     LockOptions. They take precedence over the annotation and LockOptions.
+ * @param startupCheck Whether to check at startup that Redis is suitable for locks.
+ * @param shutdownGracePeriod Maximum time that shutdown waits for locks to be released, after the web server and executors have
+ *     stopped. 0 does not wait.
+ * @param logKeys Whether logs, the logging context and the locks endpoint show names of locks, which may be personal data,
  *     instead of digests.
- * @param mdc Whether the logging context names the lock, as 'lock', while something runs under it.
- * @param retry How a waiting caller asks again.
+ * @param mdc Whether to add the lock to the logging context, as 'lock', while code runs under it.
+ * @param retry Polling of waiters.
  * @param redis The connection to Redis.
- * @param aop The proxies of annotated beans.
+ * @param aop Proxies of annotated beans.
+ * @param observations Observations of locks.
  * @param endpoint The actuator endpoint 'locks'.
  */
 @ConfigurationProperties("lock")
@@ -59,12 +62,15 @@ public record LockProperties(
         Retry retry,
         Redis redis,
         Aop aop,
+        Observations observations,
         Endpoint endpoint) {
 
-    private static final int MOST_LOCAL_HANDOFFS = 65_535;
+    private static final Duration DEFAULT_INTERVAL = Duration.ofSeconds(2);
+    private static final Duration DEFAULT_MIN_INTERVAL = Duration.ofMillis(20);
+    private static final Duration DEFAULT_COMMAND_TIMEOUT = Duration.ofSeconds(2);
 
     /**
-     * Fills in what is not set, and refuses what is out of range, with the name of the property and the mend.
+     * Applies defaults and validates.
      *
      * @param enabled as the component
      * @param type as the component
@@ -83,190 +89,159 @@ public record LockProperties(
      * @param retry as the component
      * @param redis as the component
      * @param aop as the component
+     * @param observations as the component
      * @param endpoint as the component
      */
     public LockProperties {
         enabled = requireNonNullElse(enabled, true);
         type = requireNonNullElse(type, Type.REDIS);
         keyPrefix = requireNonNullElse(keyPrefix, "lock:");
-        ttl = requireNonNullElse(ttl, Duration.ofSeconds(30));
-        waitTime = requireNonNullElse(waitTime, Duration.ofSeconds(10));
+        ttl = requireNonNullElse(ttl, ConfiguredOptions.DEFAULT_TTL);
+        waitTime = requireNonNullElse(waitTime, ConfiguredOptions.DEFAULT_WAIT_TIME);
         renew = requireNonNullElse(renew, true);
         localHandoffLimit = requireNonNullElse(localHandoffLimit, 64);
         maxWaiters = requireNonNullElse(maxWaiters, 100);
         locks = requireNonNullElse(locks, Map.of());
         startupCheck = requireNonNullElse(startupCheck, StartupCheck.WARN);
         shutdownGracePeriod = requireNonNullElse(shutdownGracePeriod, Duration.ofSeconds(10));
-        retry = requireNonNullElse(retry, new Retry(Retry.DEFAULT_INTERVAL, Retry.DEFAULT_MIN_INTERVAL));
+        retry = retry == null ? Retry.of(null, null) : Retry.of(retry.interval, retry.minInterval);
         redis = requireNonNullElse(redis, new Redis(null));
-        aop = requireNonNullElse(aop, new Aop(DistributedLockAdvisor.DEFAULT_ORDER));
+        aop = aop == null || aop.order == null ? new Aop(DistributedLockAdvisor.DEFAULT_ORDER) : aop;
+        observations = requireNonNullElse(observations, new Observations(false));
         endpoint = requireNonNullElse(endpoint, new Endpoint(false));
 
         PropertyCheck.requirePrefix(keyPrefix, "lock.key-prefix");
         PropertyCheck.requireHold("lock", ttl, waitTime, maxHold);
-        for (Map.Entry<String, Named> each : locks.entrySet()) {
-            Named named = each.getValue();
-            PropertyCheck.requireHold(propertyOf(each.getKey()), named.ttl, named.waitTime, named.maxHold);
-        }
+        locks.forEach(
+                (name, lock) -> PropertyCheck.requireHold(propertyOf(name), lock.ttl, lock.waitTime, lock.maxHold));
         PropertyCheck.require(
                 !shutdownGracePeriod.isNegative(),
                 "lock.shutdown-grace-period",
                 shutdownGracePeriod,
                 "must not be negative: use 0 not to wait");
         PropertyCheck.require(
-                localHandoffLimit >= 0 && localHandoffLimit <= MOST_LOCAL_HANDOFFS,
+                localHandoffLimit >= 0 && localHandoffLimit <= RedisLockRegistry.MAX_LOCAL_HANDOFFS,
                 "lock.local-handoff-limit",
                 localHandoffLimit,
-                "must be from 0 to " + MOST_LOCAL_HANDOFFS + ": use 0 for strict order");
+                "must be from 0 to " + RedisLockRegistry.MAX_LOCAL_HANDOFFS + ": use 0 for strict order");
         PropertyCheck.require(maxWaiters >= 1, "lock.max-waiters", maxWaiters, "must be at least 1: raise it");
-        Duration commandTimeout = redis.commandTimeout;
+        PropertyCheck.requirePositive(redis.commandTimeout, "lock.redis.command-timeout");
         PropertyCheck.require(
-                commandTimeout == null || commandTimeout.compareTo(ttl) < 0,
+                redis.commandTimeout == null || redis.commandTimeout.compareTo(ttl) < 0,
                 "lock.redis.command-timeout",
-                commandTimeout,
+                redis.commandTimeout,
                 "must be less than lock.ttl (%s), or one slow command outlasts a lease: lower it",
                 ttl);
     }
 
-    /** Where locks are. */
+    /** Where locks are kept. */
     public enum Type {
 
-        /** On the application's Redis. */
+        /** In the Redis of the application. */
         REDIS,
 
-        /** In the memory of this process, which excludes no other: for tests. */
+        /** In the memory of this process, for tests. Other processes are not excluded. */
         MEMORY
     }
 
-    /** What to do when Redis is not fit for locks. */
+    /** What to do if Redis is not suitable for locks. */
     public enum StartupCheck {
 
-        /** Say so in the log, once the application has started. */
+        /** Log a warning after startup. */
         WARN,
 
-        /** End the start. */
+        /** Fail startup. */
         FAIL,
 
-        /** Do not look. */
+        /** Skip the check. */
         OFF
     }
 
     /**
-     * What locks of one name have of their own; the rest is the annotation's.
+     * Settings for one group of locks.
      *
-     * @param ttl Lease of a hold, at least 1s.
-     * @param waitTime How long a caller waits for a lock held by another. 0 tries once.
-     * @param renew Whether leases are renewed for as long as the lock is held.
-     * @param maxHold Renewal ends for a holder that has not released after this time.
+     * @param ttl Lease of a lock, at least 1s.
+     * @param waitTime Maximum time to wait for a lock held by another caller. 0 tries once.
+     * @param renew Whether to renew leases while locks are held.
+     * @param maxHold Maximum time to renew a lock that is not released.
      */
     public record Named(
             @Nullable Duration ttl,
             @Nullable Duration waitTime,
             @Nullable Boolean renew,
-            @Nullable Duration maxHold) {}
+            @Nullable Duration maxHold) {
+
+        private LockOptions options() {
+            LockOptions options = LockOptions.defaults();
+            options = ttl != null ? options.withTtl(ttl) : options;
+            options = waitTime != null ? options.withWaitTime(waitTime) : options;
+            options = maxHold != null ? options.withMaxHold(maxHold) : options;
+            if (renew == null) {
+                return options;
+            }
+            return renew ? options.withRenewal() : options.withoutRenewal();
+        }
+    }
 
     /**
-     * @param interval How often a waiter that Redis will notify asks all the same.
-     * @param minInterval How soon a waiter that nobody can notify asks again at first. 20ms, or the interval if that is less.
+     * @param interval Polling interval of a waiter in the queue, in case a notification is lost.
+     * @param minInterval Initial polling delay of a waiter that cannot be notified. 20ms, or the interval if that is less.
      */
     public record Retry(Duration interval, Duration minInterval) {
 
-        private static final Duration DEFAULT_INTERVAL = Duration.ofSeconds(2);
-        private static final Duration DEFAULT_MIN_INTERVAL = Duration.ofMillis(20);
-
-        /**
-         * Fills in what is not set, and refuses what is out of range.
-         *
-         * @param interval as the component
-         * @param minInterval as the component
-         */
-        public Retry {
-            interval = requireNonNullElse(interval, DEFAULT_INTERVAL);
-            PropertyCheck.requirePositive(interval, "lock.retry.interval");
+        private static Retry of(@Nullable Duration interval, @Nullable Duration minInterval) {
+            Duration most = requireNonNullElse(interval, DEFAULT_INTERVAL);
+            PropertyCheck.requirePositive(most, "lock.retry.interval");
             PropertyCheck.requirePositive(minInterval, "lock.retry.min-interval");
             PropertyCheck.require(
-                    minInterval == null || minInterval.compareTo(interval) <= 0,
+                    minInterval == null || minInterval.compareTo(most) <= 0,
                     "lock.retry.min-interval",
                     minInterval,
                     "must be at most lock.retry.interval (%s): lower it",
-                    interval);
-            minInterval = requireNonNullElse(minInterval, min(DEFAULT_MIN_INTERVAL, interval));
+                    most);
+            return new Retry(most, requireNonNullElse(minInterval, min(DEFAULT_MIN_INTERVAL, most)));
         }
     }
 
     /**
-     * @param commandTimeout How long a command of a lock may take, on a connection of its own. 2s, or half of lock.ttl if
-     *     that is less.
+     * @param commandTimeout Timeout of a Redis command of a lock, connecting included. 2s, or half of lock.ttl if that is less.
      */
-    public record Redis(@Nullable Duration commandTimeout) {
-
-        private static final Duration DEFAULT_COMMAND_TIMEOUT = Duration.ofSeconds(2);
-
-        /**
-         * Refuses what is out of range.
-         *
-         * @param commandTimeout as the component
-         */
-        public Redis {
-            PropertyCheck.requirePositive(commandTimeout, "lock.redis.command-timeout");
-        }
-    }
+    public record Redis(@Nullable Duration commandTimeout) {}
 
     /**
-     * @param order Order of the lock among the advisors of a method; transactions and caches belong after it.
+     * @param order Order of the lock advisor. Transactions and caches belong after it.
      */
-    public record Aop(Integer order) {
-
-        /**
-         * Fills in what is not set.
-         *
-         * @param order as the component
-         */
-        public Aop {
-            order = requireNonNullElse(order, DistributedLockAdvisor.DEFAULT_ORDER);
-        }
-    }
+    public record Aop(Integer order) {}
 
     /**
-     * @param forceRelease Whether a DELETE with the id of the owner releases a lock over its holder's head.
+     * @param enabled Whether to observe every use of a lock, for traces.
+     */
+    public record Observations(boolean enabled) {}
+
+    /**
+     * @param forceRelease Whether the endpoint may force-release a lock (DELETE with the owner id).
      */
     public record Endpoint(boolean forceRelease) {}
 
     Duration commandTimeout() {
-        Duration set = redis.commandTimeout;
-        return set != null ? set : min(Redis.DEFAULT_COMMAND_TIMEOUT, ttl.dividedBy(2));
+        return requireNonNullElse(redis.commandTimeout, min(DEFAULT_COMMAND_TIMEOUT, ttl.dividedBy(2)));
     }
 
-    /** The options of a lock that says nothing itself. */
+    /** The defaults of a registry. */
     LockOptions options() {
-        return options(ttl, waitTime, renew, maxHold);
+        return new Named(ttl, waitTime, renew, maxHold).options();
     }
 
-    /** What comes before the options of a lock, by group. */
+    /** Options that take precedence, by group. */
     Map<String, LockOptions> overrides() {
         Map<String, LockOptions> overrides = new LinkedHashMap<>();
-        for (Map.Entry<String, Named> each : locks.entrySet()) {
-            Named named = each.getValue();
-            overrides.put(each.getKey(), options(named.ttl, named.waitTime, named.renew, named.maxHold));
-        }
+        locks.forEach((name, lock) -> overrides.put(name, lock.options()));
         return overrides;
     }
 
-    /** The property under which a lock of that name is configured, as it is to be written. */
+    /** The property for locks of that name, as it has to be written. */
     static String propertyOf(String name) {
         return "lock.locks." + (name.matches("[A-Za-z0-9-]+") ? name : "[" + name + "]");
-    }
-
-    private static LockOptions options(
-            @Nullable Duration ttl, @Nullable Duration waitTime, @Nullable Boolean renew, @Nullable Duration maxHold) {
-        LockOptions options = LockOptions.defaults();
-        options = ttl != null ? options.withTtl(ttl) : options;
-        options = waitTime != null ? options.withWaitTime(waitTime) : options;
-        options = maxHold != null ? options.withMaxHold(maxHold) : options;
-        if (renew == null) {
-            return options;
-        }
-        return renew ? options.withRenewal() : options.withoutRenewal();
     }
 
     private static Duration min(Duration one, Duration other) {

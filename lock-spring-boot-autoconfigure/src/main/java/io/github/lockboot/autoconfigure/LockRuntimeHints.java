@@ -10,7 +10,7 @@ import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
 import org.springframework.aot.hint.TypeReference;
 
-/** What a native image must keep: the scripts, and what is found by reflection. */
+/** Hints for native images: the scripts, and what is accessed by reflection. */
 class LockRuntimeHints implements RuntimeHintsRegistrar {
 
     @Override
@@ -20,10 +20,10 @@ class LockRuntimeHints implements RuntimeHintsRegistrar {
         for (Class<?> annotation : new Class<?>[] {DistributedLock.class, DistributedLocks.class, FencingToken.class}) {
             reflection.registerType(annotation, MemberCategory.INVOKE_DECLARED_METHODS);
         }
-        // What #root is in a key expression.
+        // The type of #root in a key expression.
         reflection.registerType(
                 TypeReference.of("io.github.lockboot.aop.KeyRoot"), MemberCategory.INVOKE_PUBLIC_METHODS);
-        // Own connections are made from the settings in this field.
+        // The settings for own connections are read from this field.
         reflection.registerTypeIfPresent(
                 classLoader,
                 "org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory",

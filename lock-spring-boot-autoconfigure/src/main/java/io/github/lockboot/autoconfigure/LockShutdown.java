@@ -12,15 +12,15 @@ import org.springframework.context.SmartLifecycle;
 import org.springframework.context.event.ContextClosedEvent;
 
 /**
- * Ends locks with the application. As soon as it begins to close, before anything else stops, nobody waits any more: requests
- * that did would hold up the web server. After the web server and the executors have stopped, and before
- * connection factories do, what is still held has a while to be released.
+ * Ends locks with the application. As soon as the context begins to close, all waits end, because waiting requests would delay
+ * the shutdown of the web server. After the web server and executors have stopped, and before connection factories do, the
+ * locks still held have the grace period to be released.
  *
- * <p>A context that is only stopped, to be started again, keeps its locks.
+ * <p>A context that is stopped without being closed keeps its locks.
  */
 class LockShutdown implements ApplicationListener<ContextClosedEvent>, SmartLifecycle {
 
-    /** After connection factories (0) at the start, before web server and executors; the other way round at the stop. */
+    /** Starts after connection factories (0) and before the web server and executors, and stops in reverse order. */
     static final int PHASE = 1_024;
 
     private final ApplicationContext context;
@@ -29,14 +29,14 @@ class LockShutdown implements ApplicationListener<ContextClosedEvent>, SmartLife
     private volatile boolean closing;
     private volatile boolean running;
 
-    /** @param registries those that have been made by then */
+    /** @param registries the registries that exist when it is called */
     LockShutdown(ApplicationContext context, Supplier<Collection<RedisLockRegistry>> registries, Duration gracePeriod) {
         this.context = context;
         this.registries = registries;
         this.gracePeriod = gracePeriod;
     }
 
-    /** Contexts tell their parents, too. */
+    /** A context publishes the event to its parents, too. */
     @Override
     public void onApplicationEvent(ContextClosedEvent event) {
         if (event.getApplicationContext() == context) {

@@ -13,7 +13,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.event.ContextClosedEvent;
 
-/** Locks of this process alone, for tests. */
+/** Locks in the memory of this process, for tests. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnProperty(name = "lock.type", havingValue = "memory")
 class MemoryLockConfiguration {
@@ -26,7 +26,7 @@ class MemoryLockConfiguration {
         return new MemoryLockRegistry(properties.options(), properties.overrides());
     }
 
-    /** As with locks on Redis, nobody waits any more as soon as the application begins to close. */
+    /** Ends all waits as soon as the application begins to close, as with locks on Redis. */
     @Bean
     @Lazy(false)
     ApplicationListener<ContextClosedEvent> distributedLockShutdown(

@@ -7,10 +7,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.convert.DurationStyle;
 
-/** Refuses what is out of range, with the name of the property and the mend. */
+/** Rejects values out of range, with the name of the property and what to do. */
 final class PropertyCheck {
-
-    private static final Duration LONGEST_TTL = Duration.ofDays(24);
 
     private PropertyCheck() {}
 
@@ -21,7 +19,7 @@ final class PropertyCheck {
         }
     }
 
-    /** @param other another property's value, which stands in the reason as {@code %s} */
+    /** @param other the value of another property, {@code %s} in the reason */
     static void require(boolean valid, String property, @Nullable Object value, String reason, Duration other) {
         if (!valid) {
             require(false, property, value, reason.formatted(text(other)));
@@ -32,19 +30,19 @@ final class PropertyCheck {
         require(value == null || !value.isNegative() && !value.isZero(), property, value, "must be positive: raise it");
     }
 
-    /** What a hold may have of its own. */
+    /** Checks the settings that a group of locks may have of its own. */
     static void requireHold(
             String prefix, @Nullable Duration ttl, @Nullable Duration waitTime, @Nullable Duration maxHold) {
         require(
                 ttl == null || ttl.compareTo(LockOptions.MIN_TTL) >= 0,
                 prefix + ".ttl",
                 ttl,
-                "must be at least 1s: raise it");
+                "must be at least " + LockOptions.MIN_TTL.toSeconds() + "s: raise it");
         require(
-                ttl == null || ttl.compareTo(LONGEST_TTL) <= 0,
+                ttl == null || ttl.compareTo(LockOptions.MAX_TTL) <= 0,
                 prefix + ".ttl",
                 ttl,
-                "must be at most 24d: lower it and keep lock.renew=true");
+                "must be at most " + LockOptions.MAX_TTL.toDays() + "d: lower it and keep lock.renew=true");
         require(
                 waitTime == null || !waitTime.isNegative(),
                 prefix + ".wait-time",

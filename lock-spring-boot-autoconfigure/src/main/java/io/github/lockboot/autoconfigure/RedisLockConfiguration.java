@@ -6,6 +6,7 @@ import java.util.stream.Stream;
 
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.aop.DistributedLockValidator;
+import io.github.lockboot.autoconfigure.LockProperties.StartupCheck;
 import io.github.lockboot.redis.RedisLockRegistry;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
@@ -20,8 +21,8 @@ import org.springframework.context.annotation.Lazy;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 /**
- * Locks on the application's Redis. A factory that was qualified for them is theirs, so its connections are used; from
- * any other only the settings are.
+ * Locks on the application's Redis. A connection factory that is qualified for locks is used as it is; of any other, only the
+ * settings are used.
  */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass(RedisConnectionFactory.class)
@@ -63,14 +64,13 @@ class RedisLockConfiguration {
             LockProperties properties,
             DistributedLockValidator validator,
             ConfigurableListableBeanFactory beanFactory) {
-        return new LockStartupCheck(
-                properties,
-                validator::options,
-                () -> registries(beanFactory, name -> true),
-                () -> registries(beanFactory, beanFactory::containsSingleton));
+        // Without a check a lazy registry stays as it is.
+        Predicate<String> checked =
+                properties.startupCheck() == StartupCheck.OFF ? beanFactory::containsSingleton : name -> true;
+        return new LockStartupCheck(properties, validator::options, () -> registries(beanFactory, checked));
     }
 
-    /** Those that have been made, unless the context is told not to close them. */
+    /** The registries that exist, except those that the context must not close. */
     private static List<RedisLockRegistry> registriesToClose(ConfigurableListableBeanFactory beanFactory) {
         return registries(
                 beanFactory,
@@ -79,7 +79,7 @@ class RedisLockConfiguration {
                         && !"".equals(beanFactory.getBeanDefinition(name).getDestroyMethodName()));
     }
 
-    /** Those of the application, too. */
+    /** Includes registries defined by the application. */
     private static List<RedisLockRegistry> registries(
             ConfigurableListableBeanFactory beanFactory, Predicate<String> which) {
         return Stream.of(beanFactory.getBeanNamesForType(RedisLockRegistry.class, false, false))
@@ -94,10 +94,10 @@ class RedisLockConfiguration {
             return single;
         }
         throw connectionFactories.stream().findAny().isPresent()
-                ? new NoRegistryForLocksException(
+                ? new LockRegistryNotFoundException(
                         "Distributed locks found several RedisConnectionFactory beans and none of them is primary",
                         "annotate the one for locks with @Qualifier(\"distributedLock\"), or one of them with @Primary")
-                : new NoRegistryForLocksException(
+                : new LockRegistryNotFoundException(
                         "Distributed locks need a RedisConnectionFactory bean and there is none",
                         "add spring-boot-starter-data-redis, define the bean or a LockRegistry bean,"
                                 + " or set lock.enabled=false");

@@ -7,15 +7,15 @@ import java.util.concurrent.TimeUnit;
 import io.github.lockboot.LockOptions;
 
 /**
- * When a lease ends, known from its beginning: whoever is alive renews in time. Renewals come every third of the ttl, without
- * end, or never, or for as long as a hold may last at most.
+ * How long a lease lasts, known from its start, because a live holder renews in time. It is renewed every third of its ttl:
+ * without end, never, or until the maximum time of a hold.
  *
  * @param ttl the lease, in nanoseconds
- * @param lastRenewal how long after the beginning the last renewal comes
+ * @param lastRenewal when the last renewal happens, from the start
  */
 record Lifetime(long ttl, long lastRenewal) {
 
-    /** The time of what never happens. */
+    /** A time that never comes. */
     static final long NEVER = Long.MAX_VALUE;
 
     static Lifetime of(LockOptions options) {
@@ -31,22 +31,22 @@ record Lifetime(long ttl, long lastRenewal) {
         return TimeUnit.NANOSECONDS.convert(duration);
     }
 
-    /** The sum of two times, or never if there is no such time. */
+    /** The sum of two times, or never if it is too large. */
     static long plus(long time, long more) {
         return more > NEVER - time ? NEVER : time + more;
     }
 
-    /** How long the lease lasts in all. */
+    /** How long the lease lasts, renewals included. */
     long length() {
         return plus(lastRenewal, ttl);
     }
 
-    /** How long it is until a renewal would come, some time after the beginning. */
+    /** The time until the next renewal, after the given time. */
     long untilRenewal(long elapsed) {
         return ttl / 3 - elapsed % (ttl / 3);
     }
 
-    /** How much of the lease is certain some time after the beginning. */
+    /** What is left of the lease until the next renewal counts, after the given time. */
     long remaining(long elapsed) {
         long renewal = Math.min(elapsed - elapsed % (ttl / 3), lastRenewal);
         return Math.max(0, renewal + ttl - elapsed);

@@ -1,15 +1,14 @@
 package io.github.lockboot.memory;
 
 import java.time.Duration;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Condition;
 import java.util.function.Function;
 
 import io.github.lockboot.Lease;
+import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRuntime;
 import io.github.lockboot.LockTemplate;
@@ -18,7 +17,7 @@ import io.github.lockboot.NamedLock;
 import io.github.lockboot.internal.LockNames;
 import org.jspecify.annotations.Nullable;
 
-/** A handle without state of its own: ownership by thread and reentrancy on top of the slot of its name. */
+/** A handle without state of its own: ownership by threads and reentrancy. */
 final class MemoryLock implements NamedLock, LockRuntime.Scope {
 
     private final MemoryLockRegistry registry;
@@ -42,6 +41,8 @@ final class MemoryLock implements NamedLock, LockRuntime.Scope {
     public LockOptions options() {
         return options;
     }
+
+    // --- acquisition and release ------------------------------------------------------------------------------
 
     @Override
     public void lock() {
@@ -69,102 +70,75 @@ final class MemoryLock implements NamedLock, LockRuntime.Scope {
     }
 
     private boolean acquireUninterruptibly(long wait) {
-        Request request = enterAgain() ? null : registry.request(name, Thread.currentThread(), options, wait, null);
-        try {
-            return request == null || tell(request, request.answer().join());
-        } catch (CompletionException failure) {
-            throw unavailable(request, failure);
-        }
+        return reenter() || isGranted(registry.request(name, Thread.currentThread(), options, wait, false));
     }
 
     private boolean acquire(LockOptions wanted, long wait) throws InterruptedException {
         if (Thread.interrupted()) {
             throw new InterruptedException();
         }
-        if (enterAgain()) {
+        if (reenter()) {
             return true;
         }
-        Request request = registry.request(name, Thread.currentThread(), wanted, wait, null);
-        CompletableFuture<@Nullable MemoryHold> answer = request.answer();
+        Request request = registry.request(name, Thread.currentThread(), wanted, wait, false);
         try {
-            return tell(request, answer.get());
+            request.answer().get();
         } catch (InterruptedException interrupt) {
-            if (registry.leave(request)) {
-                request.use().abandoned();
+            if (locks.abandon(request)) {
                 throw interrupt;
             }
-            Thread.currentThread().interrupt(); // decided first
-            return tell(request, answer.join());
+            Thread.currentThread().interrupt(); // it was answered first
         } catch (ExecutionException failure) {
-            throw unavailable(request, failure);
+            // isGranted reports it
+        }
+        return isGranted(request);
+    }
+
+    /** Waits for the answer to a request, and reports it. */
+    private boolean isGranted(Request request) {
+        try {
+            locks.report(request, request.answer().join(), null);
+            return true;
+        } catch (CompletionException failure) {
+            locks.report(request, null, failure.getCause());
+            if (failure.getCause() instanceof LockNotAcquiredException) {
+                return false;
+            }
+            throw new LockUnavailableException(name, MemoryLockRegistry.CLOSED, failure.getCause());
         }
     }
 
-    private static boolean tell(Request request, @Nullable MemoryHold granted) {
-        if (granted != null) {
-            request.use().acquired(granted);
-        } else {
-            request.use().notAcquired();
-        }
-        return granted != null;
-    }
-
-    /** A failure of the request, thrown where it was made. */
-    private LockUnavailableException unavailable(@Nullable Request request, Exception failure) {
-        if (request != null) {
-            request.use().unavailable();
-        }
-        return new LockUnavailableException(name, MemoryLockRegistry.CLOSED, failure.getCause());
-    }
-
-    private boolean enterAgain() {
+    private boolean reenter() {
         return withMine(false, mine -> {
-            mine.enterAgain();
+            mine.reenter();
             return true;
         });
     }
 
     @Override
     public void unlock() {
-        giveBack(this::held);
+        locks.exit(name, false, this::held);
     }
 
     @Override
     public Lease asLease() {
-        MemoryHold hold = intact();
-        locks.<@Nullable Void>inOrder(name, slot -> {
+        return new MemoryLease(locks, withIntact(hold -> {
             hold.outliveThread();
-            return null;
-        });
-        return new OneHold(hold);
+            return hold;
+        }));
     }
 
-    private void giveBack(Function<Slot, MemoryHold> which) {
-        MemoryHold released = locks.<@Nullable MemoryHold>inOrder(name, slot -> {
-            MemoryHold hold = which.apply(slot);
-            boolean last = hold.exit() == 0;
-            if (hold.isLost()) {
-                if (last) {
-                    locks.forget(hold);
-                }
-                throw hold.lostException();
-            }
-            return last && hold.release(slot) ? hold : null;
-        });
-        if (released != null) {
-            released.request().use().released();
-        }
-    }
-
-    /** A test must not find what the real lock does not offer. */
+    /** Unsupported, as on Redis. */
     @Override
     public Condition newCondition() {
         throw new UnsupportedOperationException("a distributed lock offers no conditions");
     }
 
+    // --- state ------------------------------------------------------------------------------------------------
+
     @Override
     public int getHoldCount() {
-        return withMine(0, MemoryHold::count);
+        return withMine(0, Hold::count);
     }
 
     @Override
@@ -179,53 +153,53 @@ final class MemoryLock implements NamedLock, LockRuntime.Scope {
 
     @Override
     public long fencingToken() {
-        return intact().fencingToken();
+        return withIntact(Hold::token);
     }
 
     @Override
     public Duration remainingLease() {
-        return withMine(Duration.ZERO, MemoryHold::remainingLease);
-    }
-
-    @Override
-    public <T extends @Nullable Object, E extends Throwable> T call(LockTemplate.Action<T, E> action) throws E {
-        MemoryHold mine = locks.<@Nullable MemoryHold>inOrder(name, this::mine);
-        return mine == null ? action.run() : mine.call(action);
+        return withMine(Duration.ZERO, mine -> mine.remaining(locks.now()));
     }
 
     @Override
     public void onLost(Runnable callback) {
-        intact().onLost(callback);
+        locks.onLost(withIntact(hold -> hold), callback);
     }
 
-    /** What the current thread's hold says, if it has one that is not lost. */
-    private <T> T withMine(T otherwise, Function<MemoryHold, T> question) {
+    @Override
+    public <T extends @Nullable Object, E extends Throwable> T call(LockTemplate.Action<T, E> action) throws E {
+        Hold mine = locks.<@Nullable Hold>inOrder(name, this::mine);
+        return mine == null ? action.run() : mine.request().use().call(action);
+    }
+
+    // --- holds of the current thread --------------------------------------------------------------------------
+
+    /** Asks the current thread's hold, unless there is none or it is lost. */
+    private <T> T withMine(T otherwise, Function<Hold, T> question) {
         return locks.inOrder(name, slot -> {
-            MemoryHold mine = mine(slot);
+            Hold mine = mine(slot);
             return mine != null ? question.apply(mine) : otherwise;
         });
     }
 
-    /** The current thread's hold, unless it has none or that is lost. */
-    private @Nullable MemoryHold mine(Slot slot) {
-        MemoryHold holder = slot.holder();
-        return holder != null && holder.request().isFrom(registry, Thread.currentThread()) ? holder : null;
-    }
-
-    private MemoryHold intact() {
+    /** As {@link #withMine}, but throws if there is none or it is lost. */
+    private <T> T withIntact(Function<Hold, T> question) {
         return locks.inOrder(name, slot -> {
-            MemoryHold hold = held(slot);
-            if (hold.isLost()) {
-                throw hold.lostException();
-            }
-            return hold;
+            Hold hold = held(slot);
+            hold.requireIntact();
+            return question.apply(hold);
         });
     }
 
+    private @Nullable Hold mine(Slot slot) {
+        Hold holder = slot.holder();
+        return holder != null && holder.request().isFrom(registry, Thread.currentThread()) ? holder : null;
+    }
+
     /** The current thread's hold, lost or not. */
-    private MemoryHold held(Slot slot) {
+    private Hold held(Slot slot) {
         Thread current = Thread.currentThread();
-        MemoryHold hold = mine(slot);
+        Hold hold = mine(slot);
         if (hold == null) {
             hold = locks.lostBy(registry, name, current);
         }
@@ -239,58 +213,5 @@ final class MemoryLock implements NamedLock, LockRuntime.Scope {
     @Override
     public String toString() {
         return "MemoryLock[" + LockNames.printable(name) + "]";
-    }
-
-    /** One of the holds that a thread counts. */
-    private final class OneHold implements Lease, LockRuntime.Scope {
-
-        private final MemoryHold hold;
-        private final AtomicBoolean closed = new AtomicBoolean();
-
-        OneHold(MemoryHold hold) {
-            this.hold = hold;
-        }
-
-        @Override
-        public String name() {
-            return name;
-        }
-
-        @Override
-        public long fencingToken() {
-            return hold.fencingToken();
-        }
-
-        @Override
-        public boolean isValid() {
-            return !closed.get() && hold.isValid();
-        }
-
-        @Override
-        public Duration remainingLease() {
-            return isValid() ? hold.remainingLease() : Duration.ZERO;
-        }
-
-        @Override
-        public void onLost(Runnable callback) {
-            hold.onLost(callback);
-        }
-
-        @Override
-        public <T extends @Nullable Object, E extends Throwable> T call(LockTemplate.Action<T, E> action) throws E {
-            return hold.call(action);
-        }
-
-        @Override
-        public void close() {
-            if (closed.compareAndSet(false, true)) {
-                giveBack(slot -> hold);
-            }
-        }
-
-        @Override
-        public String toString() {
-            return hold.toString();
-        }
     }
 }

@@ -1,8 +1,6 @@
 package io.github.lockboot.memory;
 
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -11,25 +9,26 @@ import java.util.function.Function;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockListener;
-import io.github.lockboot.LockNotAcquiredException;
+import io.github.lockboot.LockListener.Origin;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRuntime;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.registry.ConfiguredOptions;
+import io.github.lockboot.registry.Listeners;
+import io.github.lockboot.registry.UseNotifier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Locks in the memory of this process, for tests of code that uses locks: they do all that locks on Redis do, queue and
- * tokens, leases and their loss, but exclude nobody outside the process.
+ * Locks in the memory of this process, for tests of code that uses locks. They behave as locks on Redis do, with queue, tokens,
+ * leases and losses, but exclude no other process.
  *
- * <p>A registry stands for one instance of an application; {@link #another()} makes a second instance on the same locks. What
- * otherwise takes a mishap, a test brings about at will: {@link #expire} and {@link #steal} end somebody's hold, and
- * {@link #advance} lets time pass at once. Renewed leases do not run out by time passing, as if their holders were
- * alive and well.
+ * <p>A registry stands for one instance of an application; {@link #newInstance()} creates a second instance with the same locks.
+ * Tests can cause failures that are otherwise rare: {@link #expire} and {@link #steal} end a hold, and {@link #advance} lets time
+ * pass at once. Renewed leases do not run out when time passes, as if their holders were alive.
  *
- * <p>Thread-safe. Callbacks and asynchronous answers come on daemon threads that end when idle.
+ * <p>Thread-safe. Callbacks and asynchronous answers run on daemon threads that end when idle.
  */
 public final class MemoryLockRegistry implements LockRuntime, AutoCloseable {
 
@@ -37,28 +36,30 @@ public final class MemoryLockRegistry implements LockRuntime, AutoCloseable {
 
     private final MemoryLocks locks;
     private final ConfiguredOptions options;
+    private final Listeners listeners;
     private volatile boolean closed;
-    private volatile List<LockListener> listeners = List.of();
 
-    /** Locks shared with no other registry, held for 30 s, renewed, and waited for up to 10 s. */
+    /** Creates locks that are shared with no other registry, with a lease of 30 s, renewed, and a wait time of 10 s. */
     public MemoryLockRegistry() {
         this(LockOptions.defaults());
     }
 
     /**
-     * Locks shared with no other registry.
+     * Creates locks that are shared with no other registry.
      *
-     * @param defaults for what the options of a lock leave open; what these leave open too is 30 s ttl, 10 s wait, renewed
+     * @param defaults for what the options of a lock leave open; what these leave open is a lease of 30 s, renewed, and a wait time
+     *     of 10 s
      */
     public MemoryLockRegistry(LockOptions defaults) {
         this(defaults, Map.of());
     }
 
     /**
-     * Locks shared with no other registry.
+     * Creates locks that are shared with no other registry.
      *
-     * @param defaults for what the options of a lock leave open; what these leave open too is 30 s ttl, 10 s wait, renewed
-     * @param overrides what comes before the options of a lock, by {@link LockOptions#group()}
+     * @param defaults for what the options of a lock leave open; what these leave open is a lease of 30 s, renewed, and a wait time
+     *     of 10 s
+     * @param overrides options that take precedence over those of a lock, by {@link LockOptions#group()}
      */
     public MemoryLockRegistry(LockOptions defaults, Map<String, LockOptions> overrides) {
         this(new MemoryLocks(), new ConfiguredOptions(defaults, overrides));
@@ -67,54 +68,63 @@ public final class MemoryLockRegistry implements LockRuntime, AutoCloseable {
     private MemoryLockRegistry(MemoryLocks locks, ConfiguredOptions options) {
         this.locks = locks;
         this.options = options;
+        this.listeners = new Listeners(locks::now, locks.workers());
     }
 
     /**
-     * {@return a second instance of the application: a registry with the same locks and defaults, in which nobody holds any
-     * and to which nobody listens}
+     * Creates a second instance of the application.
+     *
+     * @return a registry with the same locks and options, which holds none of them and has no listeners
      */
-    public MemoryLockRegistry another() {
+    public MemoryLockRegistry newInstance() {
         return new MemoryLockRegistry(locks, options);
     }
 
-    // --- mishaps ----------------------------------------------------------------------------------------------
+    // --- failures ---------------------------------------------------------------------------------------------
 
     /**
-     * Has the present hold of that name lost, as if its lease had run out; who waits longest gets the lock.
+     * Ends the hold of a lock as if its lease had run out. The first waiter gets the lock.
      *
-     * @param name of the lock
-     * @return whether anybody held it
+     * @param name the name of the lock
+     * @return whether the lock was held
      */
     public boolean expire(String name) {
         return locks.inOrder(LockNames.valid(name), slot -> {
             boolean held = slot.holder() != null;
-            slot.lose("its lease ran out");
+            locks.lose(slot, "its lease ran out");
             return held;
         });
     }
 
     /**
-     * Has another take the lock of that name before all who wait; the present hold, if any, is lost.
+     * Has another holder take a lock, before all waiters. The present hold, if any, is lost.
      *
-     * @param name of the lock
-     * @return the hold of that other, to be closed when it is to end
+     * @param name the name of the lock
+     * @return the hold of the other holder, which ends when it is closed
      */
     public Lease steal(String name) {
-        CompletableFuture<@Nullable MemoryHold> unasked = new CompletableFuture<>();
-        MemoryUse unheard = new MemoryUse(locks, List.of(), name, null, null);
+        long now = locks.now();
         Request thief = new Request(
-                this, LockNames.valid(name), null, options.defaults(), Lifetime.NEVER, null, unheard, unasked);
+                LockNames.valid(name),
+                this,
+                null,
+                options.defaults(),
+                now,
+                Lifetime.NEVER,
+                false,
+                UseNotifier.NONE,
+                new CompletableFuture<>());
         return locks.inOrder(name, slot -> {
-            slot.lose("another took it");
-            return slot.grant(thief);
+            locks.lose(slot, "another took it");
+            return new MemoryLease(locks, slot.grant(thief, Origin.ASKED, now));
         });
     }
 
     /**
-     * Lets time pass for all who share these locks. What falls due on the way happens in its order before this returns:
-     * waits end, leases that are not renewed run out, and the lock goes to the next.
+     * Lets time pass for all registries that share these locks. Before this returns, everything due in that time happens in order:
+     * waits end, leases that are not renewed run out, and waiters get the lock.
      *
-     * @param time that has then passed
+     * @param time the time to pass
      * @throws IllegalArgumentException if negative
      */
     public void advance(Duration time) {
@@ -127,109 +137,82 @@ public final class MemoryLockRegistry implements LockRuntime, AutoCloseable {
     // --- locks ------------------------------------------------------------------------------------------------
 
     @Override
-    public NamedLock get(String name, LockOptions options) {
-        return new MemoryLock(this, locks, LockNames.valid(name), this.options.resolve(options));
+    public NamedLock get(String name, LockOptions requested) {
+        return new MemoryLock(this, locks, LockNames.valid(name), options.resolve(requested));
     }
 
     @Override
-    public CompletableFuture<Lease> acquireAsync(String name, LockOptions options) {
-        NamedLock lock = get(name, options);
+    public CompletableFuture<Lease> acquireAsync(String name, LockOptions requested) {
+        NamedLock lock = get(name, requested);
         return acquireAsync(lock, Objects.requireNonNull(lock.options().waitTime()));
     }
 
     @Override
     public CompletableFuture<Lease> acquireAsync(NamedLock lock, Duration wait) {
-        return acquire(lock, wait, new CompletableFuture<>(), lease -> lease, null);
+        return request(lock, wait, false, Optional::orElseThrow);
     }
 
     @Override
     public CompletableFuture<Optional<Lease>> acquireOrFollowAsync(NamedLock lock, Duration wait) {
-        CompletableFuture<Optional<Lease>> lease = new CompletableFuture<>();
-        return acquire(
-                lock, wait, lease, Optional::of, () -> locks.workers().execute(() -> lease.complete(Optional.empty())));
+        return request(lock, wait, true, Function.identity());
     }
 
     @Override
     public void complete(Lease lease) {
-        ((MemoryHold) lease).complete();
+        ((MemoryLease) lease).complete();
     }
 
-    private <T> CompletableFuture<T> acquire(
-            NamedLock lock,
-            Duration wait,
-            CompletableFuture<T> lease,
-            Function<Lease, T> result,
-            @Nullable Runnable completed) {
-        long start = locks.now();
-        Request request = request(lock.getName(), null, lock.options(), Lifetime.nanos(wait), completed);
+    private <T> CompletableFuture<T> request(
+            NamedLock lock, Duration wait, boolean follows, Function<Optional<Lease>, T> result) {
+        Request request = request(lock.getName(), null, lock.options(), Lifetime.nanos(wait), follows);
+        CompletableFuture<T> answer = new CompletableFuture<>();
         request.answer()
                 .whenCompleteAsync(
                         (hold, failure) -> {
+                            locks.report(request, hold, failure);
+                            Optional<Lease> lease =
+                                    Optional.ofNullable(hold).map(granted -> new MemoryLease(locks, granted));
                             if (failure != null) {
-                                request.use().unavailable();
-                                lease.completeExceptionally(failure);
-                            } else if (hold == null) {
-                                request.use().notAcquired();
-                                Duration waited = Duration.ofNanos(locks.now() - start);
-                                lease.completeExceptionally(new LockNotAcquiredException(lock.getName(), waited));
-                            } else {
-                                request.use().acquired(hold);
-                                if (!lease.complete(result.apply(hold))) {
-                                    hold.close();
-                                }
+                                answer.completeExceptionally(failure);
+                            } else if (!answer.complete(result.apply(lease))) {
+                                lease.ifPresent(Lease::close);
                             }
                         },
                         locks.workers());
-        lease.whenComplete((held, failure) -> {
-            if (leave(request)) {
-                request.use().abandoned();
-            } else if (Optional.empty().equals(held)) {
-                request.use().followed();
+        answer.whenComplete((lease, failure) -> locks.abandon(request));
+        return answer;
+    }
+
+    Request request(String name, @Nullable Thread thread, LockOptions whole, long wait, boolean follows) {
+        long now = locks.now();
+        long deadline = wait <= 0 ? now : Lifetime.plus(now, wait);
+        UseNotifier use = listeners.requested(name, whole.group(), thread);
+        Request request =
+                new Request(name, this, thread, whole, now, deadline, follows, use, new CompletableFuture<>());
+        return locks.inOrder(name, slot -> {
+            if (closed) {
+                request.answer().completeExceptionally(new LockUnavailableException(name, CLOSED, null));
+            } else {
+                slot.add(request, locks.now());
             }
+            return request;
         });
-        return lease;
     }
 
-    /** As everywhere, but of renewals and stuck holders, which these locks do not have. */
+    /** As in every registry, except for renewals and stuck holders, which these locks do not have. */
     @Override
-    public synchronized void addListener(LockListener listener) {
-        List<LockListener> more = new ArrayList<>(listeners);
-        more.add(listener);
-        listeners = List.copyOf(more);
+    public void addListener(LockListener listener) {
+        listeners.add(listener);
     }
 
-    /** Those who wait get {@link LockUnavailableException}, and so does who asks; holds stay until they are released. */
+    /** Waiters and later callers get {@link LockUnavailableException}; holds stay until they are released. */
     @Override
     public void close() {
         closed = true;
         locks.failAll(this, CLOSED);
     }
 
-    Request request(
-            String name, @Nullable Thread thread, LockOptions options, long wait, @Nullable Runnable completed) {
-        long deadline = wait <= 0 ? locks.now() : Lifetime.plus(locks.now(), wait);
-        MemoryUse use = new MemoryUse(locks, listeners, name, options.group(), thread);
-        use.requested();
-        Request request = new Request(this, name, thread, options, deadline, completed, use, new CompletableFuture<>());
-        locks.inOrder(name, slot -> {
-            slot.add(request);
-            if (closed) {
-                slot.fail(this, CLOSED);
-            }
-            return null;
-        });
-        if (!request.answer().isDone()) {
-            use.waits();
-        }
-        return request;
-    }
-
-    /** @return false if it has been answered */
-    boolean leave(Request request) {
-        return locks.inOrder(request.name(), slot -> slot.remove(request));
-    }
-
-    /** Names in use; 0 when nothing is left behind. */
+    /** The number of names in use. */
     int inUse() {
         return locks.inUse();
     }

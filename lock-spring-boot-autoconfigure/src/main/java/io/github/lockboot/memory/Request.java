@@ -3,31 +3,35 @@ package io.github.lockboot.memory;
 import java.util.concurrent.CompletableFuture;
 
 import io.github.lockboot.LockOptions;
+import io.github.lockboot.registry.UseNotifier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One who wants a lock.
+ * A request for a lock.
  *
- * @param registry through which it is asked for
- * @param thread that will own the hold; null if it will belong to whoever has it
+ * @param name the name of the lock
+ * @param registry the identity of the registry that was asked
+ * @param thread the thread that will own the hold; null for a lease
  * @param options with nothing left open
+ * @param start when it was made
  * @param deadline until when it waits
- * @param use what listeners are told of it, and of its hold
- * @param completed has the one told that a holder has completed, which ends the wait; null if it waits on
- * @param answer the hold, null when refused, or a failure; decided once, under the mutex, by whoever takes the request out of
- *     its slot
+ * @param follows whether the wait also ends when a holder completes
+ * @param use notifies listeners of the request and its hold
+ * @param answer the hold, or null if a holder has completed, or the failure; completed under the mutex, once the request is in no
+ *     slot any more
  */
 record Request(
-        MemoryLockRegistry registry,
         String name,
+        Object registry,
         @Nullable Thread thread,
         LockOptions options,
+        long start,
         long deadline,
-        @Nullable Runnable completed,
-        MemoryUse use,
-        CompletableFuture<@Nullable MemoryHold> answer) {
+        boolean follows,
+        UseNotifier use,
+        CompletableFuture<@Nullable Hold> answer) {
 
-    boolean isFrom(MemoryLockRegistry asking, Thread asker) {
-        return registry == asking && thread == asker;
+    boolean isFrom(Object askedRegistry, Thread asker) {
+        return registry == askedRegistry && thread == asker;
     }
 }

@@ -2,27 +2,30 @@ package io.github.lockboot.memory;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 
-import io.github.lockboot.LockUnavailableException;
+import io.github.lockboot.LockListener.Origin;
 import org.jspecify.annotations.Nullable;
 
-/** One name: who holds it, and who waits for it, in order. Used under the mutex of its locks. */
+/** The holder of one lock, and the requests that wait for it, in order. Guarded by the mutex of {@link MemoryLocks}. */
 final class Slot {
 
-    private final MemoryLocks locks;
     private final String name;
+    private final LongSupplier tokens;
     private final Deque<Request> waiting = new ArrayDeque<>(2);
-    private @Nullable MemoryHold holder;
-    private CompletableFuture<?> alarm = CompletableFuture.completedFuture(null);
-    private long alarmTime = Lifetime.NEVER;
+    private @Nullable Hold holder;
 
-    Slot(MemoryLocks locks, String name) {
-        this.locks = locks;
+    /** When and by what it is looked at again. */
+    long alarmTime = Lifetime.NEVER;
+
+    CompletableFuture<?> alarm = CompletableFuture.completedFuture(null);
+
+    Slot(String name, LongSupplier tokens) {
         this.name = name;
+        this.tokens = tokens;
     }
 
     String name() {
@@ -30,7 +33,7 @@ final class Slot {
     }
 
     @Nullable
-    MemoryHold holder() {
+    Hold holder() {
         return holder;
     }
 
@@ -38,94 +41,66 @@ final class Slot {
         return holder == null && waiting.isEmpty();
     }
 
-    void add(Request request) {
-        waiting.add(request);
+    /** Grants the lock if it is free, else queues the request. */
+    void add(Request request, long now) {
+        if (holder == null) {
+            grant(request, Origin.ASKED, now);
+        } else {
+            waiting.add(request);
+        }
     }
 
     boolean remove(Request request) {
         return waiting.remove(request);
     }
 
-    void vacate() {
-        holder = null;
-    }
-
-    MemoryHold grant(Request request) {
-        MemoryHold hold = new MemoryHold(locks, request, locks.nextToken(), locks.now());
+    Hold grant(Request request, Origin origin, long now) {
+        Hold hold = new Hold(request, tokens.getAsLong(), origin, now);
         holder = hold;
         request.answer().complete(hold);
         return hold;
     }
 
-    void lose(String reason) {
-        MemoryHold lost = holder;
-        if (lost != null) {
-            holder = null;
-            lost.lose(reason);
-            locks.remember(lost);
+    @Nullable
+    Hold vacate() {
+        Hold former = holder;
+        holder = null;
+        return former;
+    }
+
+    /** Why the holder has lost the lock by now; null if it has not. */
+    @Nullable
+    String whyLost(long now) {
+        Hold current = holder;
+        if (current == null) {
+            return null;
         }
+        current.checkThread(now);
+        return current.end() <= now ? current.whyItRanOut() : null;
     }
 
-    /** Ends the hold and the wait of all who follow. */
-    void complete() {
-        vacate();
-        take(request -> request.completed() != null)
-                .forEach(request -> Objects.requireNonNull(request.completed()).run());
-    }
-
-    /** Has those who wait through the registry wait no longer. */
-    void fail(MemoryLockRegistry registry, String reason) {
-        take(request -> request.registry() == registry)
-                .forEach(request ->
-                        request.answer().completeExceptionally(new LockUnavailableException(name, reason, null)));
-    }
-
-    /** Does what is due: ends the lease that has run out, serves the first in the queue, refuses those whose time is up. */
-    void settle() {
-        long now = locks.now();
-        MemoryHold current = holder;
-        if (current != null) {
-            current.lookAtThread(now);
-            if (current.end() <= now) {
-                lose(current.whyItRanOut());
-            }
-        }
+    void grantToFirst(long now) {
         if (holder == null && !waiting.isEmpty()) {
-            grant(waiting.remove());
+            grant(waiting.remove(), Origin.GRANTED, now);
         }
-        take(request -> request.deadline() <= now)
-                .forEach(request -> request.answer().complete(null));
-        MemoryHold next = holder;
-        setAlarm(next == null || waiting.isEmpty() ? nextDue() : Math.min(nextDue(), next.nextRenewal(now)));
     }
 
-    private Deque<Request> take(Predicate<Request> which) {
+    /** Ends the wait of some requests. */
+    void answer(Predicate<Request> which, Consumer<Request> answer) {
         Deque<Request> taken = new ArrayDeque<>(0);
         waiting.removeIf(request -> which.test(request) && taken.add(request));
-        return taken;
+        taken.forEach(answer);
     }
 
-    /** When something is due next. */
+    /** When a lease or a wait ends next. */
     long nextDue() {
         long end = holder == null ? Lifetime.NEVER : holder.end();
         return Math.min(end, waiting.stream().mapToLong(Request::deadline).min().orElse(Lifetime.NEVER));
     }
 
-    /** Forgets when to look again, because that has come or the time has been changed. */
-    void resetAlarm() {
-        setAlarm(Lifetime.NEVER);
-    }
-
-    private void setAlarm(long time) {
-        if (time == alarmTime) {
-            return;
-        }
-        alarm.cancel(false);
-        alarmTime = time;
-        if (time != Lifetime.NEVER) {
-            CompletableFuture<Void> next = new CompletableFuture<>();
-            next.thenRunAsync(() -> locks.lookAt(name), locks.workers());
-            alarm = next.completeOnTimeout(null, time - locks.now(), TimeUnit.NANOSECONDS);
-        }
+    /** As {@link #nextDue}, or when a renewal shows whether the holder's thread is alive, if a request waits for that. */
+    long nextLook(long now) {
+        Hold current = holder;
+        return current == null || waiting.isEmpty() ? nextDue() : Math.min(nextDue(), current.nextRenewal(now));
     }
 }

@@ -6,11 +6,11 @@ import io.github.lockboot.LockListener;
 import io.github.lockboot.LockUse;
 
 /**
- * What becomes of a lock, as an application event. {@link Acquired}, {@link NotAcquired} and {@link Released} are published on the
- * thread that uses the lock, which goes on when their listeners have returned; {@link Lost} and {@link Stuck} on one of the registry.
+ * An application event of a lock. {@link Acquired}, {@link NotAcquired} and {@link Released} are published on the thread that
+ * uses the lock, which waits for their listeners; {@link Lost} and {@link Stuck} on a thread of the registry.
  *
- * <p>An event is published only if the application has a listener that asks for it, for {@code LockEvent}, or for another
- * supertype of it narrower than {@code Object}.
+ * <p>An event is published only if the application has a listener for it, for {@code LockEvent}, or for another supertype of it
+ * narrower than {@code Object}.
  */
 public sealed interface LockEvent {
 
@@ -18,29 +18,29 @@ public sealed interface LockEvent {
     LockUse lock();
 
     /**
-     * The lock is held now.
+     * The lock was acquired.
      *
-     * @param origin how that came about
+     * @param origin how it was acquired
      * @param waited since it was requested
      */
     record Acquired(LockUse lock, LockListener.Origin origin, Duration waited) implements LockEvent {}
 
     /**
-     * Another held it until the wait ended.
+     * Another caller held the lock until the wait ended.
      *
      * @param waited since it was requested
      */
     record NotAcquired(LockUse lock, Duration waited) implements LockEvent {}
 
     /**
-     * The lock was given back.
+     * The lock was released.
      *
      * @param held since it was acquired
      */
     record Released(LockUse lock, Duration held) implements LockEvent {}
 
     /**
-     * The hold ended although nobody gave it back: what runs under it is no longer protected.
+     * The lock was lost before it was released: what runs under it is no longer protected.
      *
      * @param held since it was acquired
      * @param reason for a log, without the name of the lock
@@ -48,7 +48,7 @@ public sealed interface LockEvent {
     record Lost(LockUse lock, Duration held, String reason) implements LockEvent {}
 
     /**
-     * The hold has passed its maximal time, is renewed no more and will be lost.
+     * The lock is held beyond its maximum time. It is no longer renewed and will be lost.
      *
      * @param held since it was acquired
      */

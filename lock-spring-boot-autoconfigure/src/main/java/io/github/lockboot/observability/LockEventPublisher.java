@@ -22,8 +22,8 @@ import org.springframework.context.support.AbstractApplicationContext;
 import org.springframework.core.ResolvableType;
 
 /**
- * Publishes what becomes of locks as {@link LockEvent}s. It looks once, when the context has been refreshed, which of them
- * anybody asked for, and listens to the registries only if there are any.
+ * Publishes {@link LockEvent}s. When the context has been refreshed, it determines for which of them there are listeners, and
+ * listens to the registries only if there are any.
  */
 public final class LockEventPublisher implements ApplicationListener<ContextRefreshedEvent> {
 
@@ -33,8 +33,8 @@ public final class LockEventPublisher implements ApplicationListener<ContextRefr
     private volatile Set<Class<?>> wanted = Set.of();
 
     /**
-     * @param context where events go
-     * @param registries asked once, when somebody wants to know
+     * @param context where events are published
+     * @param registries called once, if there are listeners
      */
     public LockEventPublisher(ApplicationContext context, Supplier<Collection<LockRegistry>> registries) {
         this.context = context;
@@ -44,7 +44,7 @@ public final class LockEventPublisher implements ApplicationListener<ContextRefr
     @Override
     public void onApplicationEvent(ContextRefreshedEvent event) {
         if (event.getApplicationContext() != context || refreshed.getAndSet(true)) {
-            return; // a child's, or again
+            return; // of a child context, or repeated
         }
         wanted = Stream.of(LockEvent.class.getPermittedSubclasses())
                 .filter(this::isWanted)
@@ -54,7 +54,7 @@ public final class LockEventPublisher implements ApplicationListener<ContextRefr
         }
     }
 
-    /** Whoever listens to every event has not asked for this one. */
+    /** A listener for every event does not count. */
     private boolean isWanted(Class<?> kind) {
         ResolvableType event = ResolvableType.forClassWithGenerics(PayloadApplicationEvent.class, kind);
         ResolvableType any = ResolvableType.forClassWithGenerics(PayloadApplicationEvent.class, Object.class);
@@ -78,39 +78,35 @@ public final class LockEventPublisher implements ApplicationListener<ContextRefr
 
     private final class Publishing implements LockListener {
 
+        private void publish(LockEvent event) {
+            if (wanted.contains(event.getClass())) {
+                context.publishEvent(event);
+            }
+        }
+
         @Override
         public void acquired(LockUse use, Origin origin, Duration waited) {
-            if (wanted.contains(LockEvent.Acquired.class)) {
-                context.publishEvent(new LockEvent.Acquired(use, origin, waited));
-            }
+            publish(new LockEvent.Acquired(use, origin, waited));
         }
 
         @Override
         public void notAcquired(LockUse use, Duration waited) {
-            if (wanted.contains(LockEvent.NotAcquired.class)) {
-                context.publishEvent(new LockEvent.NotAcquired(use, waited));
-            }
+            publish(new LockEvent.NotAcquired(use, waited));
         }
 
         @Override
         public void released(LockUse use, Duration held, boolean known) {
-            if (wanted.contains(LockEvent.Released.class)) {
-                context.publishEvent(new LockEvent.Released(use, held));
-            }
+            publish(new LockEvent.Released(use, held));
         }
 
         @Override
         public void lost(LockUse use, Duration held, String reason) {
-            if (wanted.contains(LockEvent.Lost.class)) {
-                context.publishEvent(new LockEvent.Lost(use, held, reason));
-            }
+            publish(new LockEvent.Lost(use, held, reason));
         }
 
         @Override
         public void stuck(LockUse use, Duration held) {
-            if (wanted.contains(LockEvent.Stuck.class)) {
-                context.publishEvent(new LockEvent.Stuck(use, held));
-            }
+            publish(new LockEvent.Stuck(use, held));
         }
     }
 }

@@ -5,17 +5,17 @@ import io.github.lockboot.LockUse;
 import io.github.lockboot.internal.LockNames;
 import org.slf4j.MDC;
 
-/** Names the lock in the logging context while something runs under it. */
+/** Adds the lock to the logging context while code runs under it. */
 public final class LockMdc implements LockListener {
 
-    /** The entry: the group and a digest of the name, {@code order#6a09e667f3bc}; or the name. */
+    /** The key of the entry. Its value is the group and a digest of the name, {@code order#6a09e667f3bc}, or the name. */
     public static final String KEY = "lock";
 
-    private final boolean inTheClear;
+    private final boolean plainNames;
 
-    /** @param inTheClear whether the entry is the name itself, with control characters escaped */
-    public LockMdc(boolean inTheClear) {
-        this.inTheClear = inTheClear;
+    /** @param plainNames whether the value is the name itself, with control characters escaped */
+    public LockMdc(boolean plainNames) {
+        this.plainNames = plainNames;
     }
 
     @Override
@@ -26,7 +26,7 @@ public final class LockMdc implements LockListener {
     }
 
     private String textOf(LockUse use) {
-        if (inTheClear) {
+        if (plainNames) {
             return LockNames.printable(use.name());
         }
         String digest = LockNames.digest(use.name());

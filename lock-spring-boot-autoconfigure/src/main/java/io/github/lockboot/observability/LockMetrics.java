@@ -12,28 +12,39 @@ import io.github.lockboot.LockUse;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
+import org.jspecify.annotations.Nullable;
 
 import static java.util.Objects.requireNonNull;
 
 /**
- * Counts and times locks. Every meter is tagged with the group of the lock as {@code name}, never with its name or key, and all
- * meters of a group are there, at zero, from its first use on.
+ * Counts and times locks. Every meter is tagged {@code group} with the group of the lock, never with its name. All meters of a
+ * group exist, at zero, from its first use.
  */
 public final class LockMetrics implements LockRuntime.Listener {
 
     private final MeterRegistry registry;
     private final Map<String, Meters> groups = new ConcurrentHashMap<>();
 
-    /** @param registry where the meters are */
+    /** @param registry where the meters are registered */
     public LockMetrics(MeterRegistry registry) {
         this.registry = registry;
     }
 
     private Meters of(LockUse use) {
-        String group = use.group() != null ? use.group() : LockMeter.NO_GROUP;
+        String group = groupOf(use);
         Meters known = groups.get(group);
         return known != null ? known : groups.computeIfAbsent(group, Meters::new);
+    }
+
+    static String groupOf(LockUse use) {
+        String group = use.group();
+        return group != null ? group : "none";
+    }
+
+    static String text(Enum<?> value) {
+        return value.name().toLowerCase(Locale.ROOT);
     }
 
     @Override
@@ -51,16 +62,12 @@ public final class LockMetrics implements LockRuntime.Listener {
 
     @Override
     public void notAcquired(LockUse use, Duration waited) {
-        Meters meters = of(use);
-        meters.endWait(Outcome.NOT_ACQUIRED, waited);
-        meters.notAcquired.increment();
+        of(use).endWait(Outcome.NOT_ACQUIRED, waited);
     }
 
     @Override
     public void abandoned(LockUse use, Duration waited) {
-        Meters meters = of(use);
-        meters.endWait(Outcome.ABANDONED, waited);
-        meters.abandoned.increment();
+        of(use).endWait(Outcome.ABANDONED, waited);
     }
 
     @Override
@@ -70,9 +77,7 @@ public final class LockMetrics implements LockRuntime.Listener {
 
     @Override
     public void unavailable(LockUse use, Duration waited) {
-        Meters meters = of(use);
-        meters.endWait(Outcome.UNAVAILABLE, waited);
-        meters.unavailable.increment();
+        of(use).endWait(Outcome.UNAVAILABLE, waited);
     }
 
     @Override
@@ -80,7 +85,7 @@ public final class LockMetrics implements LockRuntime.Listener {
         Meters meters = of(use);
         meters.endHold(held);
         if (!known) {
-            meters.releaseUnknown.increment();
+            meters.count(LockMeter.RELEASE_UNKNOWN);
         }
     }
 
@@ -88,12 +93,12 @@ public final class LockMetrics implements LockRuntime.Listener {
     public void lost(LockUse use, Duration held, String reason) {
         Meters meters = of(use);
         meters.endHold(held);
-        meters.lost.increment();
+        meters.count(LockMeter.LOST);
     }
 
     @Override
     public void stuck(LockUse use, Duration held) {
-        of(use).stuck.increment();
+        of(use).count(LockMeter.STUCK);
     }
 
     @Override
@@ -106,55 +111,62 @@ public final class LockMetrics implements LockRuntime.Listener {
         of(use).renewalFailed.increment();
     }
 
-    /** How a wait ended. */
+    /** How a wait ends, with the meter that counts it besides the timer. */
     private enum Outcome {
-        ACQUIRED,
-        NOT_ACQUIRED,
-        ABANDONED,
-        FOLLOWED,
-        UNAVAILABLE
+        ACQUIRED(null),
+        NOT_ACQUIRED(LockMeter.NOT_ACQUIRED),
+        ABANDONED(LockMeter.ABANDONED),
+        FOLLOWED(null),
+        UNAVAILABLE(LockMeter.UNAVAILABLE);
+
+        private final @Nullable LockMeter meter;
+
+        Outcome(@Nullable LockMeter meter) {
+            this.meter = meter;
+        }
     }
 
-    /** Those of one group. */
+    /** The meters of one group. */
     private final class Meters {
 
+        final String group;
         final AtomicInteger waiting = new AtomicInteger();
         final AtomicInteger held = new AtomicInteger();
         final Map<Outcome, Timer> waits = new EnumMap<>(Outcome.class);
         final Map<Origin, Counter> origins = new EnumMap<>(Origin.class);
+        final Map<LockMeter, Counter> counters = new EnumMap<>(LockMeter.class);
         final Timer hold;
-        final Counter notAcquired;
-        final Counter abandoned;
-        final Counter unavailable;
-        final Counter lost;
-        final Counter stuck;
         final Counter renewed;
         final Counter renewalFailed;
-        final Counter releaseUnknown;
 
         Meters(String group) {
+            this.group = group;
             for (Outcome outcome : Outcome.values()) {
-                waits.put(outcome, timer(LockMeter.WAIT, group, "outcome", text(outcome)));
+                waits.put(outcome, timer(LockMeter.WAIT, "outcome", text(outcome)));
             }
             for (Origin origin : Origin.values()) {
-                origins.put(origin, counter(LockMeter.ACQUIRED, group, "origin", text(origin)));
+                origins.put(origin, counter(LockMeter.ACQUIRED, "origin", text(origin)));
             }
-            hold = timer(LockMeter.HOLD, group);
-            notAcquired = counter(LockMeter.NOT_ACQUIRED, group);
-            abandoned = counter(LockMeter.ABANDONED, group);
-            unavailable = counter(LockMeter.UNAVAILABLE, group);
-            lost = counter(LockMeter.LOST, group);
-            stuck = counter(LockMeter.STUCK, group);
-            renewed = counter(LockMeter.RENEWALS, group, "outcome", "renewed");
-            renewalFailed = counter(LockMeter.RENEWALS, group, "outcome", "failed");
-            releaseUnknown = counter(LockMeter.RELEASE_UNKNOWN, group);
-            gauge(LockMeter.WAITING, group, waiting);
-            gauge(LockMeter.HELD, group, held);
+            for (LockMeter meter : LockMeter.UNTAGGED_COUNTERS) {
+                counters.put(meter, counter(meter));
+            }
+            hold = timer(LockMeter.HOLD);
+            renewed = counter(LockMeter.RENEWALS, "outcome", "renewed");
+            renewalFailed = counter(LockMeter.RENEWALS, "outcome", "failed");
+            gauge(LockMeter.WAITING, waiting);
+            gauge(LockMeter.HELD, held);
+        }
+
+        void count(LockMeter meter) {
+            requireNonNull(counters.get(meter)).increment();
         }
 
         void endWait(Outcome outcome, Duration waited) {
             waiting.decrementAndGet();
             requireNonNull(waits.get(outcome)).record(waited);
+            if (outcome.meter != null) {
+                count(outcome.meter);
+            }
         }
 
         void endHold(Duration time) {
@@ -162,31 +174,29 @@ public final class LockMetrics implements LockRuntime.Listener {
             hold.record(time);
         }
 
-        private Timer timer(LockMeter meter, String group, String... tags) {
+        private Timer timer(LockMeter meter, String... tags) {
             return Timer.builder(meter.meterName())
                     .description(meter.description())
-                    .tag("name", group)
-                    .tags(tags)
+                    .tags(all(tags))
                     .register(registry);
         }
 
-        private Counter counter(LockMeter meter, String group, String... tags) {
+        private Counter counter(LockMeter meter, String... tags) {
             return Counter.builder(meter.meterName())
                     .description(meter.description())
-                    .tag("name", group)
-                    .tags(tags)
+                    .tags(all(tags))
                     .register(registry);
         }
 
-        private void gauge(LockMeter meter, String group, AtomicInteger value) {
+        private void gauge(LockMeter meter, AtomicInteger value) {
             Gauge.builder(meter.meterName(), value, AtomicInteger::get)
                     .description(meter.description())
-                    .tag("name", group)
+                    .tags(all())
                     .register(registry);
         }
-    }
 
-    static String text(Enum<?> value) {
-        return value.name().toLowerCase(Locale.ROOT);
+        private Tags all(String... more) {
+            return Tags.of("group", group).and(more);
+        }
     }
 }

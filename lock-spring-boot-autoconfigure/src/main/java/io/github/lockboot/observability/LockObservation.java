@@ -3,95 +3,61 @@ package io.github.lockboot.observability;
 import io.micrometer.common.docs.KeyName;
 import io.micrometer.observation.docs.ObservationDocumentation;
 
-/** The observations of a use of a lock: the whole of it, and as its children the wait and the hold. */
+/** The observations of a use of a lock: the whole use, with the wait and the hold as its children. */
 public enum LockObservation implements ObservationDocumentation {
 
-    /** From the request to the release, or to the end of a wait in vain. */
-    EXECUTION {
-
-        @Override
-        public String getName() {
-            return "lock.execution";
-        }
-
-        @Override
-        public String getContextualName() {
-            return "lock";
-        }
-
-        @Override
-        public KeyName[] getLowCardinalityKeyNames() {
-            return new KeyName[] {Key.NAME, Key.OUTCOME};
-        }
-    },
+    /** From the request to the release, or to the end of an unsuccessful wait. */
+    EXECUTION("lock.execution", "lock", Key.GROUP, Key.OUTCOME),
 
     /** From the request to its outcome: time lost to contention. */
-    WAIT {
+    WAIT("lock.execution.wait", "lock wait", Key.GROUP, Key.OUTCOME, Key.ORIGIN),
 
-        @Override
-        public String getName() {
-            return "lock.execution.wait";
-        }
+    /** From the grant to the release. What runs under the lock is observed as its child. */
+    HOLD("lock.execution.hold", "lock hold", Key.GROUP, Key.OUTCOME);
 
-        @Override
-        public String getContextualName() {
-            return "lock wait";
-        }
+    private final String name;
+    private final String contextualName;
+    private final KeyName[] keys;
 
-        @Override
-        public KeyName[] getLowCardinalityKeyNames() {
-            return new KeyName[] {Key.NAME, Key.OUTCOME, Key.ORIGIN};
-        }
-    },
+    LockObservation(String name, String contextualName, KeyName... keys) {
+        this.name = name;
+        this.contextualName = contextualName;
+        this.keys = keys;
+    }
 
-    /** From the grant to the release. What runs under the lock is observed inside it. */
-    HOLD {
+    @Override
+    public String getName() {
+        return name;
+    }
 
-        @Override
-        public String getName() {
-            return "lock.execution.hold";
-        }
+    @Override
+    public String getContextualName() {
+        return contextualName;
+    }
 
-        @Override
-        public String getContextualName() {
-            return "lock hold";
-        }
+    @Override
+    public KeyName[] getLowCardinalityKeyNames() {
+        return keys.clone();
+    }
 
-        @Override
-        public KeyName[] getLowCardinalityKeyNames() {
-            return new KeyName[] {Key.NAME, Key.OUTCOME};
-        }
-    };
-
-    /** What they are tagged with. None holds the name of a lock. */
+    /** The keys of the observations. None holds the name of a lock. */
     public enum Key implements KeyName {
 
         /** The group of the lock; {@code none} if it has none. */
-        NAME {
-            @Override
-            public String asString() {
-                return "lock.name";
-            }
-        },
+        GROUP,
 
         /**
-         * Of a wait: {@code acquired}, {@code not_acquired}, {@code abandoned}, {@code followed},
-         * {@code unavailable}; of a hold: {@code released},
-         * {@code lost}; of the whole: the last of these.
+         * Of a wait: {@code acquired}, {@code not_acquired}, {@code abandoned}, {@code followed} or {@code unavailable}. Of a hold:
+         * {@code released} or {@code lost}. Of the whole use: the last of these.
          */
-        OUTCOME {
-            @Override
-            public String asString() {
-                return "lock.outcome";
-            }
-        },
+        OUTCOME,
 
         /** Of a wait: {@code local}, {@code asked} or {@code granted} if acquired, else {@code none}. */
-        ORIGIN {
-            @Override
-            public String asString() {
-                return "lock.origin";
-            }
+        ORIGIN;
+
+        @Override
+        public String asString() {
+            return "lock." + LockMetrics.text(this);
         }
     }
 }

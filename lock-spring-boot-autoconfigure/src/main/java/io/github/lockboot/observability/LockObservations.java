@@ -12,17 +12,15 @@ import io.micrometer.observation.ObservationRegistry;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Observes uses of locks, below what the requesting thread observes at the time. While a locked body runs, its hold is the
- * current observation of the thread, so what the body observes is a child of the hold.
+ * Observes uses of locks, as children of the current observation of the requesting thread. While code runs under a lock, the
+ * hold is the current observation of the thread, so what that code observes is a child of the hold.
  */
 public final class LockObservations implements LockRuntime.Listener {
-
-    private static final String NONE = "none";
 
     private final ObservationRegistry registry;
     private final Map<LockUse, Steps> underWay = new ConcurrentHashMap<>();
 
-    /** @param registry where the observations are told */
+    /** @param registry where the observations are reported */
     public LockObservations(ObservationRegistry registry) {
         this.registry = registry;
     }
@@ -64,8 +62,7 @@ public final class LockObservations implements LockRuntime.Listener {
 
     @Override
     public @Nullable Runnable entering(LockUse use) {
-        Steps steps = underWay.get(use);
-        Observation hold = steps == null ? null : steps.hold();
+        Observation hold = holdOf(use);
         return hold == null ? null : hold.openScope()::close;
     }
 
@@ -81,11 +78,15 @@ public final class LockObservations implements LockRuntime.Listener {
 
     @Override
     public void stuck(LockUse use, Duration held) {
-        Steps steps = underWay.get(use);
-        Observation hold = steps == null ? null : steps.hold();
+        Observation hold = holdOf(use);
         if (hold != null) {
-            hold.event(Observation.Event.of("lock.stuck", "lock held beyond its maximal time"));
+            hold.event(Observation.Event.of("lock.stuck", "lock held beyond its maximum time"));
         }
+    }
+
+    private @Nullable Observation holdOf(LockUse use) {
+        Steps steps = underWay.get(use);
+        return steps == null ? null : steps.hold();
     }
 
     private void end(LockUse use, String outcome) {
@@ -95,29 +96,29 @@ public final class LockObservations implements LockRuntime.Listener {
         }
     }
 
-    /** One use. Its end may come while its beginning is being told. */
+    /** The observations of one use. Its end may be reported while its beginning still is. */
     private final class Steps {
 
-        private final String name;
+        private final String group;
         private final Observation execution;
         private final Observation wait;
         private @Nullable Observation hold;
         private boolean ended;
 
         Steps(LockUse use) {
-            name = use.group() != null ? use.group() : NONE;
-            execution = make(LockObservation.EXECUTION).start();
-            wait = make(LockObservation.WAIT).parentObservation(execution).start();
+            group = LockMetrics.groupOf(use);
+            execution = create(LockObservation.EXECUTION).start();
+            wait = create(LockObservation.WAIT).parentObservation(execution).start();
         }
 
-        private Observation make(LockObservation kind) {
-            return kind.observation(registry).lowCardinalityKeyValue(Key.NAME.asString(), name);
+        private Observation create(LockObservation kind) {
+            return kind.observation(registry).lowCardinalityKeyValue(Key.GROUP.asString(), group);
         }
 
         synchronized void acquired(String origin) {
             if (!ended) {
-                endWait("acquired", origin);
-                hold = make(LockObservation.HOLD).parentObservation(execution).start();
+                stop(wait.lowCardinalityKeyValue(Key.ORIGIN.asString(), origin), "acquired");
+                hold = create(LockObservation.HOLD).parentObservation(execution).start();
             }
         }
 
@@ -127,18 +128,12 @@ public final class LockObservations implements LockRuntime.Listener {
 
         synchronized void end(String outcome) {
             ended = true;
-            if (hold != null) {
-                hold.lowCardinalityKeyValue(Key.OUTCOME.asString(), outcome).stop();
-            } else {
-                endWait(outcome, NONE);
-            }
-            execution.lowCardinalityKeyValue(Key.OUTCOME.asString(), outcome).stop();
+            stop(hold != null ? hold : wait.lowCardinalityKeyValue(Key.ORIGIN.asString(), "none"), outcome);
+            stop(execution, outcome);
         }
 
-        private void endWait(String outcome, String origin) {
-            wait.lowCardinalityKeyValue(Key.OUTCOME.asString(), outcome)
-                    .lowCardinalityKeyValue(Key.ORIGIN.asString(), origin)
-                    .stop();
+        private static void stop(Observation observation, String outcome) {
+            observation.lowCardinalityKeyValue(Key.OUTCOME.asString(), outcome).stop();
         }
     }
 }

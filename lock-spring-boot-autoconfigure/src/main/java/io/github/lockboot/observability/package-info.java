@@ -1,4 +1,4 @@
-/** What locks tell the outside: metrics, observations, application events, the logging context. All of it by listening. */
+/** Listeners that report locks: metrics, observations, application events and the logging context. */
 @NullMarked
 package io.github.lockboot.observability;
 

@@ -1,5 +1,6 @@
 package io.github.lockboot.redis;
 
+import java.time.InstantSource;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadLocalRandom;
@@ -71,7 +72,7 @@ record Assembly(
         return new Assembly(
                 engine,
                 new RedisLockInspector(connections.factory(), engine),
-                new SelfCheck(connections.factory(), store, connectors, settings.commandTimeout()),
+                new SelfCheck(connections.factory(), store, InstantSource.system()),
                 connections,
                 connectors);
     }

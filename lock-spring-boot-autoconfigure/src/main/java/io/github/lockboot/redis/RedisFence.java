@@ -13,7 +13,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 /**
- * Values in Redis that the holder of a lock can no longer change after it has lost the lock.
+ * Writes values to Redis that a holder can no longer change once a later holder of the lock has written.
  *
  * <pre>{@code
  * lock.lock();
@@ -24,14 +24,14 @@ import org.springframework.data.redis.core.StringRedisTemplate;
  * }
  * }</pre>
  *
- * <p>Value and token lie together in one key, a hash with the fields {@code value} and {@code token}, and are compared and set
- * by one script; so this works on a Cluster, and cannot be undone half. It holds as far as Redis keeps what it was
- * told: a failover may lose the newest write with its token.
+ * <p>Value and token are stored in one key, a hash with the fields {@code value} and {@code token}, and one script compares and
+ * sets them. So this works on a Cluster, and a write is never applied in part. A failover may lose the latest write together
+ * with its token.
  *
- * <p>With the key the token is forgotten. The time to live must therefore be longer than a holder may be late: than the longest
- * pause of a process that is to be refused afterwards.
+ * <p>When the key expires, the token is forgotten. The time to live must therefore be longer than the longest pause of a
+ * process whose late write is to be rejected.
  *
- * <p>Thread-safe. Blocks as long as the connection factory lets a command take.
+ * <p>Thread-safe. Blocks for as long as a command may take on the connection factory.
  */
 public final class RedisFence {
 
@@ -41,24 +41,24 @@ public final class RedisFence {
     private final StringRedisTemplate redis;
     private final BlockingScripts scripts;
 
-    /** @param connectionFactory where the values are, used as it is; it stays the caller's */
+    /** @param connectionFactory the connections to use; the fence does not close it */
     public RedisFence(RedisConnectionFactory connectionFactory) {
         this.redis = new StringRedisTemplate(connectionFactory);
         this.scripts = new BlockingScripts(connectionFactory);
     }
 
     /**
-     * Sets the value if the token is the largest that the key has seen, or that one again.
+     * Sets the value unless the key has seen a larger token.
      *
-     * @param key as it is in Redis, nothing is put before it
-     * @param value to be set
+     * @param key the key in Redis, without any prefix added
+     * @param value the value to set
      * @param token {@link io.github.lockboot.NamedLock#fencingToken()} or {@link io.github.lockboot.Lease#fencingToken()}
-     * @param timeToLive how long from now the key lasts, value and token, at least 1 ms, at most 100 years
+     * @param timeToLive how long the key is kept, with value and token: from 1 ms to 100 years
      * @throws StaleTokenException if a larger token has been seen; the key is unchanged
-     * @throws IllegalArgumentException if the token is not positive, or the time to live is out of its bounds
-     * @throws IllegalStateException inside a transaction or pipeline of the connection, where Redis does not answer yet
+     * @throws IllegalArgumentException if the token is not positive, or the time to live is out of range
+     * @throws IllegalStateException inside a transaction or pipeline of the connection, where there is no answer yet
      * @throws org.springframework.dao.DataAccessException if Redis fails or the key has another type; after a timeout, or if the
-     *     reply to another command came, the value may have been set
+     *     reply to another command arrived, the value may have been set
      */
     public void set(String key, String value, long token, Duration timeToLive) {
         if (token <= 0) {
@@ -92,9 +92,9 @@ public final class RedisFence {
     }
 
     /**
-     * {@return the value last set; null if there is none, or its time has passed}
+     * {@return the value last set; null if there is none or it has expired}
      *
-     * @param key as it is in Redis
+     * @param key the key in Redis
      */
     public @Nullable String get(String key) {
         return redis.<String, String>opsForHash().get(key, VALUE);

@@ -21,10 +21,10 @@ import org.springframework.data.redis.connection.DataType;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
-/** What operators want to know of the locks of a registry, or to do to them. Thread-safe. */
+/** Shows the state of a registry and of its locks to operators. Thread-safe. */
 public final class RedisLockInspector {
 
-    /** All there are; asked for with the commands that locks may use anyway. */
+    /** All fields of a lock: reading them takes no command that locks do not need anyway. */
     private static final List<String> FIELDS = List.of("owner", "ttl", "until", "fence", "queue", "looked", "excused");
 
     private final Supplier<? extends RedisConnectionFactory> factory;
@@ -37,21 +37,21 @@ public final class RedisLockInspector {
         this.engine = engine;
     }
 
-    /** Whether Redis notifies waiters. */
+    /** Whether Redis notifies waiters of this registry. */
     public enum Notification {
 
-        /** Nobody has waited yet, so the channel has not been asked for. */
+        /** There has been no waiter yet, so the channel is not subscribed. */
         UNUSED,
 
-        /** The channel is subscribed to. */
+        /** The channel is subscribed. */
         LIVE,
 
-        /** The channel is cut: waiters only poll. */
+        /** The channel is interrupted: waiters only poll. */
         CUT
     }
 
     /**
-     * Asks Redis the way locks do, changing nothing.
+     * Asks Redis over the connection of locks, without changing anything.
      *
      * @return whether waiters are notified
      * @throws LockUnavailableException if Redis could not be asked
@@ -65,8 +65,8 @@ public final class RedisLockInspector {
     }
 
     /**
-     * How much of the registry is in use, without asking Redis: each name that is held or waited for, each acquisition id under way
-     * and each lease that is renewed counts as one.
+     * Counts what is in use in this registry, without asking Redis: names that are held or waited for, acquisition ids under
+     * way, and leases that are renewed.
      *
      * @return 0 once all locks are released and Redis has answered
      */
@@ -75,11 +75,11 @@ public final class RedisLockInspector {
     }
 
     /**
-     * The key of a lock as it lies in Redis: its type, how long it stays, and the fields of its hash, for display.
+     * Reads the key of a lock in Redis for display: its type, its time to live and the fields of its hash.
      *
      * @param name of the lock
-     * @return empty if there is none
-     * @throws IllegalArgumentException if no lock may have the name
+     * @return empty if there is no such key
+     * @throws IllegalArgumentException if the name is not valid
      * @throws LockUnavailableException if Redis could not be asked
      */
     public Map<String, String> stateOf(String name) {
@@ -110,13 +110,13 @@ public final class RedisLockInspector {
     }
 
     /**
-     * Releases a lock over its holder's head: the first in the queue gets it, and the holder learns of the loss at its next
-     * renewal, or from the fencing token.
+     * Releases a lock that another holds. The first waiter in the queue gets it. The holder notices the loss at its next renewal, or
+     * by its fencing token.
      *
      * @param name of the lock
-     * @param ownerId the id of the holder, as {@link #stateOf} tells it
-     * @return false if another holds the lock, or nobody
-     * @throws IllegalArgumentException if no lock may have the name
+     * @param ownerId the id of the holder, as in {@link #stateOf}
+     * @return false if this owner does not hold the lock
+     * @throws IllegalArgumentException if the name is not valid
      * @throws LockUnavailableException if Redis could not be asked
      */
     public boolean forceRelease(String name, String ownerId) {

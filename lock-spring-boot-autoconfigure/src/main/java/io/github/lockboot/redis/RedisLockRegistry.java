@@ -36,6 +36,9 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
  */
 public final class RedisLockRegistry implements LockRuntime, AutoCloseable {
 
+    /** How often at most a lock may pass between threads of one JVM under one grant of Redis. */
+    public static final int MAX_LOCAL_HANDOFFS = 65_535;
+
     private final RedisConnectionFactory connectionFactory;
     private final String keyPrefix;
     private final ConfiguredOptions options;
@@ -133,31 +136,16 @@ public final class RedisLockRegistry implements LockRuntime, AutoCloseable {
     }
 
     /**
-     * Asks the real Redis whether locks can be relied on there: its version, its eviction policy, its clock, and, by running every
-     * script on a key of its own that is removed at once, what its user may do. Blocks, and connects if that has not been done.
+     * Checks whether Redis is suitable for locks: its version, its eviction policy, its clock and, by running every script once on
+     * a key that is removed, what its user may do. Blocks, and connects if necessary.
      *
-     * @return what was found; empty if all is well
+     * @return the problems found; empty if there are none
      */
     public List<Finding> check() {
         SelfCheck check = assembly().selfCheck();
         List<Finding> findings = check.run();
         servers = check.servers();
         return findings;
-    }
-
-    /**
-     * Something that {@link #check} found.
-     *
-     * @param certain false if it only says what could not be checked
-     * @param problem what is wrong
-     * @param mend what to do about it
-     */
-    public record Finding(boolean certain, String problem, String mend) {
-
-        @Override
-        public String toString() {
-            return problem + ": " + mend;
-        }
     }
 
     /**

@@ -6,10 +6,10 @@ import io.github.lockboot.LockOptions;
 import io.github.lockboot.internal.LockNames;
 import org.jspecify.annotations.Nullable;
 
-/** What operators want to know of a registry first, on one line. */
+/** The description of a registry, on one line. */
 record Summary(String kindOfRedis, String keyPrefix, LockOptions defaults) {
 
-    /** @param servers what it is, with its version, or empty if it has not been asked */
+    /** @param servers product and version, or empty if not known */
     String with(String servers) {
         return (servers.isEmpty() ? "Redis" : LockNames.printable(servers)) + " (" + kindOfRedis
                 + "): key prefix '" + LockNames.printable(keyPrefix) + "', ttl " + text(defaults.ttl())

@@ -11,9 +11,15 @@ import io.github.lockboot.LockOptions;
  */
 public final class ConfiguredOptions {
 
+    /** The lease if nothing else is configured. */
+    public static final Duration DEFAULT_TTL = Duration.ofSeconds(30);
+
+    /** The wait time if nothing else is configured. */
+    public static final Duration DEFAULT_WAIT_TIME = Duration.ofSeconds(10);
+
     private static final LockOptions BUILT_IN = LockOptions.defaults()
-            .withTtl(Duration.ofSeconds(30))
-            .withWaitTime(Duration.ofSeconds(10))
+            .withTtl(DEFAULT_TTL)
+            .withWaitTime(DEFAULT_WAIT_TIME)
             .withRenewal();
 
     private final LockOptions defaults;

@@ -1,6 +1,6 @@
 /**
- * What every registry is made of. It sees {@link io.github.lockboot} only, and is public between our packages: not for
- * applications.
+ * What every kind of registry is made of. It depends on {@code io.github.lockboot} only. Its types are public for the other
+ * packages of this library; applications do not use them.
  */
 @NullMarked
 package io.github.lockboot.registry;

@@ -42,8 +42,7 @@ class LockAutoConfigurationTests {
         assertThat(SpringFactoriesLoader.forDefaultResourceLocation()
                         .load(FailureAnalyzer.class, FailureHandler.logging(LogFactory.getLog(getClass()))))
                 .hasAtLeastOneElementOfType(InvalidLockDefinitionFailureAnalyzer.class)
-                .hasAtLeastOneElementOfType(NoRegistryForLocksFailureAnalyzer.class)
-                .hasAtLeastOneElementOfType(UnfitForLocksFailureAnalyzer.class);
+                .hasAtLeastOneElementOfType(LockStartupFailureAnalyzer.class);
     }
 
     @Test
@@ -64,12 +63,11 @@ class LockAutoConfigurationTests {
     }
 
     @Test
-    void amongSeveralLockRegistriesWithoutChoiceTheMendIsNamed() {
+    void amongSeveralLockRegistriesWithoutChoiceTheActionIsNamed() {
         runner.withBean("one", LockRegistry.class, RecordingLockRegistry::new)
                 .withBean("other", LockRegistry.class, RecordingLockRegistry::new)
                 .run(context -> {
-                    FailureAnalysis analysis =
-                            new NoRegistryForLocksFailureAnalyzer().analyze(context.getStartupFailure());
+                    FailureAnalysis analysis = new LockStartupFailureAnalyzer().analyze(context.getStartupFailure());
                     assertThat(analysis.getDescription())
                             .isEqualTo(
                                     "Distributed locks found several LockRegistry beans and none of them is primary.");
@@ -97,9 +95,9 @@ class LockAutoConfigurationTests {
     }
 
     @Test
-    void withoutRedisTheMendIsNamed() {
+    void withoutRedisTheActionIsNamed() {
         runner.run(context -> {
-            FailureAnalysis analysis = new NoRegistryForLocksFailureAnalyzer().analyze(context.getStartupFailure());
+            FailureAnalysis analysis = new LockStartupFailureAnalyzer().analyze(context.getStartupFailure());
             assertThat(analysis.getDescription())
                     .isEqualTo("Distributed locks need a RedisConnectionFactory bean and there is none.");
             assertThat(analysis.getAction())
@@ -109,7 +107,7 @@ class LockAutoConfigurationTests {
     }
 
     @Test
-    void amongSeveralRedisWithoutChoiceTheMendIsNamed() {
+    void amongSeveralRedisWithoutChoiceTheActionIsNamed() {
         runner.withUserConfiguration(OneRedis.class, OtherRedis.class)
                 .run(
                         context -> assertThat(context)
@@ -158,7 +156,7 @@ class LockAutoConfigurationTests {
     }
 
     @Test
-    void withoutSpringDataTheMendIsNamed() {
+    void withoutSpringDataTheActionIsNamed() {
         runner.withClassLoader(new FilteredClassLoader("org.springframework.data", "io.lettuce"))
                 .run(context -> assertThat(context)
                         .getFailure()

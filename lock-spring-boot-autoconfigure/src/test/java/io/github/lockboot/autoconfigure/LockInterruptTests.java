@@ -108,7 +108,7 @@ class LockInterruptTests {
     @ParameterizedTest
     @EnumSource
     void anInterruptDuringTheWaitIsToldAsOne(Kind kind) {
-        Lease other = registry.another().steal("x");
+        Lease other = registry.newInstance().steal("x");
         run(work -> {
             CompletableFuture<Boolean> waiting = caller.start(() -> isToldAsInterrupt(kind, work));
             Actor.await("it waits", caller::isWaiting);
@@ -121,7 +121,7 @@ class LockInterruptTests {
 
     @Test
     void anInterruptOfAnExecutorsThreadIsToldAsOne() {
-        Lease other = registry.another().steal("x");
+        Lease other = registry.newInstance().steal("x");
         RecordingLockListener listener = new RecordingLockListener();
         registry.addListener(listener);
         runner.withBean(TaskExecutor.class, () -> task -> caller.begin(task::run))

@@ -18,7 +18,10 @@ import io.github.lockboot.observability.LockEvent;
 import io.github.lockboot.observability.LockMdc;
 import io.github.lockboot.observability.LockMetrics;
 import io.github.lockboot.observability.LockObservations;
+import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.config.MeterFilter;
+import io.micrometer.core.instrument.observation.DefaultMeterObservationHandler;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
@@ -56,11 +59,14 @@ class LockObservabilityAutoConfigurationTests {
             context.getBean(Work.class).stage("4712").join();
             MeterRegistry meters = context.getBean(MeterRegistry.class);
             assertThat(meters.get("lock.acquired")
-                            .tags("name", "order", "origin", "asked")
+                            .tags("group", "order", "origin", "asked")
                             .counter()
                             .count())
                     .isEqualTo(1);
-            assertThat(meters.get("lock.hold").tag("name", "Work.stage").timer().count())
+            assertThat(meters.get("lock.hold")
+                            .tag("group", "Work.stage")
+                            .timer()
+                            .count())
                     .isEqualTo(1);
             assertThat(meters.getMeters())
                     .noneMatch(meter -> meter.getId().toString().contains("471"));
@@ -68,8 +74,39 @@ class LockObservabilityAutoConfigurationTests {
     }
 
     @Test
-    void withAnObservationRegistryLockedMethodsAreObservedAndTheirBodiesBelow() {
+    void observationsAreOptIn() {
         runner.withBean(TestObservationRegistry.class, TestObservationRegistry::create)
+                .run(context -> assertThat(context).doesNotHaveBean(LockObservations.class));
+        runner.withPropertyValues("lock.observations.enabled=true", "lock.enabled=false")
+                .withBean(TestObservationRegistry.class, TestObservationRegistry::create)
+                .run(context -> assertThat(context).doesNotHaveBean(LockObservations.class));
+    }
+
+    /** As Spring Boot does with a meter registry, its filters and an observation registry. */
+    @Test
+    void waitsAndHoldsAreTimedOnceWhetherObservedOrNot() {
+        SimpleMeterRegistry meters = new SimpleMeterRegistry();
+        ObservationRegistry observations = ObservationRegistry.create();
+        observations.observationConfig().observationHandler(new DefaultMeterObservationHandler(meters));
+        runner.withPropertyValues("lock.observations.enabled=true")
+                .withBean(ObservationRegistry.class, () -> observations)
+                .withBean(MeterRegistry.class, () -> meters)
+                .run(context -> {
+                    context.getBeanProvider(MeterFilter.class).forEach(meters.config()::meterFilter);
+                    context.getBean(LockTemplate.class).execute("a", () -> 1);
+                    assertThat(meters.getMeters().stream()
+                                    .filter(meter -> meter.getId().getType() == Meter.Type.TIMER
+                                            || meter.getId().getType() == Meter.Type.LONG_TASK_TIMER)
+                                    .map(meter -> meter.getId().getName()))
+                            .containsOnly("lock.wait", "lock.hold");
+                    assertThat(meters.get("lock.hold").timer().count()).isEqualTo(1);
+                });
+    }
+
+    @Test
+    void withAnObservationRegistryLockedMethodsAreObservedAndTheirBodiesBelow() {
+        runner.withPropertyValues("lock.observations.enabled=true")
+                .withBean(TestObservationRegistry.class, TestObservationRegistry::create)
                 .withBean(Work.class)
                 .run(context -> {
                     context.getBean(Work.class).work("4711");

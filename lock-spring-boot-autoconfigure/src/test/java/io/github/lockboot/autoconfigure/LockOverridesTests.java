@@ -213,7 +213,7 @@ class LockOverridesTests {
             lock.locks.order.tll             | 5s    | lock.locks.order.tll             | is none of ttl, wait-time, renew and max-hold
             lock.locks.Work.unnamed.ttl      | 5s    | lock.locks.Work.unnamed.ttl      | would be ignored: write a name with dots in brackets, lock.locks.[Work.unnamed].ttl
             """)
-    void aBadOverrideEndsTheStartWithItsPropertyAndMend(String property, String value, String named, String reason) {
+    void aBadOverrideEndsTheStartWithItsPropertyAndAction(String property, String value, String named, String reason) {
         runner.withPropertyValues("lock.type=memory", property + "=" + value)
                 .run(context -> assertThat(NestedExceptionUtils.getMostSpecificCause(context.getStartupFailure()))
                         .hasMessageStartingWith("Property " + named + " with value '")

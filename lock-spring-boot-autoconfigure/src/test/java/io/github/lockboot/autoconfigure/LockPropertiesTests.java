@@ -96,7 +96,7 @@ class LockPropertiesTests {
             lock.redis.command-timeout  | 0ms   | must be positive: raise it
             lock.redis.command-timeout  | 30000ms | must be less than lock.ttl (30000ms), or one slow command outlasts a lease: lower it
             """)
-    void aBadValueIsNamedWithItsMend(String property, String value, String reason) {
+    void aBadValueIsNamedWithItsAction(String property, String value, String reason) {
         String shown = value.equals("25d") ? "2160000000ms" : value;
         runner.withPropertyValues(property + "=" + value)
                 .run(context -> assertThat(context)
@@ -133,6 +133,7 @@ class LockPropertiesTests {
                         Map.entry("lock.log-keys", "false"),
                         Map.entry("lock.mdc", "false"),
                         Map.entry("lock.endpoint.force-release", "false"),
+                        Map.entry("lock.observations.enabled", "false"),
                         Map.entry("lock.type", "redis"),
                         Map.entry("lock.key-prefix", "lock:"),
                         Map.entry("lock.ttl", "30s"),

@@ -151,7 +151,7 @@ class LockSeveralTests {
     @ParameterizedTest
     @EnumSource
     void whoTookTheLostOneMeanwhileIsWaitedFor(Kind kind) {
-        MemoryLockRegistry elsewhere = registry.another();
+        MemoryLockRegistry elsewhere = registry.newInstance();
         Lease second = elsewhere.steal("b");
         run(work -> {
             try (Actor caller = new Actor()) {
@@ -171,7 +171,7 @@ class LockSeveralTests {
 
     @Test
     void theTimeOfAllAttemptsIsTheWaitTime() {
-        MemoryLockRegistry elsewhere = registry.another();
+        MemoryLockRegistry elsewhere = registry.newInstance();
         Lease second = elsewhere.steal("b");
         RecordingLockListener listener = new RecordingLockListener();
         registry.addListener(listener);

@@ -113,18 +113,18 @@ class LockStartupCheckTests {
     }
 
     @Test
-    void failEndsTheStartWithEveryFindingAndItsMend() {
+    void failEndsTheStartWithEveryFindingAndItsAction() {
         runner.withPropertyValues("lock.startup-check=fail")
                 .withBean(Brief.class)
                 .run(context -> {
-                    FailureAnalysis analysis = new UnfitForLocksFailureAnalyzer().analyze(context.getStartupFailure());
+                    FailureAnalysis analysis = new LockStartupFailureAnalyzer().analyze(context.getStartupFailure());
                     assertThat(analysis.getDescription())
-                            .isEqualTo("Locks cannot be relied on here (lock.startup-check=fail):\n\n"
+                            .isEqualTo("Locks are not reliable here (lock.startup-check=fail):\n\n"
                                     + "  - The ttl of brief (1000ms) is not more than lock.redis.command-timeout (2000ms),"
                                     + " so one slow command outlasts a lease\n"
                                     + "  - " + EVICTS);
                     assertThat(analysis.getAction())
-                            .isEqualTo("Mend it:\n\n"
+                            .isEqualTo("Fix the following:\n\n"
                                     + "  - raise lock.locks.brief.ttl or the annotation's, or lower"
                                     + " lock.redis.command-timeout\n"
                                     + "  - set maxmemory-policy noeviction, or keep locks on a Redis that is no cache\n\n"
@@ -155,7 +155,7 @@ class LockStartupCheckTests {
         server.command("ACL", "SETUSER", "default", "-info");
         runner.withPropertyValues("lock.startup-check=fail")
                 .run(context -> assertThat(context).hasNotFailed());
-        assertThat(output).containsPattern("WARN.*Redis: its version could not be checked");
+        assertThat(output).containsPattern("WARN.*Redis could not tell its version");
     }
 
     /** YAML reads off as false. */

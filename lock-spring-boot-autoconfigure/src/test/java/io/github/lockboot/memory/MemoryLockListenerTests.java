@@ -17,7 +17,7 @@ class MemoryLockListenerTests extends LockListenerContract {
 
     @Override
     protected LockRegistry other(LockRegistry registry) {
-        return ((MemoryLockRegistry) registry).another();
+        return ((MemoryLockRegistry) registry).newInstance();
     }
 
     @Override

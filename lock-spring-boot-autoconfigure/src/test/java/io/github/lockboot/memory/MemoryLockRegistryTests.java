@@ -26,7 +26,7 @@ class MemoryLockRegistryTests {
             LockOptions.defaults().withTtl(Duration.ofMinutes(1)).withoutRenewal();
 
     private final MemoryLockRegistry registry = new MemoryLockRegistry();
-    private final MemoryLockRegistry other = registry.another();
+    private final MemoryLockRegistry other = registry.newInstance();
     private final NamedLock lock = registry.get("a");
     private final Actor actor = new Actor();
 

@@ -10,7 +10,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class MemoryLockTests extends LockRegistryContract {
 
     private final MemoryLockRegistry one = new MemoryLockRegistry();
-    private final MemoryLockRegistry other = one.another();
+    private final MemoryLockRegistry other = one.newInstance();
 
     @Override
     protected LockRegistry registry() {

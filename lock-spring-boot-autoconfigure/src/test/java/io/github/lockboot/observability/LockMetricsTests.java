@@ -32,7 +32,7 @@ class LockMetricsTests {
     }
 
     private double value(String meter, String... tags) {
-        Meter found = meters.get(meter).tag("name", "order").tags(tags).meter();
+        Meter found = meters.get(meter).tag("group", "order").tags(tags).meter();
         return found.measure().iterator().next().getValue();
     }
 
@@ -53,7 +53,7 @@ class LockMetricsTests {
 
     @Test
     void aWaitInVainIsCountedAndSeenWhileItLasts() throws Exception {
-        Lease lease = locks.another().acquire("order:1", ORDERS);
+        Lease lease = locks.newInstance().acquire("order:1", ORDERS);
         CompletableFuture<Lease> waiting = locks.acquireAsync("order:1", ORDERS.withWaitTime(Duration.ofSeconds(9)));
         assertThat(value("lock.waiting")).isEqualTo(1);
         locks.advance(Duration.ofSeconds(10));
@@ -91,7 +91,7 @@ class LockMetricsTests {
         }
         assertThat(meters.getMeters().stream()
                         .flatMap(meter -> meter.getId().getTags().stream())
-                        .filter(tag -> tag.getKey().equals("name"))
+                        .filter(tag -> tag.getKey().equals("group"))
                         .map(Tag::getValue)
                         .collect(Collectors.toSet()))
                 .containsExactlyInAnyOrder("order", "none");
@@ -103,7 +103,7 @@ class LockMetricsTests {
     void allMetersOfAGroupAreThereFromItsFirstUse() throws Exception {
         locks.acquire("order:1", ORDERS).close();
         for (LockMeter meter : LockMeter.values()) {
-            assertThat(meters.get(meter.meterName()).tag("name", "order").meters())
+            assertThat(meters.get(meter.meterName()).tag("group", "order").meters())
                     .isNotEmpty()
                     .allSatisfy(found -> assertThat(found.getId().getType()).isEqualTo(meter.type()))
                     .allSatisfy(

@@ -51,8 +51,8 @@ class LockObservationsTests {
                 .hasContextualNameEqualTo("lock")
                 .hasParentObservationContextSatisfying(
                         parent -> assertThat(parent.getName()).isEqualTo("request"))
-                .hasOnlyKeys("lock.name", "lock.outcome")
-                .hasLowCardinalityKeyValue("lock.name", "order")
+                .hasOnlyKeys("lock.group", "lock.outcome")
+                .hasLowCardinalityKeyValue("lock.group", "order")
                 .hasLowCardinalityKeyValue("lock.outcome", "released")
                 .hasBeenStopped();
         observed()
@@ -60,7 +60,7 @@ class LockObservationsTests {
                 .that()
                 .hasParentObservationContextSatisfying(
                         parent -> assertThat(parent.getName()).isEqualTo("lock.execution"))
-                .hasOnlyKeys("lock.name", "lock.outcome", "lock.origin")
+                .hasOnlyKeys("lock.group", "lock.outcome", "lock.origin")
                 .hasLowCardinalityKeyValue("lock.outcome", "acquired")
                 .hasLowCardinalityKeyValue("lock.origin", "asked")
                 .hasBeenStopped();
@@ -69,7 +69,7 @@ class LockObservationsTests {
                 .that()
                 .hasParentObservationContextSatisfying(
                         parent -> assertThat(parent.getName()).isEqualTo("lock.execution"))
-                .hasOnlyKeys("lock.name", "lock.outcome")
+                .hasOnlyKeys("lock.group", "lock.outcome")
                 .hasLowCardinalityKeyValue("lock.outcome", "released")
                 .hasBeenStopped();
     }
@@ -101,7 +101,7 @@ class LockObservationsTests {
 
     @Test
     void aWaitInVainHasNoHold() throws Exception {
-        Lease held = locks.another().acquire("order:1", ORDERS);
+        Lease held = locks.newInstance().acquire("order:1", ORDERS);
         assertThatExceptionOfType(LockNotAcquiredException.class)
                 .isThrownBy(() -> template.execute("order:1", ORDERS, () -> 1));
         held.close();

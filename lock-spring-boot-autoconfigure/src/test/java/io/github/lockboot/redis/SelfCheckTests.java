@@ -1,29 +1,22 @@
 package io.github.lockboot.redis;
 
-import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.concurrent.ExecutorService;
-import java.util.regex.Pattern;
-import java.util.stream.Stream;
 
 import io.github.lockboot.LockOptions;
+import io.github.lockboot.fixture.AclUser;
 import io.github.lockboot.fixture.RedisCluster;
 import io.github.lockboot.fixture.RedisSentinel;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.internal.Threads;
 import io.github.lockboot.internal.Timer;
-import io.github.lockboot.redis.RedisLockRegistry.Finding;
 import io.github.lockboot.redis.connection.Connections;
 import io.github.lockboot.redis.protocol.LockStore;
-import io.github.lockboot.redis.protocol.LuaScript;
 import io.github.lockboot.redis.protocol.RedisProgram;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -44,10 +37,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 class SelfCheckTests {
 
-    private static final String[] ENOUGH =
-            ("+ping +hello +client +info +eval +evalsha +time +type +exists +pttl +hget +hmget +hlen +hset +hdel +pexpire +del"
-                            + " +publish +subscribe +unsubscribe")
-                    .split(" ");
+    private static final String RIGHTS =
+            "~lock:* &lock:* +ping +eval +evalsha +time +type +exists +pttl +hmget +hlen +hset"
+                    + " +hdel +del +pexpire +publish +subscribe +unsubscribe";
 
     private static RedisServer server;
 
@@ -121,14 +113,10 @@ class SelfCheckTests {
                     Duration.ofSeconds(6),
                     10);
             SelfCheck check = new SelfCheck(
-                    registries::connectionFactory,
-                    store,
-                    workers,
-                    Duration.ofSeconds(2),
-                    () -> Instant.now().plusSeconds(secondsOff));
+                    registries::connectionFactory, store, () -> Instant.now().plusSeconds(secondsOff));
             assertThat(check.run()).singleElement().satisfies(finding -> {
                 assertThat(finding.problem()).startsWith("Redis has a clock ").contains("s " + problem.split(" s ")[1]);
-                assertThat(finding.mend()).contains("fencing tokens grow over a failover only if they agree");
+                assertThat(finding.action()).contains("fencing tokens grow over a failover only if they agree");
             });
         }
     }
@@ -143,7 +131,7 @@ class SelfCheckTests {
             assertThat(finding.problem())
                     .startsWith("Redis could not be asked (")
                     .contains("refused");
-            assertThat(finding.mend()).startsWith("check spring.data.redis.* and the network");
+            assertThat(finding.action()).startsWith("check spring.data.redis.* and the network");
         });
     }
 
@@ -154,8 +142,9 @@ class SelfCheckTests {
             assertThat(check(at(replica)))
                     .singleElement()
                     .satisfies(finding -> assertThat(finding.toString())
-                            .startsWith("Redis did not run pexpire, del, hdel (READONLY ")
-                            .endsWith(": see the reason; locks need a master that takes writes"));
+                            .startsWith("Redis does not run the scripts of locks (")
+                            .contains("READONLY ")
+                            .contains("): use a master that accepts writes"));
         }
     }
 
@@ -163,23 +152,15 @@ class SelfCheckTests {
 
     @Test
     @Tag("this-build")
-    void theProbeTriesEveryCommandOfTheScripts() throws IOException {
-        Set<String> used = new TreeSet<>();
-        try (Stream<Path> scripts = Files.list(Path.of("src/main/resources/io/github/lockboot/redis"))) {
-            for (Path script :
-                    scripts.filter(path -> !path.endsWith("probe.lua")).toList()) {
-                used.addAll(matches(Files.readString(script), "redis\\.p?call\\('([A-Z]+)'"));
-            }
-        }
-        assertThat(matches(LuaScript.PROBE.getScriptAsString(), "works\\('([A-Z]+)'"))
-                .containsExactlyInAnyOrderElementsOf(used);
+    void theRightsThatTheCheckAdvisesAreThoseThatLocksNeed() {
+        assertThat(RIGHTS.split(" ")).containsAll(AclUser.COMMANDS).hasSize(2 + AclUser.COMMANDS.size());
     }
 
     @ParameterizedTest
     @EnumSource(RedisProgram.class)
     void aUserWhoMayDoWhatLocksNeedIsFit(RedisProgram program) {
         try (RedisServer restricted = program.start()) {
-            allow(restricted, ENOUGH);
+            allow(restricted, "+info");
             assertThat(check(asUser(restricted))).isEmpty();
             assertThat(restricted.command("DBSIZE")).isEqualTo(0L);
         }
@@ -187,59 +168,38 @@ class SelfCheckTests {
 
     @ParameterizedTest
     @EnumSource(RedisProgram.class)
-    void everyCommandThatIsMissingIsNamed(RedisProgram program) {
+    void everyRightThatTheScriptsMissIsFoundWithTheErrorOfRedis(RedisProgram program) {
         try (RedisServer restricted = program.start()) {
-            for (String command :
-                    "eval evalsha time type exists pttl hget hmget hlen hset hdel pexpire del publish subscribe"
+            for (String missing :
+                    ("-eval -evalsha -time -type -exists -pttl -hmget -hlen -hset -hdel -pexpire -del -publish"
+                                    + " resetchannels resetkeys")
                             .split(" ")) {
-                allow(restricted, ENOUGH);
-                restricted.command("ACL", "SETUSER", "app", "-" + command);
+                allow(restricted, "+info", missing);
                 assertThat(check(asUser(restricted)))
-                        .as(command)
-                        .containsExactly(new Finding(
-                                true,
-                                "Redis does not let us run " + command,
-                                "ACL SETUSER <the user of spring.data.redis.username> +" + command));
+                        .as(missing)
+                        .singleElement()
+                        .satisfies(finding -> {
+                            assertThat(finding.certain()).isTrue();
+                            assertThat(finding.problem())
+                                    .startsWith("Redis does not run the scripts of locks (")
+                                    .containsPattern("permission|can't (run|access|publish)");
+                            assertThat(finding.action())
+                                    .isEqualTo("use a master that accepts writes, and a user with these rights: "
+                                            + RIGHTS);
+                        });
             }
-            allow(restricted, ENOUGH);
-            restricted.command("ACL", "SETUSER", "app", "-time", "-publish");
-            assertThat(check(asUser(restricted)))
-                    .extracting(Finding::mend)
-                    .containsExactly("ACL SETUSER <the user of spring.data.redis.username> +time +publish");
-            assertThat(restricted.command("DBSIZE")).isEqualTo(0L);
-        }
-    }
-
-    @ParameterizedTest
-    @EnumSource(RedisProgram.class)
-    void keysAndChannelsThatAreMissingAreNamed(RedisProgram program) {
-        try (RedisServer restricted = program.start()) {
-            allow(restricted, ENOUGH);
-            restricted.command("ACL", "SETUSER", "app", "resetchannels");
-            assertThat(check(asUser(restricted)))
-                    .containsExactly(new Finding(
-                            true,
-                            "Redis does not let us use channels that begin with lock:client:, so waiters only poll",
-                            "ACL SETUSER <the user of spring.data.redis.username> &lock:client:*"));
-            allow(restricted, ENOUGH);
-            restricted.command("ACL", "SETUSER", "app", "resetkeys", "~other:*");
-            assertThat(check(asUser(restricted)))
-                    .containsExactly(new Finding(
-                            true,
-                            "Redis does not let us use keys that begin with lock:",
-                            "ACL SETUSER <the user of spring.data.redis.username> ~lock:*"));
         }
     }
 
     @Test
     void whatCouldNotBeCheckedIsSaid() {
         try (RedisServer restricted = RedisProgram.EMBEDDED.start()) {
-            allow(restricted, ENOUGH);
-            restricted.command("ACL", "SETUSER", "app", "-info");
-            assertThat(check(asUser(restricted))).allMatch(finding -> !finding.certain());
-            assertThat(check(asUser(restricted)))
-                    .extracting(Finding::mend)
-                    .containsExactly("allow INFO, or look yourself", "allow CONFIG GET, or look yourself");
+            allow(restricted);
+            assertThat(check(asUser(restricted))).singleElement().satisfies(finding -> {
+                assertThat(finding.certain()).isFalse();
+                assertThat(finding.problem()).startsWith("Redis could not tell its version and maxmemory-policy (");
+                assertThat(finding.action()).isEqualTo("allow INFO, or check them yourself");
+            });
         }
     }
 
@@ -252,14 +212,11 @@ class SelfCheckTests {
             assertThat(check(configuration)).isEmpty();
             RedisServer third = cluster.servers().get(2);
             third.command("CONFIG", "SET", "maxmemory-policy", "allkeys-lru");
-            third.command("ACL", "SETUSER", "default", "-pexpire");
             assertThat(check(configuration))
                     .extracting(Finding::problem)
-                    .containsExactly(
-                            "Redis at " + third.address()
-                                    + " has maxmemory-policy allkeys-lru, which evicts locks that are held once maxmemory"
-                                    + " is reached",
-                            "Redis at " + third.address() + " does not let us run pexpire");
+                    .containsExactly("Redis at " + third.address()
+                            + " has maxmemory-policy allkeys-lru, which evicts locks that are held once maxmemory"
+                            + " is reached");
         }
     }
 
@@ -312,17 +269,12 @@ class SelfCheckTests {
         return configuration;
     }
 
-    private static void allow(RedisServer server, String... commands) {
+    private static void allow(RedisServer server, String... more) {
         server.command("ACL", "DELUSER", "app");
-        server.command("ACL", "SETUSER", "app", "reset", "on", ">secret", "resetchannels", "~lock:*", "&lock:*");
-        for (String command : commands) {
-            server.command("ACL", "SETUSER", "app", command);
+        server.command("ACL", "SETUSER", "app", "reset", "on", ">secret", "resetchannels");
+        server.command(("ACL SETUSER app " + RIGHTS).split(" "));
+        for (String rule : more) {
+            server.command("ACL", "SETUSER", "app", rule);
         }
-    }
-
-    private static Set<String> matches(String text, String pattern) {
-        Set<String> found = new TreeSet<>();
-        Pattern.compile(pattern).matcher(text).results().forEach(match -> found.add(match.group(1)));
-        return found;
     }
 }

@@ -52,7 +52,7 @@ class TestingTests {
     @Test
     void timePassesWhenTheTestSaysSo() {
         MemoryLockRegistry registry = new MemoryLockRegistry();
-        MemoryLockRegistry other = registry.another(); // a second instance of the application
+        MemoryLockRegistry other = registry.newInstance(); // a second instance of the application
         Lease held = other.steal("order:1");
         CompletableFuture<Lease> waiting =
                 registry.acquireAsync("order:1", LockOptions.defaults().withWaitTime(Duration.ofMinutes(1)));
@@ -78,7 +78,7 @@ class OrderServiceTests {
 
     @Test
     void aSecondInstanceIsRefused() {
-        Lease other = registry.another().steal("order:7");
+        Lease other = registry.newInstance().steal("order:7");
         assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> orders.pay("7"));
         other.close();
         assertThat(orders.pay("7")).isEqualTo("paid 7");

@@ -34,7 +34,7 @@ final class FutureWait<T> {
         this.context = engine.context();
         this.start = context.nanoTime();
         this.result = result;
-        this.waiter = Waiter.callback(request, engine.listeners().requested(request, null), this::onWakeUp);
+        this.waiter = Waiter.callback(request, engine.requested(request, null), this::onWakeUp);
     }
 
     static CompletableFuture<Lease> acquire(LockEngine engine, LockRequest request) {
@@ -123,10 +123,10 @@ final class FutureWait<T> {
         if (outcome instanceof Hold granted) {
             onGrant(granted);
         } else if (outcome == Waiter.Plain.COMPLETED) {
-            waiter.watch().followed();
+            waiter.use().followed();
             future.complete(result.apply(Optional.empty()));
         } else if (outcome == Waiter.Plain.REFUSED && future.isCancelled()) {
-            waiter.watch().abandoned();
+            waiter.use().abandoned();
         } else {
             future.completeExceptionally(failure());
         }

@@ -305,7 +305,7 @@ public final class Hold implements Lease, LockRuntime.Scope, Waiter.Outcome {
                 throw lostException();
             }
         }
-        waiter.watch().released(outcome != ReleaseOutcome.UNKNOWN);
+        waiter.use().released(outcome != ReleaseOutcome.UNKNOWN);
     }
 
     /** Its holder is not there any more. */
@@ -389,7 +389,7 @@ public final class Hold implements Lease, LockRuntime.Scope, Waiter.Outcome {
 
     @Override
     public <T extends @Nullable Object, E extends Throwable> T call(LockTemplate.Action<T, E> action) throws E {
-        return waiter.watch().call(action);
+        return waiter.use().call(action);
     }
 
     @Override

@@ -6,6 +6,7 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 
 import io.github.lockboot.internal.Unexpected;
+import io.github.lockboot.registry.UseNotifier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -383,7 +384,7 @@ final class LocalQueue implements Acquisition.Owner, Hold.Releaser {
         }
         boolean overdue = current.isOverdue();
         if (overdue) {
-            current.waiter().watch().stuck();
+            current.waiter().use().stuck();
         }
         return !overdue && current.waiter().isThere();
     }
@@ -395,11 +396,11 @@ final class LocalQueue implements Acquisition.Owner, Hold.Releaser {
         }
         Hold current = holder;
         if (current != null && owner == acquisition) {
-            Watch watch = current.waiter().watch();
+            UseNotifier use = current.waiter().use();
             if (successfully) {
-                watch.renewed();
+                use.renewed();
             } else {
-                watch.renewalFailed();
+                use.renewalFailed();
             }
         }
     }

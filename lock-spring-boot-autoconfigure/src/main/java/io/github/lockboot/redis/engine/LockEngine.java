@@ -16,6 +16,8 @@ import io.github.lockboot.redis.protocol.GrantChannel;
 import io.github.lockboot.redis.protocol.GrantMessage;
 import io.github.lockboot.redis.protocol.LockStore;
 import io.github.lockboot.redis.protocol.Reply;
+import io.github.lockboot.registry.Listeners;
+import io.github.lockboot.registry.UseNotifier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -54,7 +56,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         this.channel = channelFactory.create(this);
         this.acquisitions = new Acquisitions(context, ids, store, channel);
         this.losses = new LossReporter(context.log());
-        this.listeners = new Listeners(context.timer(), context::runLater);
+        this.listeners = new Listeners(context::nanoTime, context::runLater);
         this.looks = new PeriodicCheck(context.timer(), LOOK_NANOS, this::lookAfter);
     }
 
@@ -105,6 +107,11 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     public CompletableFuture<Optional<Lease>> acquireOrFollowAsync(LockRequest request) {
         acquisitions.followChannel();
         return FutureWait.acquireOrFollow(this, request);
+    }
+
+    /** Tells listeners of a request. */
+    UseNotifier requested(LockRequest request, @Nullable Thread thread) {
+        return listeners.requested(request.name(), request.group(), thread);
     }
 
     /** Has the waiter queue for the name of its request. */

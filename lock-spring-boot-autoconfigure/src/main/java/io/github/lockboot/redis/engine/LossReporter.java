@@ -33,7 +33,7 @@ final class LossReporter {
                     hold.fencingToken(),
                     hold.lossReason(),
                     owner != null && hold.isOverdue() ? whereStuck(owner) : null);
-            hold.waiter().watch().lost(hold.lossReason());
+            hold.waiter().use().lost(hold.lossReason());
         } catch (Throwable thrown) {
             Unexpected.failure("when a loss was reported", thrown);
         }

@@ -38,7 +38,7 @@ final class ParkedWait {
     static boolean acquire(LockEngine engine, LockRequest request, boolean interruptible) throws InterruptedException {
         StackReserve.check();
         EngineContext context = engine.context();
-        Waiter waiter = Waiter.thread(request, engine.listeners().requested(request, Thread.currentThread()));
+        Waiter waiter = Waiter.thread(request, engine.requested(request, Thread.currentThread()));
         try {
             long deadline = request.isUnlimited() ? 0 : context.nanoTime() + request.waitNanos();
             LocalQueue queue = engine.enter(waiter);
@@ -59,7 +59,7 @@ final class ParkedWait {
                 interrupted |= Thread.interrupted();
                 if (interrupted && interruptible && queue.leave(waiter)) {
                     interrupted = false;
-                    waiter.watch().abandoned();
+                    waiter.use().abandoned();
                     throw new InterruptedException();
                 }
                 // Taking the queue's mutex may have used up the wake-up that came with a decision: look again.

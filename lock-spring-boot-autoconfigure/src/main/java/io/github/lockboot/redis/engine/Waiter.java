@@ -4,6 +4,7 @@ import java.util.concurrent.locks.LockSupport;
 
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.internal.Unexpected;
+import io.github.lockboot.registry.UseNotifier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,7 +27,7 @@ public final class Waiter {
     record Failure(String reason, @Nullable Throwable cause) implements Outcome {}
 
     private final LockRequest request;
-    private final Watch watch;
+    private final UseNotifier use;
     private final @Nullable Thread thread;
     private final Runnable onDecision;
     private boolean lastCall;
@@ -34,22 +35,22 @@ public final class Waiter {
     private volatile boolean gone;
     private volatile boolean outlivesThread;
 
-    private Waiter(LockRequest request, Watch watch, @Nullable Thread thread, Runnable onDecision) {
+    private Waiter(LockRequest request, UseNotifier use, @Nullable Thread thread, Runnable onDecision) {
         this.request = request;
-        this.watch = watch;
+        this.use = use;
         this.thread = thread;
         this.onDecision = onDecision;
     }
 
     /** The current thread, which will own the hold. */
-    static Waiter thread(LockRequest request, Watch watch) {
+    static Waiter thread(LockRequest request, UseNotifier use) {
         Thread thread = Thread.currentThread();
-        return new Waiter(request, watch, thread, () -> LockSupport.unpark(thread));
+        return new Waiter(request, use, thread, () -> LockSupport.unpark(thread));
     }
 
     /** One whose hold will belong to no thread; {@code onDecision} runs on any thread and must not block. */
-    static Waiter callback(LockRequest request, Watch watch, Runnable onDecision) {
-        return new Waiter(request, watch, null, onDecision);
+    static Waiter callback(LockRequest request, UseNotifier use, Runnable onDecision) {
+        return new Waiter(request, use, null, onDecision);
     }
 
     LockRequest request() {
@@ -57,8 +58,8 @@ public final class Waiter {
     }
 
     /** What listeners are told of it, and of its hold. */
-    Watch watch() {
-        return watch;
+    UseNotifier use() {
+        return use;
     }
 
     /** The thread that waits and will own the hold; null if there is none. */
@@ -130,15 +131,15 @@ public final class Waiter {
     Hold conclude(LockLog log) {
         Outcome decided = outcome;
         if (decided instanceof Hold granted) {
-            watch.acquired(granted);
+            use.acquired(granted.ownerId(), granted.fencingToken(), granted.origin(), granted::remainingLease);
             return granted;
         }
         if (decided instanceof Failure failure) {
-            watch.unavailable();
+            use.unavailable();
             log.unavailable(request.name(), failure.reason);
             throw new LockUnavailableException(request.name(), failure.reason, failure.cause);
         }
-        watch.notAcquired();
+        use.notAcquired();
         log.notAcquired(request.name());
         return null;
     }
@@ -146,7 +147,7 @@ public final class Waiter {
     /** Tells listeners that it ended with something that was thrown, unless they have been told of an end. */
     void concludeThrown() {
         try {
-            watch.unavailable();
+            use.unavailable();
         } catch (Throwable thrown) {
             Unexpected.failure("when listeners were told of a failure", thrown);
         }

@@ -36,7 +36,6 @@ public final class LuaScript implements RedisScript<String> {
     public static final LuaScript INSPECT = numbered("", COMMON + read("inspect.lua"));
     public static final LuaScript ECHO = numbered("", read("echo.lua"));
     public static final LuaScript FENCE = numbered("", read("fence.lua"));
-    public static final LuaScript PROBE = new LuaScript(read("probe.lua"));
 
     private final String text;
     private final String sha1;

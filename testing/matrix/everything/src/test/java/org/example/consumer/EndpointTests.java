@@ -95,8 +95,8 @@ class EndpointTests {
         lock.lock();
         Map<String, Object> held = read("/locks", "$.held[0]");
         assertThat(held)
-                .containsEntry("name", "order")
-                .containsEntry("key", LockNames.digest(NAME))
+                .containsEntry("group", "order")
+                .containsEntry("name", LockNames.digest(NAME))
                 .containsEntry("thread", Thread.currentThread().getName())
                 .containsEntry("fence", lock.fencingToken())
                 .containsEntry("queue", 0)

@@ -1,4 +1,4 @@
-package io.github.lockboot.autoconfigure;
+package io.github.lockboot.autoconfigure.actuate;
 
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -8,7 +8,7 @@ import java.util.Map;
 import io.github.lockboot.redis.RedisLockInspector.Notification;
 import io.github.lockboot.redis.RedisLockRegistry;
 
-/** Whether locks can be had, in words that both lines of Spring Boot understand. */
+/** Checks whether locks are available, for the health indicators of both Spring Boot lines. */
 final class LockHealth {
 
     private final Collection<RedisLockRegistry> registries;
@@ -20,8 +20,8 @@ final class LockHealth {
     /**
      * Asks Redis through every registry.
      *
-     * @return details for those who may see them
-     * @throws io.github.lockboot.LockUnavailableException if one of them cannot serve
+     * @return details of the health
+     * @throws io.github.lockboot.LockUnavailableException if Redis does not answer one of the registries
      */
     Map<String, Object> check() {
         Map<String, Object> details = new LinkedHashMap<>();
@@ -29,7 +29,7 @@ final class LockHealth {
         for (RedisLockRegistry registry : registries) {
             Notification notification = registry.inspector().check();
             if (notification == Notification.CUT) {
-                details.put("degraded", "the channel is not subscribed to: waiters only poll");
+                details.put("degraded", "the channel is not subscribed: waiters only poll");
             }
             if (notification != Notification.UNUSED) {
                 details.put("notification", text(notification));

@@ -1,4 +1,4 @@
-package io.github.lockboot.autoconfigure;
+package io.github.lockboot.autoconfigure.actuate;
 
 import java.lang.reflect.Method;
 import java.time.Duration;
@@ -9,6 +9,7 @@ import io.github.lockboot.Actor;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockUnavailableException;
+import io.github.lockboot.autoconfigure.LockAutoConfiguration;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.redis.RedisLockRegistry;
 import org.junit.jupiter.api.AfterAll;
@@ -45,8 +46,8 @@ class LockHealthTests {
                 .withClassLoader(new FilteredClassLoader(ON_BOOT_3 ? BOOT_4 : BOOT_3))
                 .withConfiguration(AutoConfigurations.of(
                         LockAutoConfiguration.class,
-                        LockHealthAutoConfiguration.class,
-                        LockHealthContributorAutoConfiguration.class));
+                        LockHealthBoot3AutoConfiguration.class,
+                        LockHealthBoot4AutoConfiguration.class));
     }
 
     @BeforeAll

@@ -1,4 +1,4 @@
-package io.github.lockboot.redis;
+package io.github.lockboot.internal;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -13,15 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.lockboot.Actor;
-import io.github.lockboot.LockListener;
-import io.github.lockboot.LockUse;
-import io.github.lockboot.internal.SerialExecutor;
-import io.github.lockboot.internal.Threads;
-import io.github.lockboot.redis.engine.Listeners;
-import io.github.lockboot.redis.engine.LockRequest;
 import io.github.lockboot.redis.engine.ManualTimer;
-import io.github.lockboot.redis.engine.Told;
-import io.github.lockboot.redis.engine.Watch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
@@ -166,69 +158,6 @@ class ThreadsTests {
             threads.remove().run();
             assertThat(done).containsExactly(1, 2);
             assertThat(serial.waiting()).isZero();
-        }
-    }
-
-    @Nested
-    class ListenersThatHang {
-
-        private final CountDownLatch hanging = new CountDownLatch(1);
-        private final AtomicInteger heard = new AtomicInteger();
-        private final LockListener hangs = new LockListener() {
-
-            @Override
-            public void renewed(LockUse use) {
-                try {
-                    hanging.await();
-                } catch (InterruptedException e) {
-                    throw new AssertionError(e);
-                }
-                heard.incrementAndGet();
-            }
-        };
-        private final LockListener hears = new LockListener() {
-
-            @Override
-            public void renewed(LockUse use) {
-                heard.incrementAndGet();
-            }
-        };
-        private static final LockRequest REQUEST =
-                new LockRequest("name", null, new LockRequest.Terms(1_000, true), 0, 0, false);
-
-        private final ExecutorService workers = Threads.workers(Threads.daemons("test"), new ManualTimer());
-        private final Listeners listeners = new Listeners(new ManualTimer(), workers);
-
-        @AfterEach
-        void stop() {
-            hanging.countDown();
-            workers.shutdown();
-        }
-
-        @Test
-        void othersHearAllTheSame() {
-            listeners.add(hangs);
-            listeners.add(hears);
-            Watch watch = listeners.requested(REQUEST, null);
-            for (int i = 0; i < 1_000; i++) {
-                watch.renewed();
-            }
-            Actor.await("the other hears all", () -> heard.get() == 1_000);
-        }
-
-        @Test
-        void whatTheyAreToldDoesNotPileUpWithoutLimit() {
-            listeners.add(hangs);
-            Watch watch = listeners.requested(REQUEST, null);
-            for (int i = 0; i < 3 * Told.MOST_UNTOLD; i++) {
-                watch.renewed();
-            }
-            hanging.countDown();
-            Actor.await("it has heard what was kept", () -> heard.get() >= Told.MOST_UNTOLD);
-            int kept = heard.get();
-            watch.renewed();
-            Actor.await("it hears again", () -> heard.get() == kept + 1);
-            assertThat(kept).isBetween(Told.MOST_UNTOLD, Told.MOST_UNTOLD + 1);
         }
     }
 }

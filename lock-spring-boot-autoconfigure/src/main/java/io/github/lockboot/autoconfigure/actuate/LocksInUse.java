@@ -1,4 +1,4 @@
-package io.github.lockboot.autoconfigure;
+package io.github.lockboot.autoconfigure.actuate;
 
 import java.time.Duration;
 import java.time.Instant;
@@ -10,15 +10,15 @@ import java.util.concurrent.ConcurrentHashMap;
 import io.github.lockboot.LockRuntime;
 import io.github.lockboot.LockUse;
 
-/** The locks that this instance holds or waits for, since the endpoint that shows them is there. */
+/** The locks that this instance holds or waits for. Uses that began before this listener was added are unknown. */
 final class LocksInUse implements LockRuntime.Listener {
 
     private final Map<LockUse, Step> uses = new ConcurrentHashMap<>();
 
-    /** Where a use stands, and since when. */
+    /** A use that waits or holds since a point in time. */
     record Step(LockUse use, boolean held, Instant since) {}
 
-    /** The oldest first. */
+    /** In order of age. */
     List<Step> steps() {
         return uses.values().stream().sorted(Comparator.comparing(Step::since)).toList();
     }
@@ -30,7 +30,7 @@ final class LocksInUse implements LockRuntime.Listener {
 
     @Override
     public void acquired(LockUse use, Origin origin, Duration waited) {
-        // Not if its end has been told already.
+        // Its end may have been reported first.
         uses.computeIfPresent(use, (same, waiting) -> new Step(use, true, Instant.now()));
     }
 

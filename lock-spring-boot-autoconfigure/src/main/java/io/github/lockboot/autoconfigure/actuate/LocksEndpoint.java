@@ -1,12 +1,15 @@
-package io.github.lockboot.autoconfigure;
+package io.github.lockboot.autoconfigure.actuate;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockUse;
+import io.github.lockboot.autoconfigure.LockProperties;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.redis.RedisLockRegistry;
 import org.jspecify.annotations.Nullable;
@@ -18,8 +21,8 @@ import org.springframework.boot.actuate.endpoint.annotation.Selector.Match;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 
 /**
- * The locks this instance holds or waits for, and one lock as Redis has it. It asks Redis for the key of the lock that was named
- * and for no other.
+ * Shows the locks that this instance holds or waits for, and the state of a single lock in Redis. It reads the key of the
+ * requested lock only.
  */
 @Endpoint(id = "locks")
 class LocksEndpoint {
@@ -27,28 +30,28 @@ class LocksEndpoint {
     private final LocksInUse inUse;
     private final LockRegistry registry;
     private final boolean namesShown;
-    private final boolean mayRelease;
+    private final boolean forceRelease;
 
     LocksEndpoint(LocksInUse inUse, LockRegistry registry, LockProperties properties) {
         this.inUse = inUse;
         this.registry = registry;
         this.namesShown = properties.logKeys();
-        this.mayRelease = properties.endpoint().forceRelease();
+        this.forceRelease = properties.endpoint().forceRelease();
     }
 
-    /** Those held and those waited for, each the oldest first. */
+    /** The locks held and the locks waited for, each in order of age. */
     record Locks(List<Held> held, List<Waiting> waiting) {}
 
     /**
-     * @param name the group
-     * @param key a digest of the lock's name, or the name itself
+     * @param group null if the lock has none
+     * @param name a digest of the lock's name, or the name itself
      * @param thread null for a lease
-     * @param owner the id under which Redis knows the holder
-     * @param queue how many wait for it in this instance
+     * @param owner the id of the holder in Redis
+     * @param queue number of waiters in this instance
      */
     record Held(
-            @Nullable String name,
-            String key,
+            @Nullable String group,
+            String name,
             @Nullable String thread,
             Instant since,
             @Nullable String owner,
@@ -57,33 +60,38 @@ class LocksEndpoint {
             long queue) {}
 
     /**
-     * @param name the group
-     * @param key a digest of the lock's name, or the name itself
+     * @param group null if the lock has none
+     * @param name a digest of the lock's name, or the name itself
      * @param thread null for a lease
-     * @param position its place among those who wait for it in this instance, from 1
+     * @param position place among the waiters of this instance, from 1
      */
     record Waiting(
-            @Nullable String name, String key, @Nullable String thread, Instant since, long position) {}
+            @Nullable String group, String name, @Nullable String thread, Instant since, long position) {}
 
     /** @param state the key type, its time to live and the fields of the hash */
-    record State(String key, Map<String, String> state) {}
+    record State(String name, Map<String, String> state) {}
 
     @ReadOperation
     Locks locks() {
         List<LocksInUse.Step> steps = inUse.steps();
-        List<LocksInUse.Step> waiting =
-                steps.stream().filter(step -> !step.held()).toList();
-        return new Locks(
-                steps.stream()
-                        .filter(LocksInUse.Step::held)
-                        .map(step -> held(step, waiting))
-                        .toList(),
-                waiting.stream().map(step -> waiting(step, waiting)).toList());
+        Map<String, Long> queues = new HashMap<>();
+        List<Waiting> waiting = new ArrayList<>();
+        for (LocksInUse.Step step : steps) {
+            if (!step.held()) {
+                LockUse use = step.use();
+                long position = queues.merge(use.name(), 1L, Long::sum);
+                waiting.add(new Waiting(use.group(), shown(use.name()), threadOf(use), step.since(), position));
+            }
+        }
+        List<Held> held = steps.stream()
+                .filter(LocksInUse.Step::held)
+                .map(step -> held(step, queues.getOrDefault(step.use().name(), 0L)))
+                .toList();
+        return new Locks(held, waiting);
     }
 
-    private Held held(LocksInUse.Step step, List<LocksInUse.Step> waiting) {
+    private Held held(LocksInUse.Step step, long queue) {
         LockUse use = step.use();
-        long queue = waiting.stream().filter(other -> isSameLock(other, step)).count();
         return new Held(
                 use.group(),
                 shown(use.name()),
@@ -95,20 +103,6 @@ class LocksEndpoint {
                 queue);
     }
 
-    private Waiting waiting(LocksInUse.Step step, List<LocksInUse.Step> waiting) {
-        LockUse use = step.use();
-        long position = 1
-                + waiting.stream()
-                        .takeWhile(other -> other != step)
-                        .filter(other -> isSameLock(other, step))
-                        .count();
-        return new Waiting(use.group(), shown(use.name()), threadOf(use), step.since(), position);
-    }
-
-    private static boolean isSameLock(LocksInUse.Step one, LocksInUse.Step other) {
-        return one.use().name().equals(other.use().name());
-    }
-
     private static @Nullable String threadOf(LockUse use) {
         Thread thread = use.thread();
         return thread == null ? null : thread.getName();
@@ -118,7 +112,7 @@ class LocksEndpoint {
         return namesShown ? LockNames.printable(name) : LockNames.digest(name);
     }
 
-    /** Nothing, which is 404 on the web, if Redis does not have it. */
+    /** Returns null, which is 404 over HTTP, if there is no such key in Redis. */
     @ReadOperation
     @Nullable
     State lock(@Selector(match = Match.ALL_REMAINING) String... name) {
@@ -131,13 +125,12 @@ class LocksEndpoint {
     @DeleteOperation
     WebEndpointResponse<Map<String, String>> release(
             @Selector(match = Match.ALL_REMAINING) String[] name, String owner) {
-        if (!mayRelease || !(registry instanceof RedisLockRegistry redis)) {
+        if (!forceRelease || !(registry instanceof RedisLockRegistry redis)) {
             return new WebEndpointResponse<>(
-                    Map.of("problem", "locks are released by their holders only; lock.endpoint.force-release is off"),
-                    403);
+                    Map.of("problem", "only the holder may release a lock: lock.endpoint.force-release is off"), 403);
         }
         return redis.inspector().forceRelease(String.join("/", name), owner)
                 ? new WebEndpointResponse<>(WebEndpointResponse.STATUS_NO_CONTENT)
-                : new WebEndpointResponse<>(Map.of("problem", "that id does not own the lock"), 409);
+                : new WebEndpointResponse<>(Map.of("problem", "the lock is not held by this owner"), 409);
     }
 }

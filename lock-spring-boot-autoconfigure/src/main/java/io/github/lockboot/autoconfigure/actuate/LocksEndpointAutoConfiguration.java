@@ -1,6 +1,8 @@
-package io.github.lockboot.autoconfigure;
+package io.github.lockboot.autoconfigure.actuate;
 
 import io.github.lockboot.LockRegistry;
+import io.github.lockboot.autoconfigure.LockAutoConfiguration;
+import io.github.lockboot.autoconfigure.LockProperties;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -9,7 +11,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.context.annotation.Bean;
 
-/** The actuator endpoint {@code locks}, where it is exposed. */
+/** Auto-configuration for the actuator endpoint {@code locks}. */
 @AutoConfiguration(after = LockAutoConfiguration.class)
 @ConditionalOnClass({Endpoint.class, ConditionalOnAvailableEndpoint.class})
 @ConditionalOnProperty(name = "lock.enabled", matchIfMissing = true)

@@ -1,4 +1,4 @@
-package io.github.lockboot.redis.engine;
+package io.github.lockboot.registry;
 
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -6,19 +6,25 @@ import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
 import io.github.lockboot.LockListener;
+import io.github.lockboot.LockListener.Origin;
 import io.github.lockboot.LockRuntime;
 import io.github.lockboot.LockTemplate.Action;
 import io.github.lockboot.LockUse;
 import io.github.lockboot.internal.LockNames;
 import org.jspecify.annotations.Nullable;
 
-/** A use of a lock that listeners are told of, with the times between its steps. */
-final class ListenedWatch implements Watch, LockUse {
+/** A use of a lock that has listeners, with the times between its steps. */
+final class ListenedUse implements UseNotifier, LockUse {
 
-    private final Listeners registry;
-    private final List<Told> listeners;
+    private record Acquired(@Nullable String ownerId, long token, Supplier<Duration> remaining, long time) {}
+
+    private final LongSupplier nanoTime;
+    private final List<ListenerQueue> listeners;
     private final String name;
     private final @Nullable String group;
     private final @Nullable Thread thread;
@@ -26,32 +32,43 @@ final class ListenedWatch implements Watch, LockUse {
     private final AtomicBoolean decided = new AtomicBoolean();
     private final AtomicBoolean ended = new AtomicBoolean();
     private final AtomicBoolean stuck = new AtomicBoolean();
-    private volatile @Nullable Hold hold;
-    private volatile long acquiredAt;
+    private volatile @Nullable Acquired acquired;
 
-    ListenedWatch(
-            Listeners registry, List<Told> listeners, String name, @Nullable String group, @Nullable Thread thread) {
-        this.registry = registry;
+    ListenedUse(
+            LongSupplier nanoTime,
+            List<ListenerQueue> listeners,
+            String name,
+            @Nullable String group,
+            @Nullable Thread thread) {
+        this.nanoTime = nanoTime;
         this.listeners = listeners;
         this.name = name;
         this.group = group;
         this.thread = thread;
-        this.requestedAt = registry.nanoTime();
+        this.requestedAt = nanoTime.getAsLong();
+    }
+
+    private void tell(Consumer<LockListener> event) {
+        listeners.forEach(each -> each.notify(event));
+    }
+
+    private void tellLater(Consumer<LockListener> event) {
+        listeners.forEach(each -> each.notifyLater(event));
     }
 
     void requested() {
-        listeners.forEach(each -> each.tell(listener -> listener.requested(this)));
+        tell(listener -> listener.requested(this));
     }
 
     // --- the wait ---------------------------------------------------------------------------------------------
 
     @Override
-    public void acquired(Hold granted) {
+    public void acquired(@Nullable String ownerId, long token, Origin origin, Supplier<Duration> remaining) {
         if (decided.compareAndSet(false, true)) {
-            acquiredAt = registry.nanoTime();
-            hold = granted;
-            Duration waited = Duration.ofNanos(acquiredAt - requestedAt);
-            listeners.forEach(each -> each.tell(listener -> listener.acquired(this, granted.origin(), waited)));
+            long now = nanoTime.getAsLong();
+            acquired = new Acquired(ownerId, token, remaining, now);
+            Duration waited = Duration.ofNanos(now - requestedAt);
+            tell(listener -> listener.acquired(this, origin, waited));
         }
     }
 
@@ -75,10 +92,10 @@ final class ListenedWatch implements Watch, LockUse {
         decided((listener, waited) -> listener.unavailable(this, waited));
     }
 
-    private void decided(BiConsumer<LockListener, Duration> how) {
+    private void decided(BiConsumer<LockListener, Duration> outcome) {
         if (decided.compareAndSet(false, true)) {
             Duration waited = since(requestedAt);
-            listeners.forEach(each -> each.tell(listener -> how.accept(listener, waited)));
+            tell(listener -> outcome.accept(listener, waited));
         }
     }
 
@@ -87,16 +104,16 @@ final class ListenedWatch implements Watch, LockUse {
     @Override
     public <T extends @Nullable Object, E extends Throwable> T call(Action<T, E> action) throws E {
         Deque<Runnable> exits = new ArrayDeque<>(listeners.size());
-        listeners.forEach(each -> each.tell(listener -> {
+        tell(listener -> {
             Runnable exit = listener.entering(this);
             if (exit != null) {
                 exits.push(exit);
             }
-        }));
+        });
         try {
             return action.run();
         } finally {
-            exits.forEach(Told::run);
+            exits.forEach(ListenerQueue::run);
         }
     }
 
@@ -104,7 +121,7 @@ final class ListenedWatch implements Watch, LockUse {
     public void released(boolean known) {
         if (ended.compareAndSet(false, true)) {
             Duration held = held();
-            listeners.forEach(each -> each.tell(listener -> listener.released(this, held, known)));
+            tell(listener -> listener.released(this, held, known));
         }
     }
 
@@ -112,7 +129,7 @@ final class ListenedWatch implements Watch, LockUse {
     public void lost(String reason) {
         if (ended.compareAndSet(false, true)) {
             Duration held = held();
-            listeners.forEach(each -> each.tellLater(listener -> listener.lost(this, held, reason)));
+            tellLater(listener -> listener.lost(this, held, reason));
         }
     }
 
@@ -120,30 +137,31 @@ final class ListenedWatch implements Watch, LockUse {
     public void stuck() {
         if (stuck.compareAndSet(false, true)) {
             Duration held = held();
-            listeners.forEach(each -> each.tellLater(listener -> listener.stuck(this, held)));
+            tellLater(listener -> listener.stuck(this, held));
         }
     }
 
     @Override
     public void renewed() {
-        listeners.forEach(each -> each.tellLater(listener -> listener.renewed(this)));
+        tellLater(listener -> listener.renewed(this));
     }
 
     @Override
     public void renewalFailed() {
-        listeners.forEach(each -> each.tellLater(listener -> listener.renewalFailed(this)));
+        tellLater(listener -> listener.renewalFailed(this));
     }
 
-    /** Zero if it ends before its thread has come to say that it began. */
+    /** Zero if the hold ends before its thread has reported it. */
     private Duration held() {
-        return hold == null ? Duration.ZERO : since(acquiredAt);
+        Acquired mine = acquired;
+        return mine == null ? Duration.ZERO : since(mine.time);
     }
 
     private Duration since(long time) {
-        return Duration.ofNanos(registry.nanoTime() - time);
+        return Duration.ofNanos(nanoTime.getAsLong() - time);
     }
 
-    // --- what it is -------------------------------------------------------------------------------------------
+    // --- what listeners see -----------------------------------------------------------------------------------
 
     @Override
     public String name() {
@@ -162,20 +180,20 @@ final class ListenedWatch implements Watch, LockUse {
 
     @Override
     public @Nullable String ownerId() {
-        Hold held = hold;
-        return held == null ? null : held.ownerId();
+        Acquired mine = acquired;
+        return mine == null ? null : mine.ownerId;
     }
 
     @Override
     public long fencingToken() {
-        Hold held = hold;
-        return held == null ? 0 : held.fencingToken();
+        Acquired mine = acquired;
+        return mine == null ? 0 : mine.token;
     }
 
     @Override
     public Duration remainingLease() {
-        Hold held = hold;
-        return held == null ? Duration.ZERO : held.remainingLease();
+        Acquired mine = acquired;
+        return mine == null ? Duration.ZERO : mine.remaining.get();
     }
 
     @Override

@@ -1,4 +1,4 @@
-package io.github.lockboot.autoconfigure;
+package io.github.lockboot.autoconfigure.actuate;
 
 import java.time.Duration;
 import java.util.Map;
@@ -8,6 +8,7 @@ import io.github.lockboot.Actor;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
+import io.github.lockboot.autoconfigure.LockAutoConfiguration;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.internal.LockNames;
 import org.junit.jupiter.api.AfterAll;
@@ -62,14 +63,14 @@ class LocksEndpointTests {
                         actor.begin(() -> locks.get(NAME, ORDERS).lock());
                 Actor.await("it waits", () -> endpoint.locks().waiting().size() == 1);
                 LocksEndpoint.Held held = endpoint.locks().held().get(0);
-                assertThat(held.name()).isEqualTo("order");
-                assertThat(held.key()).isEqualTo(LockNames.digest(NAME));
+                assertThat(held.group()).isEqualTo("order");
+                assertThat(held.name()).isEqualTo(LockNames.digest(NAME));
                 assertThat(held.thread()).isEqualTo(Thread.currentThread().getName());
                 assertThat(held.fence()).isEqualTo(locks.get(NAME).fencingToken());
                 assertThat(held.remainingLease()).isBetween(Duration.ofMillis(1), Duration.ofSeconds(3));
                 assertThat(held.queue()).isEqualTo(1);
                 LocksEndpoint.Waiting waits = endpoint.locks().waiting().get(0);
-                assertThat(waits.name()).isEqualTo("order");
+                assertThat(waits.group()).isEqualTo("order");
                 assertThat(waits.thread()).isEqualTo("actor");
                 assertThat(waits.position()).isEqualTo(1);
                 locks.get(NAME).unlock();
@@ -82,14 +83,14 @@ class LocksEndpointTests {
     }
 
     @Test
-    void keysAreShownInTheClearWhereThatIsWantedOnOneLine() {
+    void namesAreShownInTheClearWhereThatIsWantedOnOneLine() {
         runner.withPropertyValues("lock.log-keys=true").run(context -> {
             Lease lease = context.getBean(LockRegistry.class).acquire(NAME, ORDERS);
             assertThat(context.getBean(LocksEndpoint.class)
                             .locks()
                             .held()
                             .get(0)
-                            .key())
+                            .name())
                     .isEqualTo("order:4711/a\\u000d\\u000ab");
             lease.close();
         });

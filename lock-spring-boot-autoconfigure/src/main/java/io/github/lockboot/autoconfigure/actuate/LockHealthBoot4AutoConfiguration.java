@@ -1,22 +1,23 @@
-package io.github.lockboot.autoconfigure;
+package io.github.lockboot.autoconfigure.actuate;
 
+import io.github.lockboot.autoconfigure.LockAutoConfiguration;
 import io.github.lockboot.redis.RedisLockRegistry;
 import org.springframework.beans.factory.ListableBeanFactory;
-import org.springframework.boot.actuate.autoconfigure.health.ConditionalOnEnabledHealthIndicator;
-import org.springframework.boot.actuate.health.AbstractHealthIndicator;
-import org.springframework.boot.actuate.health.Health;
-import org.springframework.boot.actuate.health.HealthIndicator;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
+import org.springframework.boot.health.contributor.AbstractHealthIndicator;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.context.annotation.Bean;
 
-/** The health of locks on Spring Boot 3. */
+/** Auto-configuration for the health of locks on Spring Boot 4. */
 @AutoConfiguration(after = LockAutoConfiguration.class)
 @ConditionalOnClass(ConditionalOnEnabledHealthIndicator.class)
 @ConditionalOnBean(RedisLockRegistry.class)
-public final class LockHealthAutoConfiguration {
+public final class LockHealthBoot4AutoConfiguration {
 
     @Bean
     @ConditionalOnEnabledHealthIndicator("lock")
@@ -24,7 +25,7 @@ public final class LockHealthAutoConfiguration {
     HealthIndicator lockHealthIndicator(ListableBeanFactory beanFactory) {
         LockHealth locks = new LockHealth(
                 beanFactory.getBeansOfType(RedisLockRegistry.class).values());
-        return new AbstractHealthIndicator("Locks cannot be had") {
+        return new AbstractHealthIndicator("Locks are unavailable") {
             @Override
             protected void doHealthCheck(Health.Builder builder) {
                 builder.up().withDetails(locks.check());
