@@ -22,12 +22,12 @@ final class MemoryLease implements Lease {
 
     @Override
     public String name() {
-        return hold.request().name();
+        return hold.request.name();
     }
 
     @Override
     public long fencingToken() {
-        return hold.token();
+        return hold.token;
     }
 
     @Override
@@ -47,7 +47,7 @@ final class MemoryLease implements Lease {
 
     @Override
     public <T extends @Nullable Object, E extends Throwable> T call(LockTemplate.Action<T, E> action) throws E {
-        return hold.request().use().call(action);
+        return hold.request.use().call(action);
     }
 
     @Override

@@ -111,7 +111,7 @@ public final class MemoryLockRegistry implements LockRegistry, AutoCloseable {
                 null,
                 options.defaults(),
                 now,
-                Lifetime.NEVER,
+                Hold.NEVER,
                 false,
                 UseNotifier.NONE,
                 new CompletableFuture<>());
@@ -132,7 +132,7 @@ public final class MemoryLockRegistry implements LockRegistry, AutoCloseable {
         if (time.isNegative()) {
             throw new IllegalArgumentException("time is " + time + "; it does not run backwards");
         }
-        locks.skip(Lifetime.nanos(time));
+        locks.skip(Hold.nanos(time));
     }
 
     // --- locks ------------------------------------------------------------------------------------------------
@@ -149,18 +149,12 @@ public final class MemoryLockRegistry implements LockRegistry, AutoCloseable {
 
     @Override
     public Lease acquire(String name, LockOptions requested) throws InterruptedException {
-        if (Thread.interrupted()) {
-            throw new InterruptedException();
-        }
-        return Leases.await(acquireAsync(name, requested));
+        return Leases.await(() -> acquireAsync(name, requested));
     }
 
     @Override
     public Optional<Lease> tryAcquire(String name, LockOptions requested) throws InterruptedException {
-        if (Thread.interrupted()) {
-            throw new InterruptedException();
-        }
-        return Leases.awaitIfFree(acquireAsync(name, requested));
+        return Leases.awaitIfFree(() -> acquireAsync(name, requested));
     }
 
     @Override
@@ -176,7 +170,7 @@ public final class MemoryLockRegistry implements LockRegistry, AutoCloseable {
     private <T> CompletableFuture<T> request(
             String name, LockOptions requested, boolean follows, Function<Optional<Lease>, T> result) {
         LockOptions whole = options.complete(requested);
-        long wait = Lifetime.nanos(Objects.requireNonNull(whole.waitTime()));
+        long wait = Hold.nanos(Objects.requireNonNull(whole.waitTime()));
         Request request = request(LockNames.valid(name), null, whole, wait, follows);
         CompletableFuture<T> answer = new CompletableFuture<>();
         request.answer()
@@ -198,7 +192,7 @@ public final class MemoryLockRegistry implements LockRegistry, AutoCloseable {
 
     Request request(String name, @Nullable Thread thread, LockOptions whole, long wait, boolean follows) {
         long now = locks.now();
-        long deadline = wait <= 0 ? now : Lifetime.plus(now, wait);
+        long deadline = wait <= 0 ? now : Hold.plus(now, wait);
         UseNotifier use = listeners.requested(name, whole.group(), thread);
         Request request =
                 new Request(name, this, thread, whole, now, deadline, follows, use, new CompletableFuture<>());

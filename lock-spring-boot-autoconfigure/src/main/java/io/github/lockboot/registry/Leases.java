@@ -3,6 +3,7 @@ package io.github.lockboot.registry;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.function.Supplier;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockNotAcquiredException;
@@ -13,13 +14,17 @@ public final class Leases {
     private Leases() {}
 
     /**
-     * Waits for the answer. An interrupt cancels the request, unless it has been answered first.
+     * Makes a request and waits for the answer. An interrupt cancels the request, unless it has been answered first.
      *
-     * @param request the request
+     * @param asynchronous makes the request
      * @return the lease
-     * @throws InterruptedException if interrupted; nothing is held then
+     * @throws InterruptedException if interrupted before or meanwhile; nothing is held then
      */
-    public static Lease await(CompletableFuture<Lease> request) throws InterruptedException {
+    public static Lease await(Supplier<CompletableFuture<Lease>> asynchronous) throws InterruptedException {
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+        CompletableFuture<Lease> request = asynchronous.get();
         boolean interrupted = false;
         try {
             while (true) {
@@ -49,13 +54,14 @@ public final class Leases {
     /**
      * As {@link #await}, but empty if another caller held the lock.
      *
-     * @param request the request
+     * @param asynchronous makes the request
      * @return the lease, or empty
-     * @throws InterruptedException if interrupted; nothing is held then
+     * @throws InterruptedException if interrupted before or meanwhile; nothing is held then
      */
-    public static Optional<Lease> awaitIfFree(CompletableFuture<Lease> request) throws InterruptedException {
+    public static Optional<Lease> awaitIfFree(Supplier<CompletableFuture<Lease>> asynchronous)
+            throws InterruptedException {
         try {
-            return Optional.of(await(request));
+            return Optional.of(await(asynchronous));
         } catch (LockNotAcquiredException held) {
             return Optional.empty();
         }
