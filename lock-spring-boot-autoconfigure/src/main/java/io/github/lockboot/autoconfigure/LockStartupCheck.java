@@ -1,14 +1,12 @@
 package io.github.lockboot.autoconfigure;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collection;
+import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BinaryOperator;
 import java.util.function.Supplier;
 
 import io.github.lockboot.LockOptions;
@@ -93,30 +91,25 @@ class LockStartupCheck implements SmartLifecycle {
     }
 
     private List<Finding> findings() {
-        List<Finding> findings = new ArrayList<>();
-        shortLeases().forEach((group, ttl) -> {
-            String problem =
-                    "The ttl of " + group + " (" + text(ttl) + ") is not more than lock.redis.command-timeout ("
-                            + text(properties.commandTimeout()) + "), so one slow command outlasts a lease";
-            String action = "raise " + LockProperties.propertyOf(group) + ".ttl or the annotation's, or lower"
-                    + " lock.redis.command-timeout";
-            findings.add(new Finding(true, problem, action));
-        });
-        registries.get().forEach(registry -> findings.addAll(registry.check()));
-        return findings;
-    }
-
-    /** The shortest lease of each group that does not outlast a command. {@code lock.ttl} is validated when it is bound. */
-    private Map<String, Duration> shortLeases() {
-        Map<String, Duration> shortest = new TreeMap<>();
+        Set<Finding> findings = new LinkedHashSet<>();
+        // The property lock.ttl itself is validated when it is bound.
         for (LockOptions options : used.get()) {
             Duration ttl = options.ttl();
             String group = options.group();
             if (ttl != null && group != null && ttl.compareTo(properties.commandTimeout()) <= 0) {
-                shortest.merge(group, ttl, BinaryOperator.minBy(Duration::compareTo));
+                findings.add(shortLease(group, ttl));
             }
         }
-        return shortest;
+        registries.get().forEach(registry -> findings.addAll(registry.check()));
+        return List.copyOf(findings);
+    }
+
+    private Finding shortLease(String group, Duration ttl) {
+        String problem = "The ttl of " + group + " (" + text(ttl) + ") is not more than lock.redis.command-timeout ("
+                + text(properties.commandTimeout()) + "), so one slow command outlasts a lease";
+        String action = "raise " + LockProperties.propertyOf(group) + ".ttl or the annotation's, or lower"
+                + " lock.redis.command-timeout";
+        return new Finding(true, problem, action);
     }
 
     private static String text(Duration duration) {

@@ -3,19 +3,29 @@ package io.github.lockboot.memory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 import io.github.lockboot.LockListener.Origin;
 import io.github.lockboot.LockLostException;
 import org.jspecify.annotations.Nullable;
 
-/** One hold, from grant to release or loss. What changes is guarded by the mutex of {@link MemoryLocks}. */
+import static java.util.Objects.requireNonNull;
+
+/**
+ * One hold, from grant to release or loss. When its lease ends is known from the start, because a live holder renews it every
+ * third of its ttl, until the maximum time of the hold. What changes is guarded by the mutex of {@link MemoryLocks}.
+ */
 final class Hold {
 
-    private final Request request;
-    private final long token;
-    private final Origin origin;
+    /** A time that never comes. */
+    static final long NEVER = Long.MAX_VALUE;
+
+    final Request request;
+    final long token;
+    final Origin origin;
     private final long start;
-    private final Lifetime lifetime;
+    private final long ttl;
+    private final boolean renewed;
     private List<Runnable> lossCallbacks = new ArrayList<>(0);
     private @Nullable String lossReason;
     private int count = 1;
@@ -28,20 +38,22 @@ final class Hold {
         this.token = token;
         this.origin = origin;
         this.start = start;
-        this.lifetime = Lifetime.of(request.options());
-        this.end = Lifetime.plus(start, lifetime.length());
+        this.ttl = nanos(requireNonNull(request.options().ttl()));
+        this.renewed = requireNonNull(request.options().renew());
+        this.end = plus(plus(start, renewed ? lastRenewal(request.options().maxHold()) : 0), ttl);
     }
 
-    Request request() {
-        return request;
+    private long lastRenewal(@Nullable Duration maxHold) {
+        return maxHold == null ? NEVER : (nanos(maxHold) - 1) / (ttl / 3) * (ttl / 3);
     }
 
-    long token() {
-        return token;
+    static long nanos(Duration duration) {
+        return TimeUnit.NANOSECONDS.convert(duration);
     }
 
-    Origin origin() {
-        return origin;
+    /** The sum of two times, or never if it is too large. */
+    static long plus(long time, long more) {
+        return more > NEVER - time ? NEVER : time + more;
     }
 
     /** When the lease runs out. */
@@ -51,11 +63,16 @@ final class Hold {
 
     /** When it is renewed next, if its thread is alive then. */
     long nextRenewal(long now) {
-        return request.thread() == null ? Lifetime.NEVER : Lifetime.plus(now, lifetime.untilRenewal(now - start));
+        return request.thread() == null ? NEVER : plus(now, ttl / 3 - sinceRenewal(now));
+    }
+
+    private long sinceRenewal(long now) {
+        return (now - start) % (ttl / 3);
     }
 
     Duration remaining(long now) {
-        return isValid() ? Duration.ofNanos(lifetime.remaining(now - start)) : Duration.ZERO;
+        long lease = renewed ? Math.min(end - now, ttl - sinceRenewal(now)) : end - now;
+        return isValid() ? Duration.ofNanos(Math.max(0, lease)) : Duration.ZERO;
     }
 
     /** Any thread may release it, so it does not end with its own. */
@@ -68,7 +85,7 @@ final class Hold {
         Thread owner = request.thread();
         if (!ownerEnded && !outlivesThread && owner != null && !owner.isAlive()) {
             ownerEnded = true;
-            end = Math.min(end, Lifetime.plus(now, lifetime.ttl()));
+            end = Math.min(end, plus(now, ttl));
         }
     }
 

@@ -23,12 +23,12 @@ final class MemoryLease implements Lease, LockRuntime.Scope {
 
     @Override
     public String name() {
-        return hold.request().name();
+        return hold.request.name();
     }
 
     @Override
     public long fencingToken() {
-        return hold.token();
+        return hold.token;
     }
 
     @Override
@@ -48,7 +48,7 @@ final class MemoryLease implements Lease, LockRuntime.Scope {
 
     @Override
     public <T extends @Nullable Object, E extends Throwable> T call(LockTemplate.Action<T, E> action) throws E {
-        return hold.request().use().call(action);
+        return hold.request.use().call(action);
     }
 
     @Override

@@ -46,12 +46,12 @@ final class MemoryLock implements NamedLock, LockRuntime.Scope {
 
     @Override
     public void lock() {
-        acquireUninterruptibly(Lifetime.NEVER);
+        acquireUninterruptibly(Hold.NEVER);
     }
 
     @Override
     public void lockInterruptibly() throws InterruptedException {
-        acquire(options, Lifetime.NEVER);
+        acquire(options, Hold.NEVER);
     }
 
     @Override
@@ -66,7 +66,7 @@ final class MemoryLock implements NamedLock, LockRuntime.Scope {
 
     @Override
     public boolean tryLock(Duration wait, Duration ttl) throws InterruptedException {
-        return acquire(options.withTtl(ttl), Lifetime.nanos(wait));
+        return acquire(options.withTtl(ttl), Hold.nanos(wait));
     }
 
     private boolean acquireUninterruptibly(long wait) {
@@ -153,7 +153,7 @@ final class MemoryLock implements NamedLock, LockRuntime.Scope {
 
     @Override
     public long fencingToken() {
-        return withIntact(Hold::token);
+        return withIntact(hold -> hold.token);
     }
 
     @Override
@@ -169,7 +169,7 @@ final class MemoryLock implements NamedLock, LockRuntime.Scope {
     @Override
     public <T extends @Nullable Object, E extends Throwable> T call(LockTemplate.Action<T, E> action) throws E {
         Hold mine = locks.<@Nullable Hold>inOrder(name, this::mine);
-        return mine == null ? action.run() : mine.request().use().call(action);
+        return mine == null ? action.run() : mine.request.use().call(action);
     }
 
     // --- holds of the current thread --------------------------------------------------------------------------
@@ -193,7 +193,7 @@ final class MemoryLock implements NamedLock, LockRuntime.Scope {
 
     private @Nullable Hold mine(Slot slot) {
         Hold holder = slot.holder();
-        return holder != null && holder.request().isFrom(registry, Thread.currentThread()) ? holder : null;
+        return holder != null && holder.request.isFrom(registry, Thread.currentThread()) ? holder : null;
     }
 
     /** The current thread's hold, lost or not. */

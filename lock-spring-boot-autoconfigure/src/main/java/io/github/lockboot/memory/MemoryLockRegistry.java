@@ -110,7 +110,7 @@ public final class MemoryLockRegistry implements LockRuntime, AutoCloseable {
                 null,
                 options.defaults(),
                 now,
-                Lifetime.NEVER,
+                Hold.NEVER,
                 false,
                 UseNotifier.NONE,
                 new CompletableFuture<>());
@@ -131,7 +131,7 @@ public final class MemoryLockRegistry implements LockRuntime, AutoCloseable {
         if (time.isNegative()) {
             throw new IllegalArgumentException("time is " + time + "; it does not run backwards");
         }
-        locks.skip(Lifetime.nanos(time));
+        locks.skip(Hold.nanos(time));
     }
 
     // --- locks ------------------------------------------------------------------------------------------------
@@ -164,7 +164,7 @@ public final class MemoryLockRegistry implements LockRuntime, AutoCloseable {
 
     private <T> CompletableFuture<T> request(
             NamedLock lock, Duration wait, boolean follows, Function<Optional<Lease>, T> result) {
-        Request request = request(lock.getName(), null, lock.options(), Lifetime.nanos(wait), follows);
+        Request request = request(lock.getName(), null, lock.options(), Hold.nanos(wait), follows);
         CompletableFuture<T> answer = new CompletableFuture<>();
         request.answer()
                 .whenCompleteAsync(
@@ -185,7 +185,7 @@ public final class MemoryLockRegistry implements LockRuntime, AutoCloseable {
 
     Request request(String name, @Nullable Thread thread, LockOptions whole, long wait, boolean follows) {
         long now = locks.now();
-        long deadline = wait <= 0 ? now : Lifetime.plus(now, wait);
+        long deadline = wait <= 0 ? now : Hold.plus(now, wait);
         UseNotifier use = listeners.requested(name, whole.group(), thread);
         Request request =
                 new Request(name, this, thread, whole, now, deadline, follows, use, new CompletableFuture<>());

@@ -27,7 +27,7 @@ final class MemoryLocks {
     private static final Log log = LogFactory.getLog(MemoryLocks.class);
 
     /** Centuries, but far from overflow. */
-    private static final long LONGEST_SKIP = Lifetime.NEVER / 16;
+    private static final long LONGEST_SKIP = Hold.NEVER / 16;
 
     private final ReentrantLock mutex = new ReentrantLock();
     private final Map<String, Slot> slots = new HashMap<>();
@@ -88,7 +88,7 @@ final class MemoryLocks {
 
     private void removeIfIdle(Slot slot) {
         if (slot.isIdle()) {
-            slots.remove(slot.name(), slot);
+            slots.remove(slot.name, slot);
         }
     }
 
@@ -105,15 +105,15 @@ final class MemoryLocks {
         }
         slot.alarm.cancel(false);
         slot.alarmTime = time;
-        if (time != Lifetime.NEVER) {
+        if (time != Hold.NEVER) {
             CompletableFuture<Void> alarm = new CompletableFuture<>();
-            alarm.thenRunAsync(() -> inOrder(slot.name(), this::resetAlarm), workers);
+            alarm.thenRunAsync(() -> inOrder(slot.name, this::resetAlarm), workers);
             slot.alarm = alarm.completeOnTimeout(null, time - now(), TimeUnit.NANOSECONDS);
         }
     }
 
     private Slot resetAlarm(Slot slot) {
-        setAlarm(slot, Lifetime.NEVER);
+        setAlarm(slot, Hold.NEVER);
         return slot;
     }
 
@@ -141,7 +141,7 @@ final class MemoryLocks {
     /** Notifies listeners of the answer to a request. */
     void report(Request request, @Nullable Hold hold, @Nullable Throwable failure) {
         if (hold != null) {
-            request.use().acquired(null, hold.token(), hold.origin(), () -> remaining(hold));
+            request.use().acquired(null, hold.token, hold.origin, () -> remaining(hold));
         } else if (failure == null) {
             request.use().followed();
         } else if (failure instanceof LockNotAcquiredException) {
@@ -170,15 +170,15 @@ final class MemoryLocks {
     // --- holds ------------------------------------------------------------------------------------------------
 
     Duration remaining(Hold hold) {
-        return inOrder(hold.request().name(), slot -> hold.remaining(now()));
+        return inOrder(hold.request.name(), slot -> hold.remaining(now()));
     }
 
     boolean isValid(Hold hold) {
-        return inOrder(hold.request().name(), slot -> hold.isValid());
+        return inOrder(hold.request.name(), slot -> hold.isValid());
     }
 
     void onLost(Hold hold, Runnable callback) {
-        inOrder(hold.request().name(), slot -> {
+        inOrder(hold.request.name(), slot -> {
             if (hold.isLost()) {
                 callBack(callback);
             } else if (hold.isValid()) {
@@ -212,7 +212,7 @@ final class MemoryLocks {
             return hold;
         });
         if (released != null) {
-            released.request().use().released(true);
+            released.request.use().released(true);
         }
     }
 
@@ -222,8 +222,8 @@ final class MemoryLocks {
         if (lost == null) {
             return;
         }
-        log.warn("The hold with fencing token " + lost.token() + " was lost");
-        Request request = lost.request();
+        log.warn("The hold with fencing token " + lost.token + " was lost");
+        Request request = lost.request;
         request.use().lost(reason);
         lost.lose(reason).forEach(this::callBack);
         Thread thread = request.thread();
@@ -264,7 +264,7 @@ final class MemoryLocks {
             long halt;
             do {
                 long due =
-                        slots.values().stream().mapToLong(Slot::nextDue).min().orElse(Lifetime.NEVER);
+                        slots.values().stream().mapToLong(Slot::nextDue).min().orElse(Hold.NEVER);
                 halt = Math.min(due, target);
                 skipped += Math.max(0, halt - now());
                 settleAll();

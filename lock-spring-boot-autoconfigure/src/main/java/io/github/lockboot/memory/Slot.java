@@ -13,23 +13,19 @@ import org.jspecify.annotations.Nullable;
 /** The holder of one lock, and the requests that wait for it, in order. Guarded by the mutex of {@link MemoryLocks}. */
 final class Slot {
 
-    private final String name;
+    final String name;
     private final LongSupplier tokens;
     private final Deque<Request> waiting = new ArrayDeque<>(2);
     private @Nullable Hold holder;
 
     /** When and by what it is looked at again. */
-    long alarmTime = Lifetime.NEVER;
+    long alarmTime = Hold.NEVER;
 
     CompletableFuture<?> alarm = CompletableFuture.completedFuture(null);
 
     Slot(String name, LongSupplier tokens) {
         this.name = name;
         this.tokens = tokens;
-    }
-
-    String name() {
-        return name;
     }
 
     @Nullable
@@ -94,8 +90,8 @@ final class Slot {
 
     /** When a lease or a wait ends next. */
     long nextDue() {
-        long end = holder == null ? Lifetime.NEVER : holder.end();
-        return Math.min(end, waiting.stream().mapToLong(Request::deadline).min().orElse(Lifetime.NEVER));
+        long end = holder == null ? Hold.NEVER : holder.end();
+        return Math.min(end, waiting.stream().mapToLong(Request::deadline).min().orElse(Hold.NEVER));
     }
 
     /** As {@link #nextDue}, or when a renewal shows whether the holder's thread is alive, if a request waits for that. */

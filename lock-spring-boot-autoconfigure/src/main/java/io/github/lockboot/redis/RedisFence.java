@@ -83,7 +83,7 @@ public final class RedisFence {
         try {
             return scripts.run(LuaScript.FENCE, key, arguments);
         } catch (ForeignReplyException foreign) {
-            throw new RedisSystemException("nobody knows whether the value was set", foreign);
+            throw new RedisSystemException("it is not known whether the value was set", foreign);
         }
     }
 
