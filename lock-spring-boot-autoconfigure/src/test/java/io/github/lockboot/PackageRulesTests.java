@@ -31,6 +31,7 @@ class PackageRulesTests {
     private static final String INTERNAL = BASE + ".internal";
     private static final String REGISTRY = BASE + ".registry";
     private static final String AOP = BASE + ".aop";
+    private static final String KEY = AOP + ".key";
     private static final String REDIS = BASE + ".redis";
     private static final String MEMORY = BASE + ".memory";
     private static final String FENCING = BASE + ".fencing";
@@ -65,16 +66,27 @@ class PackageRulesTests {
 
     @Test
     void theMiddlePackagesDoNotKnowEachOtherNorTheTop() {
-        for (String middle : new String[] {AOP, REGISTRY, REDIS, MEMORY, FENCING, OBSERVABILITY}) {
+        for (String middle : new String[] {AOP, KEY, REGISTRY, REDIS, MEMORY, FENCING, OBSERVABILITY}) {
             noClasses()
                     .that()
                     .resideInAPackage(middle)
                     .should()
                     .dependOnClassesThat(JavaClass.Predicates.resideInAPackage(BASE + "..")
-                            .and(JavaClass.Predicates.resideOutsideOfPackages(BASE, INTERNAL, REGISTRY, middle)))
+                            .and(JavaClass.Predicates.resideOutsideOfPackages(BASE, INTERNAL, REGISTRY, KEY, middle)))
                     .allowEmptyShould(true)
                     .check(MAIN);
         }
+    }
+
+    @Test
+    void expressionsSeeNothingOfOursButNames() {
+        noClasses()
+                .that()
+                .resideInAPackage(KEY)
+                .should()
+                .dependOnClassesThat(JavaClass.Predicates.resideInAPackage(BASE + "..")
+                        .and(JavaClass.Predicates.resideOutsideOfPackages(INTERNAL, KEY)))
+                .check(MAIN);
     }
 
     @Test
@@ -100,7 +112,8 @@ class PackageRulesTests {
 
     @Test
     void onlyAopSeesProxiesAndExpressions() {
-        onlyIn(AOP, "org.springframework.aop..", "org.aopalliance..", "org.springframework.expression..");
+        onlyIn(AOP, "org.springframework.aop..", "org.aopalliance..");
+        onlyIn(AOP + "..", "org.springframework.expression..");
     }
 
     /** Autoconfigure hands the registries from the context to those who listen. */
@@ -141,6 +154,23 @@ class PackageRulesTests {
                 .should()
                 .dependOnClassesThat()
                 .resideInAPackage(dependency)
+                .check(MAIN);
+    }
+
+    @Test
+    void theApiAndTheAnnotationReadNoClockButTheirStopwatch() {
+        noClasses()
+                .that()
+                .resideInAnyPackage(BASE, INTERNAL, REGISTRY, AOP, KEY)
+                .and()
+                .doNotHaveSimpleName("Stopwatch")
+                .should()
+                .callMethod(System.class, "nanoTime")
+                .orShould()
+                .callMethod(System.class, "currentTimeMillis")
+                .orShould()
+                .dependOnClassesThat()
+                .haveNameMatching("java[.]time[.](Clock|Instant|LocalDate.*)")
                 .check(MAIN);
     }
 
@@ -198,7 +228,7 @@ class PackageRulesTests {
     void noOtherModuleHasClassesInThesePackages() throws IOException {
         Path here = Path.of("").toAbsolutePath();
         Set<String> packages =
-                Set.of(BASE, INTERNAL, REGISTRY, AOP, REDIS, MEMORY, FENCING, OBSERVABILITY, AUTOCONFIGURE);
+                Set.of(BASE, INTERNAL, REGISTRY, AOP, KEY, REDIS, MEMORY, FENCING, OBSERVABILITY, AUTOCONFIGURE);
         try (Stream<Path> modules = Files.walk(here.getParent(), 2)) {
             assertThat(modules.filter(module -> !module.startsWith(here))
                             .map(module -> module.resolve("src/main/java"))
@@ -220,6 +250,7 @@ class PackageRulesTests {
                         "DistributedLock",
                         "DistributedLocks",
                         "FencingToken",
+                        "HeldLocks",
                         "Lease",
                         "LockAssert",
                         "LockContext",
@@ -230,6 +261,8 @@ class PackageRulesTests {
                         "LockOptions",
                         "LockRegistry",
                         "LockRuntime",
+                        "LockScope",
+                        "LockSet",
                         "LockTemplate",
                         "LockUnavailableException",
                         "LockUse",
@@ -243,6 +276,8 @@ class PackageRulesTests {
                         "DistributedLockValidator",
                         "InvalidLockDefinitionException",
                         "LockProxyRegistrar");
+        assertThat(publicTypes(KEY))
+                .containsExactly("KeyContext", "KeyExpression", "KeyExpressionParser", "KeyVariables");
         assertThat(publicTypes(REDIS))
                 .containsExactly("RedisFence", "RedisLock", "RedisLockInspector", "RedisLockRegistry");
         assertThat(publicTypes(FENCING)).containsExactly("JdbcFence");

@@ -22,7 +22,7 @@ class LockRuntimeHints implements RuntimeHintsRegistrar {
         }
         // What #root is in a key expression.
         reflection.registerType(
-                TypeReference.of("io.github.lockboot.aop.KeyRoot"), MemberCategory.INVOKE_PUBLIC_METHODS);
+                TypeReference.of("io.github.lockboot.aop.key.KeyContext$Root"), MemberCategory.INVOKE_PUBLIC_METHODS);
         // Own connections are made from the settings in this field.
         reflection.registerTypeIfPresent(
                 classLoader,

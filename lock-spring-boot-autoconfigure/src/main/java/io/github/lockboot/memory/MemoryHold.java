@@ -7,13 +7,12 @@ import java.util.function.Consumer;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockLostException;
-import io.github.lockboot.LockRuntime;
-import io.github.lockboot.LockTemplate;
+import io.github.lockboot.LockScope;
 import io.github.lockboot.internal.LockNames;
 import org.jspecify.annotations.Nullable;
 
 /** One hold, from grant to release or loss. What changes in it is guarded by the mutex of its locks. */
-final class MemoryHold implements Lease, LockRuntime.Scope {
+final class MemoryHold implements Lease, LockScope {
 
     private enum State {
         HELD,
@@ -130,7 +129,7 @@ final class MemoryHold implements Lease, LockRuntime.Scope {
     }
 
     @Override
-    public <T extends @Nullable Object, E extends Throwable> T call(LockTemplate.Action<T, E> action) throws E {
+    public <T extends @Nullable Object, E extends Throwable> T call(Body<T, E> action) throws E {
         return request.use().call(action);
     }
 

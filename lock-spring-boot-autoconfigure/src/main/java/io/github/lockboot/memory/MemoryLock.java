@@ -11,15 +11,14 @@ import java.util.function.Function;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockOptions;
-import io.github.lockboot.LockRuntime;
-import io.github.lockboot.LockTemplate;
+import io.github.lockboot.LockScope;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.internal.LockNames;
 import org.jspecify.annotations.Nullable;
 
 /** A handle without state of its own: ownership by thread and reentrancy on top of the slot of its name. */
-final class MemoryLock implements NamedLock, LockRuntime.Scope {
+final class MemoryLock implements NamedLock, LockScope {
 
     private final MemoryLockRegistry registry;
     private final MemoryLocks locks;
@@ -188,7 +187,7 @@ final class MemoryLock implements NamedLock, LockRuntime.Scope {
     }
 
     @Override
-    public <T extends @Nullable Object, E extends Throwable> T call(LockTemplate.Action<T, E> action) throws E {
+    public <T extends @Nullable Object, E extends Throwable> T call(Body<T, E> action) throws E {
         MemoryHold mine = locks.<@Nullable MemoryHold>inOrder(name, this::mine);
         return mine == null ? action.run() : mine.call(action);
     }
@@ -242,7 +241,7 @@ final class MemoryLock implements NamedLock, LockRuntime.Scope {
     }
 
     /** One of the holds that a thread counts. */
-    private final class OneHold implements Lease, LockRuntime.Scope {
+    private final class OneHold implements Lease, LockScope {
 
         private final MemoryHold hold;
         private final AtomicBoolean closed = new AtomicBoolean();
@@ -277,7 +276,7 @@ final class MemoryLock implements NamedLock, LockRuntime.Scope {
         }
 
         @Override
-        public <T extends @Nullable Object, E extends Throwable> T call(LockTemplate.Action<T, E> action) throws E {
+        public <T extends @Nullable Object, E extends Throwable> T call(Body<T, E> action) throws E {
             return hold.call(action);
         }
 

@@ -9,7 +9,7 @@ import java.util.function.Consumer;
 import io.github.lockboot.LockListener;
 import io.github.lockboot.LockListener.Origin;
 import io.github.lockboot.LockRuntime;
-import io.github.lockboot.LockTemplate.Action;
+import io.github.lockboot.LockScope.Body;
 import io.github.lockboot.LockUse;
 import io.github.lockboot.internal.LockNames;
 import org.apache.commons.logging.Log;
@@ -77,7 +77,7 @@ final class MemoryUse implements LockUse {
         tell(listener -> listener.unavailable(this, since(requestedAt)));
     }
 
-    <T extends @Nullable Object, E extends Throwable> T call(Action<T, E> action) throws E {
+    <T extends @Nullable Object, E extends Throwable> T call(Body<T, E> action) throws E {
         Deque<Runnable> exits = new ArrayDeque<>(listeners.size());
         tell(listener -> {
             Runnable exit = listener.entering(this);

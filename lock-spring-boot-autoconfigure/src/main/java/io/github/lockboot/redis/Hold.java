@@ -14,8 +14,7 @@ import java.util.function.Function;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockListener.Origin;
 import io.github.lockboot.LockLostException;
-import io.github.lockboot.LockRuntime;
-import io.github.lockboot.LockTemplate;
+import io.github.lockboot.LockScope;
 import io.github.lockboot.internal.LockNames;
 import org.jspecify.annotations.Nullable;
 
@@ -23,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * One hold of a lock, from grant to release or loss, under the acquisition that owns the lock in Redis at the time. It begins
  * {@code GRANTED}, when it can still be taken back, and is {@code HELD} once the waiter has claimed it.
  */
-final class Hold implements Lease, LockRuntime.Scope, Waiter.Outcome {
+final class Hold implements Lease, LockScope, Waiter.Outcome {
 
     private enum State {
         GRANTED,
@@ -256,7 +255,7 @@ final class Hold implements Lease, LockRuntime.Scope, Waiter.Outcome {
     }
 
     @Override
-    public <T extends @Nullable Object, E extends Throwable> T call(LockTemplate.Action<T, E> action) throws E {
+    public <T extends @Nullable Object, E extends Throwable> T call(Body<T, E> action) throws E {
         return waiter.watch().call(action);
     }
 

@@ -9,7 +9,7 @@ import java.util.function.BiConsumer;
 
 import io.github.lockboot.LockListener;
 import io.github.lockboot.LockRuntime;
-import io.github.lockboot.LockTemplate.Action;
+import io.github.lockboot.LockScope.Body;
 import io.github.lockboot.LockUse;
 import io.github.lockboot.internal.LockNames;
 import org.jspecify.annotations.Nullable;
@@ -85,7 +85,7 @@ final class ListenedWatch implements Watch, LockUse {
     // --- the hold ---------------------------------------------------------------------------------------------
 
     @Override
-    public <T extends @Nullable Object, E extends Throwable> T call(Action<T, E> action) throws E {
+    public <T extends @Nullable Object, E extends Throwable> T call(Body<T, E> action) throws E {
         Deque<Runnable> exits = new ArrayDeque<>(listeners.size());
         listeners.forEach(each -> each.tell(listener -> {
             Runnable exit = listener.entering(this);

@@ -1,6 +1,6 @@
 package io.github.lockboot.redis;
 
-import io.github.lockboot.LockTemplate.Action;
+import io.github.lockboot.LockScope.Body;
 import org.jspecify.annotations.Nullable;
 
 /** What listeners are told of one use of a lock. Nothing, unless there are any. */
@@ -20,7 +20,7 @@ interface Watch {
     default void unavailable() {}
 
     /** Runs the action with what listeners put around it. */
-    default <T extends @Nullable Object, E extends Throwable> T call(Action<T, E> action) throws E {
+    default <T extends @Nullable Object, E extends Throwable> T call(Body<T, E> action) throws E {
         return action.run();
     }
 
