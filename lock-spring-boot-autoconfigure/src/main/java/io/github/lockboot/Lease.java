@@ -5,6 +5,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 
+import io.github.lockboot.internal.Futures;
+
 /**
  * A hold that belongs to whoever has this object, not to a thread: for asynchronous results, reactive code and hand-over
  * between threads. Not reentrant: acquiring the same name again waits, even on the same thread.
@@ -53,9 +55,9 @@ public interface Lease extends AutoCloseable {
      */
     default CompletableFuture<Void> closeAfter(Duration delay) {
         Executor whenDue = delay.isNegative() || delay.isZero()
-                ? Steps.ELSEWHERE
+                ? Futures.ELSEWHERE
                 : CompletableFuture.delayedExecutor(
-                        TimeUnit.NANOSECONDS.convert(delay), TimeUnit.NANOSECONDS, Steps.ELSEWHERE);
+                        TimeUnit.NANOSECONDS.convert(delay), TimeUnit.NANOSECONDS, Futures.ELSEWHERE);
         return CompletableFuture.runAsync(this::close, whenDue);
     }
 }

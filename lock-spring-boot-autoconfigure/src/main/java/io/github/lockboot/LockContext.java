@@ -3,7 +3,6 @@ package io.github.lockboot;
 import java.time.Duration;
 import java.util.Optional;
 
-import io.github.lockboot.LockTemplate.Action;
 import io.github.lockboot.internal.LockNames;
 import org.jspecify.annotations.Nullable;
 
@@ -67,11 +66,11 @@ public final class LockContext {
     }
 
     /** Runs the action with this as the {@link #current() current} lock of the thread. */
-    <T extends @Nullable Object, E extends Throwable> T call(Action<T, E> action) throws E {
+    <T extends @Nullable Object, E extends Throwable> T call(LockScope.Body<T, E> action) throws E {
         Frame outer = CURRENT.get();
         CURRENT.set(new Frame(this, outer));
         try {
-            return LockRuntime.scoped(hold, action);
+            return LockScope.call(hold, action);
         } finally {
             if (outer != null) {
                 CURRENT.set(outer);

@@ -80,7 +80,7 @@ public interface LockRegistry {
      *     Unicode
      */
     default Lock allOf(Collection<String> names, LockOptions options) {
-        return LockSet.of(this, names, options);
+        return MultiLock.of(this, names, options);
     }
 
     /**

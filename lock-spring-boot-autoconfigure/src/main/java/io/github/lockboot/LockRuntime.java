@@ -4,12 +4,11 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
-import io.github.lockboot.LockTemplate.Action;
-import org.jspecify.annotations.Nullable;
-
 /**
  * What the registries of this library offer to {@link LockTemplate} and the annotation beyond {@link LockRegistry}. Not for
  * applications. With another registry, such as one that wraps one of ours, a flight follows by acquiring the lock.
+ *
+ * <p>Its locks and leases are {@link LockScope}s.
  */
 public interface LockRuntime extends LockRegistry {
 
@@ -21,6 +20,13 @@ public interface LockRuntime extends LockRegistry {
      * @return completes on a thread of the registry with the lease, or exceptionally
      */
     CompletableFuture<Lease> acquireAsync(NamedLock lock, Duration wait);
+
+    /** From a registry of any kind. */
+    static CompletableFuture<Lease> acquireAsync(LockRegistry registry, NamedLock lock, Duration wait) {
+        return registry instanceof LockRuntime runtime
+                ? runtime.acquireAsync(lock, wait)
+                : registry.acquireAsync(lock.getName(), lock.options().withWaitTime(wait));
+    }
 
     /**
      * As {@link #acquireAsync(NamedLock, Duration)}, but the wait also ends, with nothing, when a holder of that lock
@@ -41,22 +47,6 @@ public interface LockRuntime extends LockRegistry {
      * @throws LockLostException if the lease was lost before; nothing was deleted, and no wait ends
      */
     void complete(Lease lease);
-
-    /** A {@link NamedLock} or {@link Lease} that runs actions within what listeners set up around them. */
-    interface Scope {
-
-        /**
-         * Runs an action as part of the hold, on the calling thread, after {@link LockListener#entering}. Neither takes nor
-         * releases the lock; without a hold it just runs.
-         *
-         * @param <T> what the action returns
-         * @param <E> what the action throws
-         * @param action what runs
-         * @return what the action returns
-         * @throws E what the action throws
-         */
-        <T extends @Nullable Object, E extends Throwable> T call(Action<T, E> action) throws E;
-    }
 
     /** A listener that tells waits of followers from those that were given up. */
     interface Listener extends LockListener {
@@ -83,25 +73,5 @@ public interface LockRuntime extends LockRegistry {
                 listener.abandoned(use, waited);
             }
         }
-    }
-
-    /** Runs an action as part of the hold of a lease of any registry. */
-    static <T extends @Nullable Object, E extends Throwable> T scoped(Lease hold, Action<T, E> action) throws E {
-        return hold instanceof Scope scope ? scope.call(action) : action.run();
-    }
-
-    /** The lock of a hold of the current thread. */
-    static LockContext contextOf(NamedLock lock) {
-        return new LockContext(new ThreadHold(lock));
-    }
-
-    /** The lock of a lease. */
-    static LockContext contextOf(Lease lease) {
-        return new LockContext(lease);
-    }
-
-    /** Runs an action as part of the hold of a lock, which is the current one of the thread meanwhile. */
-    static <T extends @Nullable Object, E extends Throwable> T call(LockContext context, Action<T, E> action) throws E {
-        return context.call(action);
     }
 }

@@ -1,142 +1,245 @@
 package io.github.lockboot;
 
-import java.util.ArrayList;
-import java.util.Collection;
-import java.util.Collections;
+import java.time.Duration;
 import java.util.List;
-import java.util.TreeSet;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.Lock;
-import java.util.stream.Collectors;
+import java.util.function.Function;
 
+import io.github.lockboot.internal.Futures;
+import io.github.lockboot.internal.Stopwatch;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Several locks as one: all are held, or none is by this. They are taken in the order of their names, so that two sets with
- * names in common never wait for each other.
+ * Takes several locks, all of them or none, one after the other in the given order; the order of their names, if callers with
+ * names in common must not wait for each other. The one way in which {@link LockRegistry#allOf}, {@link LockTemplate} and the
+ * annotation take locks. Not for applications.
  *
  * <p>A lease may run out while the next lock is waited for. So when all have been taken all must still be held, or everything is
  * given back and taken anew, as long as there is time.
  */
-final class LockSet implements Lock {
+public final class LockSet {
 
-    private final List<NamedLock> locks;
-    private final List<NamedLock> lastFirst;
+    private static final CompletableFuture<Boolean> MORE = CompletableFuture.completedFuture(true);
+    private static final CompletableFuture<Boolean> DECIDED = CompletableFuture.completedFuture(false);
 
-    private LockSet(List<NamedLock> locks) {
-        this.locks = locks;
-        this.lastFirst = new ArrayList<>(locks);
-        Collections.reverse(lastFirst);
-    }
+    /**
+     * One of the locks.
+     *
+     * @param lock a handle
+     * @param leasing acquires a lease of it, waiting at most that long, if the hold is to belong to the call; null if to the thread
+     * @param keep how long it stays at least; null for no longer than the call
+     */
+    public record Wanted(
+            NamedLock lock,
+            @Nullable Function<Duration, CompletableFuture<Lease>> leasing,
+            @Nullable Keep keep) {
 
-    static LockSet of(LockRegistry registry, Collection<String> names, LockOptions options) {
-        if (names.isEmpty()) {
-            throw new IllegalArgumentException("there are no lock names");
+        private Duration waitTime() {
+            return Objects.requireNonNull(lock.options().waitTime());
         }
-        return new LockSet(new TreeSet<>(names)
-                .stream().map(name -> registry.get(name, options)).toList());
     }
 
-    /** A way to take one lock. */
-    private interface Taking<E extends Exception> {
+    /**
+     * How long a lock stays at least.
+     *
+     * @param time counted from when it was taken
+     * @param onlyOnSuccess whether an action that fails gives it back at once
+     */
+    public record Keep(Duration time, boolean onlyOnSuccess) {}
 
-        boolean take(NamedLock lock) throws E;
+    /** How the calling thread takes a lock that will be its own. */
+    interface Taking {
+
+        boolean take(NamedLock lock) throws InterruptedException;
     }
 
-    @Override
-    public void lock() {
-        takeAll(lock -> {
-            lock.lock();
-            return true;
-        });
+    private final List<Wanted> wanted;
+    private final boolean onThread;
+    private final @Nullable Taking untimed;
+    private final Stopwatch since = Stopwatch.start();
+    private final CompletableFuture<HeldLocks> result = new CompletableFuture<>();
+    private HeldLocks held = new HeldLocks();
+    private Duration waited = Duration.ZERO;
+    private volatile @Nullable CompletableFuture<Lease> asking;
+
+    /**
+     * @param onThread whether the calling thread waits
+     * @param untimed how it waits; null for the wait time of each lock's options, counted from now
+     */
+    private LockSet(List<Wanted> wanted, boolean onThread, @Nullable Taking untimed) {
+        this.wanted = wanted;
+        this.onThread = onThread;
+        this.untimed = untimed;
     }
 
-    @Override
-    public void lockInterruptibly() throws InterruptedException {
-        takeAll((Taking<InterruptedException>) lock -> {
-            lock.lockInterruptibly();
-            return true;
-        });
-    }
-
-    @Override
-    public boolean tryLock() {
-        return takeAll(NamedLock::tryLock);
-    }
-
-    @Override
-    public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
-        long start = System.nanoTime();
-        long wait = Math.max(0, unit.toNanos(time));
-        return takeAll((Taking<InterruptedException>)
-                lock -> lock.tryLock(wait - (System.nanoTime() - start), TimeUnit.NANOSECONDS));
-    }
-
-    private <E extends Exception> boolean takeAll(Taking<E> taking) throws E {
-        while (takeEach(taking)) {
-            if (locks.stream().allMatch(NamedLock::isHeldByCurrentThread)) {
-                return true;
-            }
-            release(lastFirst);
-        }
-        return false;
-    }
-
-    /** Takes one after the other; what it cannot end, it undoes. */
-    private <E extends Exception> boolean takeEach(Taking<E> taking) throws E {
-        int taken = 0;
-        Throwable failure = null;
+    /**
+     * Takes all locks on the calling thread, each waiting at most as its options say from the beginning.
+     *
+     * @param wanted in the order in which they are taken
+     * @return the locks, or a refusal if another held one of them
+     * @throws LockNotAcquiredException if the thread was interrupted, which is no contention; its flag is set again
+     * @throws LockLostException if one was lost on the way and there is no time to take all anew
+     * @throws LockUnavailableException if Redis could not be asked
+     */
+    public static HeldLocks take(List<Wanted> wanted) {
+        LockSet set = new LockSet(wanted, true, null);
         try {
-            while (taken < locks.size() && taking.take(locks.get(taken))) {
-                taken++;
+            return set.takeAll();
+        } catch (InterruptedException interrupt) {
+            Thread.currentThread().interrupt();
+            String name = wanted.get(set.held.size()).lock().getName();
+            throw new LockNotAcquiredException(name, set.since.elapsed(), interrupt);
+        }
+    }
+
+    /** Takes all locks on the calling thread in that way, again and again if one is lost meanwhile. */
+    static HeldLocks take(List<Wanted> wanted, Taking untimed) throws InterruptedException {
+        return new LockSet(wanted, true, untimed).takeAll();
+    }
+
+    /**
+     * As {@link #take(List)}, without a thread that waits. All holds belong to the call.
+     *
+     * @param wanted in the order in which they are taken
+     * @return completes with the locks or a refusal; cancelling it gives back what has been taken by then
+     */
+    public static CompletableFuture<HeldLocks> takeAsync(List<Wanted> wanted) {
+        LockSet set = new LockSet(wanted, false, null);
+        set.result.whenComplete((held, failure) -> set.stopAskingIfDecided());
+        set.goOn();
+        return set.result;
+    }
+
+    private HeldLocks takeAll() throws InterruptedException {
+        goOn();
+        try {
+            return result.join();
+        } catch (CompletionException failure) {
+            if (failure.getCause() instanceof InterruptedException interrupt) {
+                throw interrupt;
             }
-            return taken == locks.size();
-        } catch (Throwable thrown) {
-            failure = thrown;
-            throw thrown;
-        } finally {
-            if (taken < locks.size()) {
-                RuntimeException lost = release(lastFirst.subList(locks.size() - taken, locks.size()));
-                if (failure != null && lost != null) {
-                    failure.addSuppressed(lost);
-                }
+            throw Futures.unchecked(failure);
+        }
+    }
+
+    /** Step by step; one that completes elsewhere goes on there. */
+    private void goOn() {
+        while (true) {
+            CompletableFuture<Boolean> step = held.size() < wanted.size() ? takeNext() : check();
+            if (!step.isDone()) {
+                step.thenAccept(more -> {
+                    if (more) {
+                        goOn();
+                    }
+                });
+                return;
+            }
+            if (!step.join()) {
+                return;
             }
         }
     }
 
-    @Override
-    public void unlock() {
-        RuntimeException failure = release(lastFirst);
-        if (failure != null) {
-            throw failure;
+    private CompletableFuture<Boolean> takeNext() {
+        Wanted next = wanted.get(held.size());
+        CompletableFuture<Lease> request = request(next);
+        asking = request;
+        stopAskingIfDecided();
+        return request.handle((lease, failure) -> {
+                    if (failure != null) {
+                        return giveUp(Futures.unwrap(failure));
+                    }
+                    held.add(lease, next.keep());
+                    waited = wanted.size() > 1 ? since.elapsed() : waited;
+                    return MORE;
+                })
+                .thenCompose(Function.identity());
+    }
+
+    private CompletableFuture<Lease> request(Wanted next) {
+        try {
+            return onThread
+                    ? CompletableFuture.completedFuture(takeNow(next))
+                    : Objects.requireNonNull(next.leasing()).apply(leftOf(next));
+        } catch (InterruptedException | RuntimeException | Error failure) {
+            return CompletableFuture.failedFuture(failure);
         }
     }
 
-    /** @return the first of what went wrong, with the rest suppressed */
-    private static @Nullable RuntimeException release(List<NamedLock> held) {
-        RuntimeException failure = null;
-        for (NamedLock lock : held) {
-            try {
-                lock.unlock();
-            } catch (RuntimeException thrown) {
-                if (failure == null) {
-                    failure = thrown;
-                } else {
-                    failure.addSuppressed(thrown);
-                }
+    private Lease takeNow(Wanted next) throws InterruptedException {
+        NamedLock lock = next.lock();
+        Function<Duration, CompletableFuture<Lease>> leasing = next.leasing();
+        if (leasing != null) {
+            if (Thread.interrupted()) {
+                throw new InterruptedException();
             }
+            return Futures.await(leasing.apply(leftOf(next)));
         }
-        return failure;
+        boolean taken = untimed != null
+                ? untimed.take(lock)
+                : lock.tryLock(TimeUnit.NANOSECONDS.convert(leftOf(next)), TimeUnit.NANOSECONDS);
+        if (!taken) {
+            throw new LockNotAcquiredException(lock.getName(), since.elapsed());
+        }
+        return new ThreadHold(lock);
     }
 
-    @Override
-    public Condition newCondition() {
-        throw new UnsupportedOperationException("a distributed lock offers no conditions");
+    private Duration leftOf(Wanted next) {
+        Duration left = next.waitTime().minus(waited);
+        return left.isNegative() ? Duration.ZERO : left;
     }
 
-    @Override
-    public String toString() {
-        return locks.stream().map(NamedLock::getName).collect(Collectors.joining(", ", "LockSet[", "]"));
+    /** Whether all that have been taken are still held. */
+    private CompletableFuture<Boolean> check() {
+        LockLostException lost = held.size() < 2
+                ? null
+                : held.findLoss("before all locks of the call were held, so the method has not run");
+        if (lost != null) {
+            return giveBack(lost).thenApply(none -> takeAnew(lost));
+        }
+        if (!result.complete(held)) {
+            held.releaseLater(false);
+        }
+        return DECIDED;
+    }
+
+    private boolean takeAnew(LockLostException lost) {
+        waited = since.elapsed();
+        if (untimed == null && wanted.stream().anyMatch(next -> leftOf(next).isZero())) {
+            result.completeExceptionally(lost);
+            return false;
+        }
+        held = new HeldLocks();
+        return true;
+    }
+
+    private CompletableFuture<Boolean> giveUp(Throwable failure) {
+        return giveBack(failure).thenApply(none -> {
+            if (failure instanceof LockNotAcquiredException refusal) {
+                result.complete(new HeldLocks(refusal, held.size()));
+            } else {
+                result.completeExceptionally(failure);
+            }
+            return false;
+        });
+    }
+
+    private CompletableFuture<Void> giveBack(Throwable failure) {
+        if (!onThread) {
+            return held.releaseLaterAfter(failure);
+        }
+        held.releaseAfter(failure);
+        return CompletableFuture.completedFuture(null);
+    }
+
+    /** It may be decided by a cancellation; what is granted all the same is given back. */
+    private void stopAskingIfDecided() {
+        CompletableFuture<Lease> request = asking;
+        if (request != null && result.isDone()) {
+            request.cancel(false);
+        }
     }
 }

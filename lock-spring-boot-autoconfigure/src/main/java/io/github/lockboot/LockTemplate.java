@@ -1,10 +1,9 @@
 package io.github.lockboot;
 
 import java.time.Duration;
-import java.util.Objects;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -138,9 +137,11 @@ public class LockTemplate {
      */
     public <T extends @Nullable Object, E extends Throwable> Attempt<T> tryExecute(
             String name, LockOptions options, Action<T, E> action) throws E {
-        NamedLock lock = registry.get(name, withWaitTime(options));
-        LockNotAcquiredException refusal = acquire(lock);
-        return refusal != null ? Attempt.refused(refusal) : Attempt.acquired(run(action, lock));
+        HeldLocks held = LockSet.take(wanted(name, options, false));
+        LockNotAcquiredException refusal = held.refusal();
+        return refusal != null
+                ? Attempt.refused(refusal)
+                : Attempt.acquired(held.runAndRelease(() -> held.scoped(action::run)));
     }
 
     /**
@@ -176,8 +177,13 @@ public class LockTemplate {
      */
     public <T extends @Nullable Object> CompletableFuture<T> executeAsync(
             String name, LockOptions options, Supplier<? extends CompletionStage<T>> action) {
-        return LeasedStage.run(
-                registry.acquireAsync(name, withWaitTime(options)), action, lease -> lease.closeAfter(Duration.ZERO));
+        return HeldLocks.runAndReleaseAsync(LockSet.takeAsync(wanted(name, options, true)), held -> {
+            LockNotAcquiredException refusal = held.refusal();
+            if (refusal != null) {
+                throw refusal;
+            }
+            return held.<CompletionStage<T>, RuntimeException>scoped(action::get);
+        });
     }
 
     /**
@@ -271,42 +277,10 @@ public class LockTemplate {
         return options.waitTime() != null ? options : options.withWaitTime(waitTime);
     }
 
-    private static @Nullable LockNotAcquiredException acquire(NamedLock lock) {
-        long start = System.nanoTime();
-        Duration waitTime = Objects.requireNonNull(lock.options().waitTime());
-        try {
-            return lock.tryLock(TimeUnit.NANOSECONDS.convert(waitTime), TimeUnit.NANOSECONDS)
-                    ? null
-                    : new LockNotAcquiredException(lock.getName(), since(start));
-        } catch (InterruptedException interrupt) {
-            Thread.currentThread().interrupt();
-            throw new LockNotAcquiredException(lock.getName(), since(start), interrupt);
-        }
-    }
-
-    private static Duration since(long startNanos) {
-        return Duration.ofNanos(System.nanoTime() - startNanos);
-    }
-
-    private static <T extends @Nullable Object, E extends Throwable> T run(Action<T, E> action, NamedLock lock)
-            throws E {
-        T result;
-        try {
-            result = LockRuntime.scoped(new ThreadHold(lock), action);
-        } catch (Throwable failure) {
-            releaseAfter(failure, lock);
-            throw failure;
-        }
-        lock.unlock();
-        return result;
-    }
-
-    private static void releaseAfter(Throwable failure, NamedLock lock) {
-        try {
-            lock.unlock();
-        } catch (RuntimeException releaseFailure) {
-            failure.addSuppressed(releaseFailure);
-        }
+    private List<LockSet.Wanted> wanted(String name, LockOptions options, boolean leased) {
+        NamedLock lock = registry.get(name, withWaitTime(options));
+        return List.of(
+                new LockSet.Wanted(lock, leased ? wait -> LockRuntime.acquireAsync(registry, lock, wait) : null, null));
     }
 
     /**

@@ -5,6 +5,9 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Future;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import io.github.lockboot.LockTemplate.Action;
@@ -81,61 +84,122 @@ final class SingleFlight {
 
     <T> CompletableFuture<T> start(
             Supplier<? extends CompletionStage<@Nullable T>> cached, Supplier<? extends CompletionStage<T>> load) {
-        Steps<T> steps = new Steps<>();
-        steps.await(() -> look(cached), value -> {
+        Flight<T> flight = new Flight<>(cached, load);
+        flight.await(flight::look, value -> {
             since = Stopwatch.start();
-            goOn(steps, value, cached, load);
+            flight.leadUnless(value);
         });
-        return steps.result();
+        return flight.result;
     }
 
-    private <T> void goOn(
-            Steps<T> steps,
-            @Nullable T value,
-            Supplier<? extends CompletionStage<@Nullable T>> cached,
-            Supplier<? extends CompletionStage<T>> load) {
-        if (value != null) {
-            steps.result().complete(value);
-            return;
+    /** Stages one after the other. One that fails ends them; cancelling the result cancels the one under way. */
+    private final class Flight<T> {
+
+        private final Supplier<? extends CompletionStage<@Nullable T>> cached;
+        private final Supplier<? extends CompletionStage<T>> load;
+        private final CompletableFuture<T> result = new CompletableFuture<>();
+        private volatile @Nullable Future<?> underWay;
+
+        Flight(Supplier<? extends CompletionStage<@Nullable T>> cached, Supplier<? extends CompletionStage<T>> load) {
+            this.cached = cached;
+            this.load = load;
+            result.whenComplete((value, failure) -> cancelUnderWay());
         }
-        steps.await(this::leadOrFollow, Steps.ELSEWHERE, lead -> {
-            if (lead.isPresent()) {
-                CompletableFuture<Lease> lease = CompletableFuture.completedFuture(lead.get());
-                CompletableFuture<T> flown =
-                        LeasedStage.run(lease, () -> lookAndLoad(cached, load), this::completeElsewhere);
-                steps.await(() -> flown, steps.result()::complete);
+
+        /** A stage of our own, to be cancelled: that of the cache may be shared with others. */
+        private CompletableFuture<@Nullable T> look() {
+            return requireStage(cached.get(), "cached")
+                    .thenApply(value -> value)
+                    .toCompletableFuture();
+        }
+
+        private void leadUnless(@Nullable T value) {
+            if (value != null) {
+                result.complete(value);
             } else {
-                steps.await(() -> look(cached), again -> {
-                    if (again == null) {
+                await(SingleFlight.this::leadOrFollow, Futures.ELSEWHERE, this::leadOrLookAgain);
+            }
+        }
+
+        private void leadOrLookAgain(Optional<Lease> lead) {
+            if (lead.isEmpty()) {
+                await(this::look, value -> {
+                    if (value == null) {
                         failIfOver();
                     }
-                    goOn(steps, again, cached, load);
+                    leadUnless(value);
                 });
+                return;
             }
-        });
-    }
+            await(
+                    () -> StageRun.<Lease, T>of(
+                            CompletableFuture.completedFuture(lead.get()),
+                            lease -> LockScope.<CompletionStage<T>, RuntimeException>call(lease, this::lookAndLoad),
+                            SingleFlight.this::end),
+                    result::complete);
+        }
 
-    /** A stage of our own, to be cancelled: that of the cache may be shared with others. */
-    private static <T> CompletionStage<@Nullable T> look(Supplier<? extends CompletionStage<@Nullable T>> cached) {
-        CompletionStage<@Nullable T> looking = Objects.requireNonNull(cached.get(), "cached returned null for a stage");
-        return looking.thenApply(value -> value);
-    }
+        private CompletionStage<T> lookAndLoad() {
+            Flight<T> leading = new Flight<>(cached, load);
+            leading.await(leading::look, found -> {
+                if (found != null) {
+                    leading.result.complete(found);
+                } else {
+                    leading.await(
+                            () -> requireStage(load.get(), "load"), value -> leading.result.complete(loaded(value)));
+                }
+            });
+            return leading.result;
+        }
 
-    private <T> CompletableFuture<T> lookAndLoad(
-            Supplier<? extends CompletionStage<@Nullable T>> cached, Supplier<? extends CompletionStage<T>> load) {
-        Steps<T> leading = new Steps<>();
-        leading.await(() -> look(cached), found -> {
-            if (found != null) {
-                leading.result().complete(found);
-            } else {
-                leading.await(load, value -> leading.result().complete(loaded(value)));
+        private <V extends @Nullable Object> void await(
+                Supplier<? extends CompletionStage<V>> step, Consumer<? super V> next) {
+            await(step, Runnable::run, next);
+        }
+
+        private <V extends @Nullable Object> void await(
+                Supplier<? extends CompletionStage<V>> step, Executor where, Consumer<? super V> next) {
+            try {
+                CompletionStage<V> stage = step.get();
+                underWay = stage instanceof Future<?> future ? future : null;
+                stage.whenCompleteAsync((value, failure) -> goOn(value, failure, next), where);
+                if (result.isDone()) {
+                    cancelUnderWay();
+                }
+            } catch (Throwable failure) {
+                result.completeExceptionally(failure);
             }
-        });
-        return leading.result();
+        }
+
+        private <V extends @Nullable Object> void goOn(V value, @Nullable Throwable failure, Consumer<? super V> next) {
+            if (failure != null) {
+                result.completeExceptionally(Futures.unwrap(failure));
+                return;
+            }
+            try {
+                next.accept(value);
+            } catch (Throwable thrown) {
+                result.completeExceptionally(thrown);
+            }
+        }
+
+        /** Does nothing to a stage that has completed. */
+        private void cancelUnderWay() {
+            Future<?> stage = underWay;
+            if (stage != null) {
+                stage.cancel(true);
+            }
+        }
+
+        private static <S> S requireStage(@Nullable S stage, String who) {
+            return Objects.requireNonNull(stage, who + " returned null for a stage");
+        }
     }
 
-    private CompletableFuture<Void> completeElsewhere(Lease lead) {
-        return CompletableFuture.runAsync(() -> complete(lead), Steps.ELSEWHERE);
+    private CompletableFuture<Void> end(Lease lead, boolean succeeded) {
+        return succeeded
+                ? CompletableFuture.runAsync(() -> complete(lead), Futures.ELSEWHERE)
+                : lead.closeAfter(Duration.ZERO);
     }
 
     // --- both -------------------------------------------------------------------------------------------------

@@ -2,11 +2,10 @@ package io.github.lockboot;
 
 import java.time.Duration;
 
-import io.github.lockboot.LockTemplate.Action;
 import org.jspecify.annotations.Nullable;
 
 /** The current thread's hold of a lock, with the methods of a lease. Unlike one it answers to that thread only. */
-record ThreadHold(NamedLock lock) implements Lease, LockRuntime.Scope {
+record ThreadHold(NamedLock lock) implements Lease, LockScope {
 
     @Override
     public String name() {
@@ -34,8 +33,8 @@ record ThreadHold(NamedLock lock) implements Lease, LockRuntime.Scope {
     }
 
     @Override
-    public <T extends @Nullable Object, E extends Throwable> T call(Action<T, E> action) throws E {
-        return lock instanceof LockRuntime.Scope scope ? scope.call(action) : action.run();
+    public <T extends @Nullable Object, E extends Throwable> T call(Body<T, E> action) throws E {
+        return LockScope.call(lock, action);
     }
 
     @Override

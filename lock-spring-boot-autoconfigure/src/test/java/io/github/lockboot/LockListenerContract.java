@@ -98,7 +98,7 @@ public abstract class LockListenerContract {
                 .join();
         assertThat(around).containsExactly("in a", "in b", "body", "out b", "out a");
         around.clear();
-        ((LockRuntime.Scope) registry.get("body")).call(() -> around.add("not held"));
+        ((LockScope) registry.get("body")).call(() -> around.add("not held"));
         assertThat(around).containsExactly("not held");
     }
 

@@ -30,6 +30,7 @@ class PackageRulesTests {
     private static final String BASE = "io.github.lockboot";
     private static final String AOP = BASE + ".aop";
     private static final String INTERNAL = BASE + ".internal";
+    private static final String KEY = AOP + ".key";
     private static final String REDIS = BASE + ".redis";
     private static final String ENGINE = REDIS + ".engine";
     private static final String CONNECTION = REDIS + ".connection";
@@ -112,6 +113,17 @@ class PackageRulesTests {
     }
 
     @Test
+    void expressionsSeeNothingOfOursButNames() {
+        noClasses()
+                .that()
+                .resideInAPackage(KEY)
+                .should()
+                .dependOnClassesThat(JavaClass.Predicates.resideInAPackage(BASE + "..")
+                        .and(JavaClass.Predicates.resideOutsideOfPackages(INTERNAL, KEY)))
+                .check(MAIN);
+    }
+
+    @Test
     void packagesHaveNoCycles() {
         slices().matching(BASE + ".(**)").should().beFreeOfCycles().check(MAIN);
     }
@@ -134,7 +146,8 @@ class PackageRulesTests {
 
     @Test
     void onlyAopSeesProxiesAndExpressions() {
-        onlyIn(AOP, "org.springframework.aop..", "org.aopalliance..", "org.springframework.expression..");
+        onlyIn(AOP, "org.springframework.aop..", "org.aopalliance..");
+        onlyIn(AOP + "..", "org.springframework.expression..");
     }
 
     /** Autoconfigure hands the registries from the context to those who listen. */
@@ -175,6 +188,23 @@ class PackageRulesTests {
                 .should()
                 .dependOnClassesThat()
                 .resideInAPackage(dependency)
+                .check(MAIN);
+    }
+
+    @Test
+    void theApiAndTheAnnotationReadNoClockButTheirStopwatch() {
+        noClasses()
+                .that()
+                .resideInAnyPackage(BASE, INTERNAL, REGISTRY, AOP, KEY)
+                .and()
+                .doNotHaveSimpleName("Stopwatch")
+                .should()
+                .callMethod(System.class, "nanoTime")
+                .orShould()
+                .callMethod(System.class, "currentTimeMillis")
+                .orShould()
+                .dependOnClassesThat()
+                .haveNameMatching("java[.]time[.](Clock|Instant|LocalDate.*)")
                 .check(MAIN);
     }
 
@@ -233,13 +263,14 @@ class PackageRulesTests {
         Path here = Path.of("").toAbsolutePath();
         Set<String> packages = Set.of(
                 BASE,
+                INTERNAL,
+                REGISTRY,
                 AOP,
+                KEY,
                 REDIS,
                 ENGINE,
                 CONNECTION,
                 PROTOCOL,
-                INTERNAL,
-                REGISTRY,
                 MEMORY,
                 FENCING,
                 OBSERVABILITY,
@@ -266,6 +297,7 @@ class PackageRulesTests {
                         "DistributedLock",
                         "DistributedLocks",
                         "FencingToken",
+                        "HeldLocks",
                         "Lease",
                         "LockAssert",
                         "LockContext",
@@ -276,6 +308,8 @@ class PackageRulesTests {
                         "LockOptions",
                         "LockRegistry",
                         "LockRuntime",
+                        "LockScope",
+                        "LockSet",
                         "LockTemplate",
                         "LockUnavailableException",
                         "LockUse",
@@ -287,6 +321,8 @@ class PackageRulesTests {
                         "DistributedLockValidator",
                         "InvalidLockDefinitionException",
                         "LockProxyRegistrar");
+        assertThat(publicTypes(KEY))
+                .containsExactly("KeyContext", "KeyExpression", "KeyExpressionParser", "KeyVariables");
         assertThat(publicTypes(REDIS))
                 .containsExactly("Finding", "RedisFence", "RedisLock", "RedisLockInspector", "RedisLockRegistry");
         assertThat(publicTypes(FENCING)).containsExactly("JdbcFence");

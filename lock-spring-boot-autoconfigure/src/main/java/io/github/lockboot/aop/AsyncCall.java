@@ -4,79 +4,40 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
+import io.github.lockboot.HeldLocks;
+import io.github.lockboot.LockSet;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
-/** All locks of a call, held until the stage completes that the method returns. */
-final class AsyncCall implements CallStrategy {
-
-    private final boolean waits;
-
-    /** @param waits whether the calling thread is there to run the body, as that of {@code @Async} is, and waits for the lock */
-    AsyncCall(boolean waits) {
-        this.waits = waits;
-    }
+/**
+ * All locks of a call, held until the stage completes that the method returns.
+ *
+ * @param waits whether the calling thread is there to run the body, as that of {@code @Async} is, and waits for the locks
+ */
+record AsyncCall(boolean waits) implements CallStrategy {
 
     @Override
     public Object invoke(LockedCall call, MethodInvocation invocation) {
-        CompletableFuture<Attempt> acquisition;
+        CompletableFuture<HeldLocks> taking;
+        List<NamedDefinition> needed;
         try {
-            List<WantedLock> wanted = call.wanted(invocation);
-            acquisition = waits ? AsyncAcquisition.await(wanted) : AsyncAcquisition.begin(wanted);
+            needed = call.needed(invocation);
+            List<LockSet.Wanted> locks = NamedDefinition.locks(needed, true);
+            taking = waits ? CompletableFuture.completedFuture(LockSet.take(locks)) : LockSet.takeAsync(locks);
         } catch (RuntimeException refused) {
             return CompletableFuture.failedFuture(refused);
         }
-        CompletableFuture<@Nullable Object> result = new CompletableFuture<>();
-        cancelWith(result, acquisition);
-        acquisition.whenComplete((attempt, failure) -> {
-            if (failure != null) {
-                result.completeExceptionally(HeldLocks.unwrap(failure));
-            } else if (result.isDone()) {
-                attempt.releaseLater(false);
-            } else {
-                follow(call, invocation, attempt, result);
-            }
-        });
-        return result;
+        return HeldLocks.<@Nullable Object>runAndReleaseAsync(taking, held -> stage(call, invocation, needed, held));
     }
 
-    private static void follow(
-            LockedCall call, MethodInvocation invocation, Attempt attempt, CompletableFuture<@Nullable Object> result) {
-        CompletableFuture<?> body = body(call, invocation, attempt);
-        cancelWith(result, body);
-        body.whenComplete((value, failure) -> attempt.releaseLater(failure == null)
-                .whenComplete((released, releaseFailure) -> {
-                    Throwable first = failure != null ? failure : releaseFailure;
-                    if (first == null) {
-                        result.complete(value);
-                        return;
-                    }
-                    Throwable cause = HeldLocks.unwrap(first);
-                    if (failure != null && releaseFailure != null) {
-                        cause.addSuppressed(HeldLocks.unwrap(releaseFailure));
-                    }
-                    result.completeExceptionally(cause);
-                }));
-    }
-
-    private static CompletableFuture<?> body(LockedCall call, MethodInvocation invocation, Attempt attempt) {
+    @SuppressWarnings("unchecked") // a stage of whatever the method gives
+    private static CompletionStage<@Nullable Object> stage(
+            LockedCall call, MethodInvocation invocation, List<NamedDefinition> needed, HeldLocks held) {
         try {
-            Object stage = attempt instanceof Attempt.Refusal refusal
-                    ? refusal.resolve(invocation)
-                    : call.proceed(invocation, (HeldLocks) attempt);
-            return stage != null
-                    ? ((CompletionStage<?>) stage).toCompletableFuture()
-                    : CompletableFuture.completedFuture(null);
+            Object stage = call.run(invocation, needed, held);
+            return stage != null ? (CompletionStage<@Nullable Object>) stage : CompletableFuture.completedFuture(null);
         } catch (Throwable failure) {
             return CompletableFuture.failedFuture(failure);
         }
-    }
-
-    private static void cancelWith(CompletableFuture<?> result, CompletableFuture<?> underWay) {
-        result.whenComplete((value, failure) -> {
-            if (result.isCancelled()) {
-                underWay.cancel(true);
-            }
-        });
     }
 }

@@ -1,37 +1,43 @@
 package io.github.lockboot.aop;
 
+import java.util.List;
+
+import io.github.lockboot.HeldLocks;
+import io.github.lockboot.LockSet;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
+import org.springframework.util.ClassUtils;
 
-/** All locks of a call, taken by a thread that waits for them, for the time of the call. */
+/**
+ * All locks of a call, taken by a thread that waits for them, for the time of the call; or, where a transaction is active, until that
+ * has ended.
+ */
 final class BlockingCall implements CallStrategy {
 
+    private static final boolean TRANSACTIONS_PRESENT = ClassUtils.isPresent(
+            "org.springframework.transaction.support.TransactionSynchronizationManager",
+            BlockingCall.class.getClassLoader());
+
     @Override
+    @SuppressWarnings("NullAway") // what runs may return null, as its type argument says
     public @Nullable Object invoke(LockedCall call, MethodInvocation invocation) throws Throwable {
-        Attempt attempt = BlockingAcquisition.take(call.wanted(invocation));
-        if (attempt instanceof Attempt.Refusal refusal) {
-            return refusal.resolve(invocation);
-        }
-        HeldLocks held = (HeldLocks) attempt;
-        if (!held.isEmpty() && Transactions.isActive()) {
+        List<NamedDefinition> needed = call.needed(invocation);
+        HeldLocks held = LockSet.take(NamedDefinition.locks(needed, false));
+        if (!held.isEmpty() && isInTransaction()) {
             handOver(call, held);
-            return call.proceed(invocation, held);
+            return call.run(invocation, needed, held);
         }
-        Object result;
-        try {
-            result = call.proceed(invocation, held);
-        } catch (Throwable failure) {
-            held.releaseAfter(failure);
-            throw failure;
-        }
-        held.release(true);
-        return result;
+        return held.<@Nullable Object, Throwable>runAndRelease(() -> call.run(invocation, needed, held));
+    }
+
+    static boolean isInTransaction() {
+        return TRANSACTIONS_PRESENT && TransactionBoundLocks.isTransactionActive();
     }
 
     private static void handOver(LockedCall call, HeldLocks held) {
         try {
             call.warnOfTransaction();
-            Transactions.holdUntilCompletion(held);
+            TransactionBoundLocks.bind(held);
         } catch (RuntimeException | Error failure) {
             held.releaseAfter(failure);
             throw failure;

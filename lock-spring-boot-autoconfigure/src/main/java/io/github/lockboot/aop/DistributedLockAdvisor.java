@@ -1,5 +1,6 @@
 package io.github.lockboot.aop;
 
+import java.lang.reflect.Method;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 
@@ -7,6 +8,7 @@ import io.github.lockboot.LockTemplate;
 import org.aopalliance.aop.Advice;
 import org.springframework.aop.Pointcut;
 import org.springframework.aop.PointcutAdvisor;
+import org.springframework.aop.support.StaticMethodMatcherPointcut;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.core.Ordered;
 import org.springframework.util.function.SingletonSupplier;
@@ -20,8 +22,7 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
     /** Outside transactions and caches, inside retries: each retry locks again, and the release comes after the commit. */
     public static final int DEFAULT_ORDER = HIGHEST_PRECEDENCE + 100;
 
-    private final DistributedLockPointcut pointcut = new DistributedLockPointcut();
-    private final LockSpecSource specs;
+    private final Pointcut pointcut = new LockedMethods();
     private final DistributedLockInterceptor interceptor;
     private final IntSupplier order;
 
@@ -32,13 +33,21 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
      */
     public DistributedLockAdvisor(
             ConfigurableBeanFactory beanFactory, Supplier<LockTemplate> template, IntSupplier order) {
-        this.specs = new LockSpecSource(beanFactory, SingletonSupplier.of(template));
-        this.interceptor = new DistributedLockInterceptor(specs);
+        this.interceptor = new DistributedLockInterceptor(beanFactory, SingletonSupplier.of(template));
         this.order = order;
     }
 
-    LockSpecSource specs() {
-        return specs;
+    /** Methods with {@link io.github.lockboot.DistributedLock}, their own or from what they override or implement, or of a class with it. */
+    private static final class LockedMethods extends StaticMethodMatcherPointcut {
+
+        LockedMethods() {
+            setClassFilter(LockAnnotations::areAnywhereIn);
+        }
+
+        @Override
+        public boolean matches(Method method, Class<?> targetClass) {
+            return LockAnnotations.arePresent(method, targetClass);
+        }
     }
 
     @Override
@@ -48,6 +57,10 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 
     @Override
     public Advice getAdvice() {
+        return interceptor;
+    }
+
+    DistributedLockInterceptor interceptor() {
         return interceptor;
     }
 

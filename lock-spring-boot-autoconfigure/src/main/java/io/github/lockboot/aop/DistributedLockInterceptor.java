@@ -1,17 +1,31 @@
 package io.github.lockboot.aop;
 
+import java.lang.reflect.Method;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+
+import io.github.lockboot.DistributedLock;
+import io.github.lockboot.LockTemplate;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.core.MethodClassKey;
+import org.springframework.util.function.SingletonSupplier;
 
-/** Runs the invocation under the locks that its method asks for. */
+/** Runs the invocation under the locks that its method asks for. The annotations of each method are parsed once. */
 final class DistributedLockInterceptor implements MethodInterceptor {
 
-    private final LockSpecSource source;
+    private final Map<MethodClassKey, LockedCall> calls = new ConcurrentHashMap<>();
+    private final SingletonSupplier<LockedCallParser> parser;
 
-    DistributedLockInterceptor(LockSpecSource source) {
-        this.source = source;
+    /** @param template of the locks whose annotation names no registry */
+    DistributedLockInterceptor(ConfigurableBeanFactory beanFactory, Supplier<LockTemplate> template) {
+        // Made for the first annotated method: expressions are a large part of Spring to load.
+        this.parser = SingletonSupplier.of(() -> new LockedCallParser(beanFactory, template));
     }
 
     @Override
@@ -20,6 +34,22 @@ final class DistributedLockInterceptor implements MethodInterceptor {
         Class<?> targetClass = target != null
                 ? AopUtils.getTargetClass(target)
                 : invocation.getMethod().getDeclaringClass();
-        return source.get(invocation.getMethod(), targetClass).invoke(invocation);
+        return callOf(invocation.getMethod(), targetClass).invoke(invocation);
+    }
+
+    /** @throws InvalidLockDefinitionException if an annotation is wrong */
+    LockedCall callOf(Method method, Class<?> targetClass) {
+        MethodClassKey key = new MethodClassKey(method, targetClass);
+        LockedCall call = calls.get(key);
+        return call != null ? call : calls.computeIfAbsent(key, absent -> parse(method, targetClass));
+    }
+
+    private LockedCall parse(Method method, Class<?> targetClass) {
+        List<DistributedLock> annotations = LockAnnotations.find(method, targetClass);
+        if (annotations.isEmpty()) {
+            throw new IllegalStateException(method + " has no @DistributedLock on " + targetClass.getName());
+        }
+        Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
+        return parser.obtain().parse(new LockedMethod(specific, targetClass), annotations);
     }
 }

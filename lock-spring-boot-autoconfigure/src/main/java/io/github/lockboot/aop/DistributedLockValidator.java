@@ -8,8 +8,9 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Consumer;
+import java.util.TreeSet;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.LockOptions;
@@ -61,13 +62,15 @@ public final class DistributedLockValidator implements SmartInitializingSingleto
         for (String beanName : beanFactory.getBeanDefinitionNames()) {
             Class<?> type = targetClass(beanName);
             if (type != null && seen.add(type) && LockAnnotations.areAnywhereIn(type)) {
-                check(beanName, ClassUtils.getUserClass(type), overridden, findings::add);
+                check(beanName, ClassUtils.getUserClass(type), overridden, findings);
             }
         }
         if (!findings.isEmpty()) {
             throw new InvalidLockDefinitionException(findings);
         }
-        UnusedOverrides.tell(overridden.keySet(), options);
+        UnusedOverrides.log(
+                overridden.keySet(),
+                options.stream().map(LockOptions::group).collect(Collectors.toCollection(TreeSet::new)));
     }
 
     private @Nullable Class<?> targetClass(String beanName) {
@@ -79,62 +82,63 @@ public final class DistributedLockValidator implements SmartInitializingSingleto
         }
     }
 
-    private void check(
-            String beanName, Class<?> type, Map<String, LockOptions> overridden, Consumer<Finding> findings) {
+    private void check(String beanName, Class<?> type, Map<String, LockOptions> overridden, List<Finding> found) {
         Set<Method> methods =
                 MethodIntrospector.selectMethods(type, (Method method) -> LockAnnotations.arePresent(method, type));
         Object bean = methods.isEmpty() ? null : beanFactory.getSingleton(beanName);
         for (Method method : methods) {
             LockedMethod locked = new LockedMethod(method, type);
-            checkReach(locked, type, bean, findings);
-            checkSpecs(locked, type, overridden, findings);
+            Findings findings = new Findings(locked);
+            checkReach(locked, bean, findings);
+            checkDefinitions(locked, overridden, findings, found);
+            found.addAll(findings.list());
         }
         if (bean != null && bean.getClass() == type) {
             LockedMethod any = new LockedMethod(methods.iterator().next(), type);
-            findings.accept(any.finding(
+            found.add(any.finding(
                     "is never locked, because bean '" + beanName + "' was made before proxies could be",
                     "do not inject it into a BeanPostProcessor or BeanFactoryPostProcessor"));
         }
     }
 
-    private void checkSpecs(
-            LockedMethod locked, Class<?> type, Map<String, LockOptions> overridden, Consumer<Finding> findings) {
+    private void checkDefinitions(
+            LockedMethod locked, Map<String, LockOptions> overridden, Findings findings, List<Finding> found) {
         try {
-            for (LockSpec spec : advisor.specs().get(locked.method(), type).specs()) {
-                LockOptions asked = spec.options();
+            LockedCall call = advisor.interceptor().callOf(locked.method(), locked.targetClass());
+            for (LockDefinition definition : call.definitions()) {
+                LockOptions asked = definition.options();
                 LockOptions first = overridden.getOrDefault(asked.group(), LockOptions.defaults());
                 options.add(first.ttl() != null ? asked.withTtl(first.ttl()) : asked);
-                if (spec.keep() != null && Boolean.FALSE.equals(first.renew())) {
-                    findings.accept(locked.finding(
+                if (definition.keep() != null && Boolean.FALSE.equals(first.renew())) {
+                    findings.add(
                             "has keepFor, and lock.locks.[" + asked.group()
                                     + "].renew is false, so the lock could end before its time",
-                            "remove that property, or use its ttl instead of keepFor"));
+                            "remove that property, or use its ttl instead of keepFor");
                 }
             }
         } catch (InvalidLockDefinitionException invalid) {
-            invalid.getFindings().forEach(findings);
+            found.addAll(invalid.getFindings());
         }
     }
 
     /** Whether a call reaches the proxy at all. */
-    private static void checkReach(
-            LockedMethod locked, Class<?> type, @Nullable Object bean, Consumer<Finding> findings) {
+    private static void checkReach(LockedMethod locked, @Nullable Object bean, Findings findings) {
         Method method = locked.method();
         boolean interfaceProxy = bean != null && Proxy.isProxyClass(bean.getClass());
         if (Modifier.isPrivate(method.getModifiers())) {
-            findings.accept(locked.finding("is private, so no proxy can lock it", "make it public"));
+            findings.add("is private, so no proxy can lock it", "make it public");
         } else if (Modifier.isStatic(method.getModifiers())) {
-            findings.accept(locked.finding("is static, so no proxy can lock it", "make it an instance method"));
+            findings.add("is static, so no proxy can lock it", "make it an instance method");
         } else if (interfaceProxy) {
-            if (!ClassUtils.getInterfaceMethodIfPossible(method, type)
+            if (!ClassUtils.getInterfaceMethodIfPossible(method, locked.targetClass())
                     .getDeclaringClass()
                     .isInterface()) {
-                findings.accept(locked.finding(
+                findings.add(
                         "is in no interface, so the interface proxy of its bean cannot lock it",
-                        "declare it in an interface, or remove spring.aop.proxy-target-class=false"));
+                        "declare it in an interface, or remove spring.aop.proxy-target-class=false");
             }
         } else if (Modifier.isFinal(method.getModifiers())) {
-            findings.accept(locked.finding("is final, so no proxy can lock it", "remove final"));
+            findings.add("is final, so no proxy can lock it", "remove final");
         }
     }
 }

@@ -1,11 +1,9 @@
 package io.github.lockboot.aop;
 
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-import io.github.lockboot.aop.InvalidLockDefinitionException.Finding;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.ReactiveAdapter;
 
@@ -75,12 +73,13 @@ final class LaterResult {
     static void refuse(LockedMethod method, Object result) {
         Optional<String> instead = RETURNED.get(result.getClass());
         if (instead.isPresent()) {
-            Finding finding = method.finding(
+            Findings findings = new Findings(method);
+            findings.add(
                     "has run and returned a " + result.getClass().getSimpleName() + " but declares "
                             + method.resultType().getSimpleName()
                             + ", so the lock is released before the work is done",
                     instead.get());
-            throw new InvalidLockDefinitionException(List.of(finding));
+            findings.throwIfAny();
         }
     }
 

@@ -5,47 +5,52 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
-import io.github.lockboot.LockTemplate.Action;
+import io.github.lockboot.HeldLocks;
+import io.github.lockboot.LockContext;
+import io.github.lockboot.LockNotAcquiredException;
+import io.github.lockboot.aop.key.KeyContext;
 import org.aopalliance.intercept.MethodInvocation;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.expression.spel.support.StandardEvaluationContext;
 
-/** A method together with the locks it asks for and the way they are taken. */
+/** A method together with the locks it asks for and the way they are taken, parsed once. */
 final class LockedCall {
 
     private static final Log log = LogFactory.getLog(LockedCall.class);
 
     private final LockedMethod method;
-    private final List<LockSpec> specs;
-    private final @Nullable TokenParameter token;
+    private final List<LockDefinition> definitions;
+    private final @Nullable Integer tokenParameter;
     private final CallStrategy strategy;
     private final boolean mayHideWork;
     private final StandardEvaluationContext shared;
     private final AtomicBoolean warned = new AtomicBoolean();
 
     /**
+     * @param tokenParameter the position of the parameter that receives the fencing token; null if there is none
      * @param mayHideWork whether the method is locked until it returns, and what it returns may be work of later
      * @param shared whose bean resolver, accessors and their caches expressions use
      */
     LockedCall(
             LockedMethod method,
-            List<LockSpec> specs,
-            @Nullable TokenParameter token,
+            List<LockDefinition> definitions,
+            @Nullable Integer tokenParameter,
             CallStrategy strategy,
             boolean mayHideWork,
             StandardEvaluationContext shared) {
         this.method = method;
-        this.specs = specs;
-        this.token = token;
+        this.definitions = definitions;
+        this.tokenParameter = tokenParameter;
         this.strategy = strategy;
         this.mayHideWork = mayHideWork;
         this.shared = shared;
     }
 
-    List<LockSpec> specs() {
-        return specs;
+    List<LockDefinition> definitions() {
+        return definitions;
     }
 
     @Nullable
@@ -53,52 +58,40 @@ final class LockedCall {
         return strategy.invoke(this, invocation);
     }
 
-    /**
-     * The locks that this call needs, in the order in which they must be taken.
-     *
-     * @throws IllegalArgumentException if its arguments give no name
-     */
-    List<WantedLock> wanted(MethodInvocation invocation) {
-        return wanted(invocation.getThis(), invocation.getArguments());
+    /** @throws IllegalArgumentException if the arguments of this call give no name */
+    List<NamedDefinition> needed(MethodInvocation invocation) {
+        return needed(invocation.getThis(), invocation.getArguments());
     }
 
-    List<WantedLock> wanted(@Nullable Object target, @Nullable Object[] args) {
-        Supplier<KeyContext> context = context(target, args);
-        List<WantedLock> wanted = new ArrayList<>(specs.size());
-        for (LockSpec spec : specs) {
-            spec.collect(context, wanted);
+    /** The locks that a call needs, in the order in which they must be taken. */
+    List<NamedDefinition> needed(@Nullable Object target, @Nullable Object[] args) {
+        Supplier<KeyContext> context = () -> new KeyContext(shared, method.variables(), target, args);
+        List<NamedDefinition> needed = new ArrayList<>(definitions.size());
+        for (LockDefinition definition : definitions) {
+            definition.collect(context, needed);
         }
-        return WantedLock.inOrder(wanted);
+        return NamedDefinition.inOrder(needed);
     }
 
-    /** What expressions see; made only where there is one. */
-    Supplier<KeyContext> context(MethodInvocation invocation) {
-        return context(invocation.getThis(), invocation.getArguments());
-    }
-
-    private Supplier<KeyContext> context(@Nullable Object target, @Nullable Object[] args) {
-        return () -> new KeyContext(shared, method, target, args);
-    }
-
-    /** Runs the method's body, told of its locks. */
+    /** Runs the method's body under its locks, or finds the answer to a refusal. */
+    @SuppressWarnings("NullAway") // what runs may return null, as its type argument says
     @Nullable
-    Object proceed(MethodInvocation invocation, HeldLocks held) throws Throwable {
-        if (token != null) {
-            token.set(invocation, held.innermost());
+    Object run(MethodInvocation invocation, List<NamedDefinition> needed, HeldLocks held) throws Throwable {
+        LockNotAcquiredException refusal = held.refusal();
+        if (refusal != null) {
+            return needed.get(held.refusedAt()).definition().contention().resolve(invocation, refusal);
         }
-        return held.call(body(invocation));
-    }
-
-    /** The method's body; it throws {@link InvalidLockDefinitionException} if what it returned is work that its locks do not cover. */
-    @SuppressWarnings("NullAway") // it may return null, as its type argument says
-    Action<@Nullable Object, Throwable> body(MethodInvocation invocation) {
-        return () -> {
-            Object result = invocation.proceed();
-            if (mayHideWork && result != null) {
-                LaterResult.refuse(method, result);
-            }
-            return result;
-        };
+        if (tokenParameter != null) {
+            LockContext innermost = held.innermost();
+            @Nullable Object[] args = invocation.getArguments().clone();
+            args[tokenParameter] = innermost != null ? innermost.fencingToken() : null;
+            ((ProxyMethodInvocation) invocation).setArguments(args);
+        }
+        Object result = held.<@Nullable Object, Throwable>call(invocation::proceed);
+        if (mayHideWork && result != null) {
+            LaterResult.refuse(method, result);
+        }
+        return result;
     }
 
     /** Says once that a transaction was active before the lock was taken. */

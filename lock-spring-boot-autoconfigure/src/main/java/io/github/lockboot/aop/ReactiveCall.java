@@ -1,6 +1,10 @@
 package io.github.lockboot.aop;
 
+import java.util.List;
+
+import io.github.lockboot.HeldLocks;
 import io.github.lockboot.LockContext;
+import io.github.lockboot.LockSet;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
@@ -22,44 +26,64 @@ final class ReactiveCall implements CallStrategy {
 
     @Override
     public Object invoke(LockedCall call, MethodInvocation invocation) {
-        Mono<Attempt> acquisition = Mono.defer(() -> Mono.fromFuture(AsyncAcquisition.begin(call.wanted(invocation))))
+        Mono<Taken> taking = Mono.defer(() -> {
+                    List<NamedDefinition> needed = call.needed(invocation);
+                    return Mono.fromFuture(LockSet.takeAsync(NamedDefinition.locks(needed, true)))
+                            .map(held -> new Taken(needed, held));
+                })
                 .doOnDiscard(HeldLocks.class, held -> held.releaseLater(false));
         if (adapter == null) {
-            return once(acquisition, call, invocation);
+            return once(taking, call, invocation);
         }
         return adapter.fromPublisher(
-                adapter.isMultiValue() ? often(acquisition, call, invocation) : once(acquisition, call, invocation));
+                adapter.isMultiValue() ? often(taking, call, invocation) : once(taking, call, invocation));
     }
 
-    private Mono<?> once(Mono<Attempt> acquisition, LockedCall call, MethodInvocation invocation) {
+    /** What a call needs, and what came of taking it. */
+    private record Taken(List<NamedDefinition> needed, HeldLocks held) {}
+
+    private static Context tell(Context context, Taken taken) {
+        LockContext innermost = taken.held.innermost();
+        return innermost != null ? context.put(LockContext.class, innermost) : context;
+    }
+
+    private static Mono<Void> release(Taken taken) {
+        return Mono.fromFuture(() -> taken.held.releaseLater(true)).onErrorMap(ReleaseFailure::new);
+    }
+
+    private static Mono<Void> releaseAfter(Taken taken, Throwable failure) {
+        return Mono.fromFuture(() -> taken.held.releaseLaterAfter(failure));
+    }
+
+    private static Mono<Void> releaseCancelled(Taken taken) {
+        return Mono.fromFuture(() -> taken.held.releaseLater(false), true);
+    }
+
+    private Mono<?> once(Mono<Taken> taking, LockedCall call, MethodInvocation invocation) {
         return Mono.usingWhen(
-                        acquisition,
-                        attempt -> Mono.from(body(call, invocation, attempt))
-                                .contextWrite(context -> tell(context, attempt)),
+                        taking,
+                        taken -> Mono.from(body(call, invocation, taken)).contextWrite(context -> tell(context, taken)),
                         ReactiveCall::release,
                         ReactiveCall::releaseAfter,
                         ReactiveCall::releaseCancelled)
                 .onErrorMap(ReleaseFailure::unwrap);
     }
 
-    private Flux<?> often(Mono<Attempt> acquisition, LockedCall call, MethodInvocation invocation) {
+    private Flux<?> often(Mono<Taken> taking, LockedCall call, MethodInvocation invocation) {
         return Flux.usingWhen(
-                        acquisition,
-                        attempt -> Flux.from(body(call, invocation, attempt))
-                                .contextWrite(context -> tell(context, attempt)),
+                        taking,
+                        taken -> Flux.from(body(call, invocation, taken)).contextWrite(context -> tell(context, taken)),
                         ReactiveCall::release,
                         ReactiveCall::releaseAfter,
                         ReactiveCall::releaseCancelled)
                 .onErrorMap(ReleaseFailure::unwrap);
     }
 
-    private Publisher<?> body(LockedCall call, MethodInvocation invocation, Attempt attempt) {
+    private Publisher<?> body(LockedCall call, MethodInvocation invocation, Taken taken) {
         // The invocation is used again by the next subscription.
         MethodInvocation own = ((ProxyMethodInvocation) invocation).invocableClone();
         try {
-            Object result = attempt instanceof Attempt.Refusal refusal
-                    ? refusal.resolve(own)
-                    : call.proceed(own, (HeldLocks) attempt);
+            Object result = call.run(own, taken.needed, taken.held);
             if (adapter != null) {
                 return adapter.toPublisher(result);
             }
@@ -67,25 +91,6 @@ final class ReactiveCall implements CallStrategy {
         } catch (Throwable failure) {
             return Mono.error(failure);
         }
-    }
-
-    private static Context tell(Context context, Attempt attempt) {
-        LockContext innermost = attempt instanceof HeldLocks held ? held.innermost() : null;
-        return innermost != null ? context.put(LockContext.class, innermost) : context;
-    }
-
-    private static Mono<Void> release(Attempt attempt) {
-        return Mono.fromFuture(() -> attempt.releaseLater(true)).onErrorMap(ReleaseFailure::new);
-    }
-
-    private static Mono<Void> releaseAfter(Attempt attempt, Throwable failure) {
-        return attempt instanceof HeldLocks held
-                ? Mono.fromFuture(() -> held.releaseLaterAfter(failure))
-                : Mono.empty();
-    }
-
-    private static Mono<Void> releaseCancelled(Attempt attempt) {
-        return Mono.fromFuture(() -> attempt.releaseLater(false), true);
     }
 
     /** Marks what a release after success threw, because Reactor wraps it. */

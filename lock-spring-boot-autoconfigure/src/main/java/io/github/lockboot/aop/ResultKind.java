@@ -7,45 +7,26 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-import io.github.lockboot.aop.InvalidLockDefinitionException.Finding;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.KotlinDetector;
 import org.springframework.core.ReactiveAdapter;
 import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.ResolvableType;
-import org.springframework.core.annotation.AnnotatedElementUtils;
-import org.springframework.scheduling.annotation.Async;
 import org.springframework.util.ClassUtils;
 
 /** When the result of a method is there, which decides how its locks are taken and held. */
 enum ResultKind {
 
     /** When the method returns. */
-    VALUE {
-        @Override
-        CallStrategy strategy(LockedMethod method) {
-            return new BlockingCall();
-        }
-    },
+    VALUE,
 
     /** When the stage completes that the method returns. */
-    STAGE {
-        @Override
-        CallStrategy strategy(LockedMethod method) {
-            return new AsyncCall(isAsync(method));
-        }
-    },
+    STAGE,
 
     /** When the publisher completes that the method returns, once for each subscription. */
-    PUBLISHER {
-        @Override
-        CallStrategy strategy(LockedMethod method) {
-            return new ReactiveCall(adapterOf(method.resultType()));
-        }
-    };
+    PUBLISHER;
 
     /** Nothing in them is a publisher. */
     private static final Set<String> PLAIN_PACKAGES = Set.of("java.lang", "java.math", "java.time", "java.util");
@@ -64,29 +45,22 @@ enum ResultKind {
         return adapterOf(type) != null ? PUBLISHER : VALUE;
     }
 
-    abstract CallStrategy strategy(LockedMethod method);
-
     /** Finds results whose end cannot be waited for. */
-    void check(LockedMethod method, Consumer<Finding> findings) {
+    void check(LockedMethod method, Findings findings) {
         Class<?> type = method.resultType();
         if (this == STAGE && !type.isAssignableFrom(CompletableFuture.class)) {
-            findings.accept(method.finding(
-                    "returns " + type.getSimpleName() + ", which cannot be made here",
-                    "return CompletableFuture or CompletionStage"));
+            findings.addReturns("which cannot be made here", "return CompletableFuture or CompletionStage");
         }
         String instead = this == VALUE ? LaterResult.insteadOf(type) : null;
         if (instead != null) {
-            findings.accept(method.finding(
-                    "returns " + type.getSimpleName() + ", so the lock would be released before the work is done",
-                    instead));
+            findings.addReturns("so the lock would be released before the work is done", instead);
         }
         if (this == PUBLISHER && !REACTOR) {
-            findings.accept(method.finding(
-                    "returns " + type.getSimpleName() + ", for which Reactor is needed", "add reactor-core"));
+            findings.addReturns("for which Reactor is needed", "add reactor-core");
         }
     }
 
-    /** Whether there is a result that says nothing. */
+    /** Whether there is an empty result. */
     boolean canBeEmpty(LockedMethod method) {
         Class<?> type = method.resultType();
         if (this == PUBLISHER) {
@@ -118,11 +92,6 @@ enum ResultKind {
             return OptionalDouble.empty();
         }
         return null;
-    }
-
-    private static boolean isAsync(LockedMethod method) {
-        return AnnotatedElementUtils.hasAnnotation(method.method(), Async.class)
-                || AnnotatedElementUtils.hasAnnotation(method.targetClass(), Async.class);
     }
 
     /** Only a result that may be reactive is asked for: the registry of adapters loads a large part of Reactor. */

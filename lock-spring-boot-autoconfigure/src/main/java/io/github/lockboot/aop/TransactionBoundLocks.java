@@ -2,7 +2,7 @@ package io.github.lockboot.aop;
 
 import java.util.concurrent.atomic.AtomicBoolean;
 
-import io.github.lockboot.LockContext;
+import io.github.lockboot.HeldLocks;
 import io.github.lockboot.LockLostException;
 import org.springframework.core.Ordered;
 import org.springframework.transaction.support.TransactionSynchronization;
@@ -22,11 +22,13 @@ final class TransactionBoundLocks implements TransactionSynchronization {
         this.held = held;
     }
 
+    /** Whether one is active whose end can be waited for. */
     static boolean isTransactionActive() {
         return TransactionSynchronizationManager.isActualTransactionActive()
                 && TransactionSynchronizationManager.isSynchronizationActive();
     }
 
+    /** Hands the locks over to the active transaction, which gives them back when it has ended. */
     static void bind(HeldLocks held) {
         TransactionSynchronizationManager.registerSynchronization(new TransactionBoundLocks(held.onAnyThread()));
     }
@@ -39,16 +41,13 @@ final class TransactionBoundLocks implements TransactionSynchronization {
     /** @throws LockLostException if one of the locks may have been lost, which rolls the transaction back */
     @Override
     public void beforeCommit(boolean readOnly) {
-        LockContext invalid = held.firstInvalid();
-        if (invalid != null) {
-            throw new LockLostException(
-                    invalid.name(),
-                    invalid.fencingToken(),
-                    "found before the commit of the transaction, which is rolled back");
+        LockLostException lost = held.findLoss("found before the commit of the transaction, which is rolled back");
+        if (lost != null) {
+            throw lost;
         }
     }
 
-    /** A loss that did no harm, because nothing was committed, is not told again. */
+    /** A loss that did no harm, because nothing was committed, is not reported again. */
     @Override
     public void afterCompletion(int status) {
         if (!ended.compareAndSet(false, true)) {

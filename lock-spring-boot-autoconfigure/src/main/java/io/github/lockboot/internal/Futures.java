@@ -3,13 +3,36 @@ package io.github.lockboot.internal;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 
 import org.jspecify.annotations.Nullable;
 
-/** Waiting for futures, and their failures. */
+/** Waiting for futures, their failures, and threads on which to go on after them. */
 public final class Futures {
 
+    /** For what may block, after stages that complete on threads which must not. As many threads as are needed. */
+    public static final Executor ELSEWHERE = Futures::runElsewhere;
+
+    /** Not the common pool: its threads may all wait for what happens here. */
+    private static final Executor WORKERS =
+            new ThreadPoolExecutor(0, Integer.MAX_VALUE, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> {
+                Thread thread = new Thread(task, "lock-async");
+                thread.setDaemon(true);
+                return thread;
+            });
+
     private Futures() {}
+
+    private static void runElsewhere(Runnable task) {
+        try {
+            WORKERS.execute(task);
+        } catch (OutOfMemoryError noThread) {
+            task.run();
+        }
+    }
 
     /**
      * Waits for the future. An interrupt cancels it, unless it has completed by then: in that case the result counts, and the
@@ -32,15 +55,21 @@ public final class Futures {
                 return future.join();
             }
         } catch (ExecutionException | CompletionException failure) {
-            throw unchecked(unwrap(failure));
+            throw unchecked(failure);
         }
     }
 
-    private static RuntimeException unchecked(Throwable failure) {
-        if (failure instanceof Error error) {
+    /**
+     * {@return what to throw for a failure of a future that throws only unchecked exceptions}
+     *
+     * @param failure wrapped or not; thrown here if it is an error
+     */
+    public static RuntimeException unchecked(Throwable failure) {
+        Throwable cause = unwrap(failure);
+        if (cause instanceof Error error) {
             throw error;
         }
-        return failure instanceof RuntimeException unchecked ? unchecked : new IllegalStateException(failure);
+        return cause instanceof RuntimeException unchecked ? unchecked : new IllegalStateException(cause);
     }
 
     /**

@@ -4,13 +4,12 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.github.lockboot.Lease;
-import io.github.lockboot.LockRuntime;
-import io.github.lockboot.LockTemplate;
+import io.github.lockboot.LockScope;
 import io.github.lockboot.internal.LockNames;
 import org.jspecify.annotations.Nullable;
 
 /** A hold, or one of those that a thread counts, as an object. */
-final class MemoryLease implements Lease, LockRuntime.Scope {
+final class MemoryLease implements Lease, LockScope {
 
     private final MemoryLocks locks;
     private final Hold hold;
@@ -47,7 +46,7 @@ final class MemoryLease implements Lease, LockRuntime.Scope {
     }
 
     @Override
-    public <T extends @Nullable Object, E extends Throwable> T call(LockTemplate.Action<T, E> action) throws E {
+    public <T extends @Nullable Object, E extends Throwable> T call(LockScope.Body<T, E> action) throws E {
         return hold.request.use().call(action);
     }
 

@@ -10,15 +10,14 @@ import java.util.function.Function;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.LockOptions;
-import io.github.lockboot.LockRuntime;
-import io.github.lockboot.LockTemplate;
+import io.github.lockboot.LockScope;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.internal.LockNames;
 import org.jspecify.annotations.Nullable;
 
 /** A handle without state of its own: ownership by threads and reentrancy. */
-final class MemoryLock implements NamedLock, LockRuntime.Scope {
+final class MemoryLock implements NamedLock, LockScope {
 
     private final MemoryLockRegistry registry;
     private final MemoryLocks locks;
@@ -167,7 +166,7 @@ final class MemoryLock implements NamedLock, LockRuntime.Scope {
     }
 
     @Override
-    public <T extends @Nullable Object, E extends Throwable> T call(LockTemplate.Action<T, E> action) throws E {
+    public <T extends @Nullable Object, E extends Throwable> T call(LockScope.Body<T, E> action) throws E {
         Hold mine = locks.<@Nullable Hold>inOrder(name, this::mine);
         return mine == null ? action.run() : mine.request.use().call(action);
     }

@@ -10,8 +10,7 @@ import java.util.concurrent.locks.Condition;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockOptions;
-import io.github.lockboot.LockRuntime;
-import io.github.lockboot.LockTemplate;
+import io.github.lockboot.LockScope;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.redis.engine.Hold;
@@ -23,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * A lock on Redis, as {@link java.util.concurrent.locks.Lock} specifies it: ownership by thread and reentrancy, on top of the
  * queue of this JVM for the name. A handle without state of its own.
  */
-public final class RedisLock implements NamedLock, LockRuntime.Scope {
+public final class RedisLock implements NamedLock, LockScope {
 
     private final LockEngine engine;
     private final LockOptions options;
@@ -157,7 +156,7 @@ public final class RedisLock implements NamedLock, LockRuntime.Scope {
     }
 
     @Override
-    public <T extends @Nullable Object, E extends Throwable> T call(LockTemplate.Action<T, E> action) throws E {
+    public <T extends @Nullable Object, E extends Throwable> T call(Body<T, E> action) throws E {
         Hold mine = engine.listeners().isEmpty() ? null : mine();
         return mine == null ? action.run() : mine.call(action);
     }
@@ -201,7 +200,7 @@ public final class RedisLock implements NamedLock, LockRuntime.Scope {
     }
 
     /** One of the holds that a thread counts. */
-    private final class OneHold implements Lease, LockRuntime.Scope {
+    private final class OneHold implements Lease, LockScope {
 
         private final Hold hold;
         private final AtomicBoolean closed = new AtomicBoolean();
@@ -236,7 +235,7 @@ public final class RedisLock implements NamedLock, LockRuntime.Scope {
         }
 
         @Override
-        public <T extends @Nullable Object, E extends Throwable> T call(LockTemplate.Action<T, E> action) throws E {
+        public <T extends @Nullable Object, E extends Throwable> T call(Body<T, E> action) throws E {
             return hold.call(action);
         }
 

@@ -13,7 +13,7 @@ import java.util.function.Supplier;
 import io.github.lockboot.LockListener;
 import io.github.lockboot.LockListener.Origin;
 import io.github.lockboot.LockRuntime;
-import io.github.lockboot.LockTemplate.Action;
+import io.github.lockboot.LockScope.Body;
 import io.github.lockboot.LockUse;
 import io.github.lockboot.internal.LockNames;
 import org.jspecify.annotations.Nullable;
@@ -102,7 +102,7 @@ final class ListenedUse implements UseNotifier, LockUse {
     // --- the hold ---------------------------------------------------------------------------------------------
 
     @Override
-    public <T extends @Nullable Object, E extends Throwable> T call(Action<T, E> action) throws E {
+    public <T extends @Nullable Object, E extends Throwable> T call(Body<T, E> action) throws E {
         Deque<Runnable> exits = new ArrayDeque<>(listeners.size());
         tell(listener -> {
             Runnable exit = listener.entering(this);

@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.function.Supplier;
 
 import io.github.lockboot.LockListener.Origin;
-import io.github.lockboot.LockTemplate.Action;
+import io.github.lockboot.LockScope.Body;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -47,7 +47,7 @@ public interface UseNotifier {
      * @return the result of the action
      * @throws E what the action throws
      */
-    default <T extends @Nullable Object, E extends Throwable> T call(Action<T, E> action) throws E {
+    default <T extends @Nullable Object, E extends Throwable> T call(Body<T, E> action) throws E {
         return action.run();
     }
 

@@ -178,12 +178,6 @@ class KeyEvaluationTests {
     }
 
     @Test
-    void withoutParameterNamesTheMendIsNamed() throws NoSuchMethodException {
-        assertThat(new LockedMethod(String.class.getMethod("concat", String.class), String.class).whichVariables())
-                .isEqualTo("compile with -parameters, or use #p0 for the first parameter");
-    }
-
-    @Test
     void everyOperandIsEvaluatedOnce() {
         Counter counter = new Counter();
         assertThat(name("counted", counter)).isEqualTo("1x2");
@@ -270,16 +264,16 @@ class KeyEvaluationTests {
     }
 
     private String name(String name, @Nullable Object... args) {
-        return new LockSpecSource(beanFactory, () -> {
+        return new DistributedLockInterceptor(beanFactory, () -> {
                     throw new IllegalStateException("needs no template");
                 })
-                .get(
+                .callOf(
                         Arrays.stream(Keys.class.getDeclaredMethods())
                                 .filter(method -> method.getName().equals(name))
                                 .findFirst()
                                 .orElseThrow(),
                         Keys.class)
-                .wanted(target, args)
+                .needed(target, args)
                 .get(0)
                 .name();
     }

@@ -29,9 +29,10 @@ class KeyFuzzTests {
         }
     }
 
-    private final LockSpecSource source = new LockSpecSource(new DefaultListableBeanFactory(), () -> {
-        throw new IllegalStateException("needs no template");
-    });
+    private final DistributedLockInterceptor source =
+            new DistributedLockInterceptor(new DefaultListableBeanFactory(), () -> {
+                throw new IllegalStateException("needs no template");
+            });
     private final Keys target = new Keys();
 
     @Test
@@ -133,8 +134,8 @@ class KeyFuzzTests {
     }
 
     private List<String> names(String name, @Nullable Object... args) {
-        return source.get(METHODS.get(name), Keys.class).wanted(target, args).stream()
-                .map(WantedLock::name)
+        return source.callOf(METHODS.get(name), Keys.class).needed(target, args).stream()
+                .map(NamedDefinition::name)
                 .toList();
     }
 

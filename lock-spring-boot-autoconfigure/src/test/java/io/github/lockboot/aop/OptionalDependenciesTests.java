@@ -19,7 +19,7 @@ class OptionalDependenciesTests {
 
     @Test
     void withoutTransactionsNoneIsActive() throws Exception {
-        assertThat(invoke(load("Transactions"), "isActive")).isEqualTo(false);
+        assertThat(invoke(load("BlockingCall"), "isInTransaction")).isEqualTo(false);
     }
 
     @Test
@@ -35,9 +35,7 @@ class OptionalDependenciesTests {
 
     private Class<?> strategyOf(String method) throws Exception {
         Object kind = kindOf(method);
-        Method strategy = load("ResultKind").getDeclaredMethod("strategy", load("LockedMethod"));
-        strategy.setAccessible(true);
-        Object made = strategy.invoke(kind, lockedMethod(method));
+        Object made = invoke(load("LockedCallParser"), "strategy", kind, lockedMethod(method));
         assertThat(made.getClass().getClassLoader()).isSameAs(poor);
         return made.getClass();
     }

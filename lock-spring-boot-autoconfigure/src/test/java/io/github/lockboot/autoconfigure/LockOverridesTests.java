@@ -249,10 +249,10 @@ class LockOverridesTests {
     }
 
     @Test
-    void aNameThatIsOnlyNearlyTheOneOfAnAnnotationIsWarnedOf(CapturedOutput output) {
-        run(LockProperties.Type.MEMORY, context -> {}, "lock.locks.Ordr.ttl=5s", "lock.locks.unnamed.ttl=5s");
+    void aNameThatIsSpelledOtherwiseThanInTheAnnotationIsWarnedOf(CapturedOutput output) {
+        run(LockProperties.Type.MEMORY, context -> {}, "lock.locks.Or-der.ttl=5s", "lock.locks.unnamed.ttl=5s");
         assertThat(output)
-                .containsPattern("WARN.*lock.locks.\\[Ordr\\] is for no @DistributedLock here;"
+                .containsPattern("WARN.*lock.locks.\\[Or-der\\] is for no @DistributedLock here;"
                         + " did you mean lock.locks.\\[order\\]\\?")
                 .containsPattern(
                         "WARN.*lock.locks.\\[unnamed\\] is for .*did you mean lock.locks.\\[Work.unnamed\\]\\?");

@@ -64,7 +64,7 @@ class LockRuntimeHintsTests {
 
     @Test
     void theRootOfAnExpressionCanBeRead() throws Exception {
-        String root = "io.github.lockboot.aop.KeyRoot";
+        String root = "io.github.lockboot.aop.key.KeyContext$Root";
         assertThat(Class.forName(root).getMethod("getArgs")).isNotNull();
         assertThat(methodsOf(root)).contains(MemberCategory.INVOKE_PUBLIC_METHODS);
     }

@@ -14,8 +14,7 @@ import java.util.function.Function;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockListener.Origin;
 import io.github.lockboot.LockLostException;
-import io.github.lockboot.LockRuntime;
-import io.github.lockboot.LockTemplate;
+import io.github.lockboot.LockScope;
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.internal.Timer;
@@ -38,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  * GRANTED: the waiter may not have seen it yet, and it can be taken back. HELD: the waiter has it, as long as the lease of the grant
  * is certain. The other three are final.
  */
-public final class Hold implements Lease, LockRuntime.Scope, Waiter.Outcome {
+public final class Hold implements Lease, LockScope, Waiter.Outcome {
 
     private enum State {
         GRANTED,
@@ -388,7 +387,7 @@ public final class Hold implements Lease, LockRuntime.Scope, Waiter.Outcome {
     }
 
     @Override
-    public <T extends @Nullable Object, E extends Throwable> T call(LockTemplate.Action<T, E> action) throws E {
+    public <T extends @Nullable Object, E extends Throwable> T call(LockScope.Body<T, E> action) throws E {
         return waiter.use().call(action);
     }
 

@@ -1,0 +1,85 @@
+package io.github.lockboot;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.Lock;
+import java.util.stream.Collectors;
+
+import io.github.lockboot.LockSet.Taking;
+import io.github.lockboot.LockSet.Wanted;
+import io.github.lockboot.internal.Stopwatch;
+
+/** Several locks of a thread as one, in the order of their names. */
+record MultiLock(List<Wanted> locks) implements Lock {
+
+    static MultiLock of(LockRegistry registry, Collection<String> names, LockOptions options) {
+        if (names.isEmpty()) {
+            throw new IllegalArgumentException("there are no lock names");
+        }
+        return new MultiLock(new TreeSet<>(names)
+                .stream()
+                        .map(name -> new Wanted(registry.get(name, options), null, null))
+                        .toList());
+    }
+
+    private boolean take(Taking taking) throws InterruptedException {
+        return LockSet.take(locks, taking).refusal() == null;
+    }
+
+    private boolean takeUninterruptibly(Taking taking) {
+        try {
+            return take(taking);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Override
+    public void lock() {
+        takeUninterruptibly(lock -> {
+            lock.lock();
+            return true;
+        });
+    }
+
+    @Override
+    public void lockInterruptibly() throws InterruptedException {
+        take(lock -> {
+            lock.lockInterruptibly();
+            return true;
+        });
+    }
+
+    @Override
+    public boolean tryLock() {
+        return takeUninterruptibly(NamedLock::tryLock);
+    }
+
+    @Override
+    public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
+        Stopwatch since = Stopwatch.start();
+        Duration wait = Duration.ofNanos(unit.toNanos(time));
+        return take(lock -> lock.tryLock(since.leftOf(wait).toNanos(), TimeUnit.NANOSECONDS));
+    }
+
+    @Override
+    public void unlock() {
+        HeldLocks held = new HeldLocks();
+        locks.forEach(wanted -> held.add(new ThreadHold(wanted.lock()), null));
+        held.release(true);
+    }
+
+    @Override
+    public Condition newCondition() {
+        throw new UnsupportedOperationException("a distributed lock offers no conditions");
+    }
+
+    @Override
+    public String toString() {
+        return locks.stream().map(wanted -> wanted.lock().getName()).collect(Collectors.joining(", ", "LockSet[", "]"));
+    }
+}
