@@ -124,6 +124,17 @@ class PackageRulesTests {
     }
 
     @Test
+    void onlyRegistriesSeeWhatTheyAreMadeOf() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackages(REGISTRY, REDIS + "..", MEMORY, AUTOCONFIGURE + "..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage(REGISTRY)
+                .check(MAIN);
+    }
+
+    @Test
     void packagesHaveNoCycles() {
         slices().matching(BASE + ".(**)").should().beFreeOfCycles().check(MAIN);
     }
