@@ -3,13 +3,22 @@ package io.github.lockboot;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ForkJoinPool;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.Dependency;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaMethodCall;
@@ -44,6 +53,7 @@ class PackageRulesTests {
 
     private static final JavaClasses MAIN = new ClassFileImporter()
             .withImportOption(new ImportOption.DoNotIncludeTests())
+            .withImportOption(location -> !location.contains("/fixture/"))
             .importPackages(BASE);
 
     @Test
@@ -202,21 +212,86 @@ class PackageRulesTests {
                 .check(MAIN);
     }
 
+    /** {@code Lease.closeAfter} of a registry that is not ours has no timer of its own. */
     @Test
-    void theApiAndTheAnnotationReadNoClockButTheirStopwatch() {
+    void nothingButTheTimerAndTheStopwatchReadsAClock() {
         noClasses()
                 .that()
-                .resideInAnyPackage(BASE, INTERNAL, REGISTRY, AOP, KEY)
-                .and()
                 .doNotHaveSimpleName("Stopwatch")
+                .and()
+                .haveNameNotMatching(".*[.]internal[.]Timer([$].*)?")
+                .and()
+                .doNotHaveSimpleName("Lease")
                 .should()
-                .callMethod(System.class, "nanoTime")
-                .orShould()
-                .callMethod(System.class, "currentTimeMillis")
-                .orShould()
-                .dependOnClassesThat()
-                .haveNameMatching("java[.]time[.](Clock|Instant|LocalDate.*)")
+                .callMethodWhere(DescribedPredicate.describe("reads a clock", PackageRulesTests::readsAClock))
                 .check(MAIN);
+    }
+
+    private static boolean readsAClock(JavaMethodCall call) {
+        JavaClass owner = call.getTargetOwner();
+        String name = call.getName();
+        return owner.isEquivalentTo(System.class) && (name.equals("nanoTime") || name.equals("currentTimeMillis"))
+                || owner.isEquivalentTo(Thread.class) && name.equals("sleep")
+                || owner.getPackageName().equals("java.time") && name.equals("now")
+                || owner.isAssignableTo(CompletableFuture.class)
+                        && Set.of("orTimeout", "completeOnTimeout", "delayedExecutor")
+                                .contains(name);
+    }
+
+    @Test
+    void noPackageHasMoreThanTwentyFiveTypes() {
+        Map<String, Long> types = MAIN.stream()
+                .filter(type -> type.isTopLevelClass() && !type.getSimpleName().equals("package-info"))
+                .collect(Collectors.groupingBy(JavaClass::getPackageName, TreeMap::new, Collectors.counting()));
+        assertThat(types)
+                .isNotEmpty()
+                .allSatisfy((name, count) -> assertThat(count).isLessThanOrEqualTo(25));
+    }
+
+    @Test
+    void noMoreThanFiveTypesOfAPackageKnowEachOtherInACircle() {
+        Map<JavaClass, Set<JavaClass>> known = new HashMap<>();
+        for (JavaClass type : MAIN) {
+            JavaClass from = topLevel(type);
+            for (Dependency dependency : type.getDirectDependenciesFromSelf()) {
+                JavaClass to = topLevel(dependency.getTargetClass().getBaseComponentType());
+                if (!from.equals(to) && from.getPackageName().equals(to.getPackageName())) {
+                    known.computeIfAbsent(from, none -> new HashSet<>()).add(to);
+                }
+            }
+        }
+        Map<JavaClass, Set<JavaClass>> reached = new HashMap<>();
+        known.keySet().forEach(type -> reached.put(type, reachedFrom(type, known)));
+        assertThat(known.keySet())
+                .isNotEmpty()
+                .allSatisfy(type -> assertThat(reached.get(type).stream()
+                                .filter(other ->
+                                        reached.getOrDefault(other, Set.of()).contains(type))
+                                .map(JavaClass::getSimpleName)
+                                .distinct()
+                                .sorted())
+                        .as("circle of %s", type.getSimpleName())
+                        .hasSizeLessThanOrEqualTo(5));
+    }
+
+    private static JavaClass topLevel(JavaClass type) {
+        JavaClass outer = type;
+        while (outer.getEnclosingClass().isPresent()) {
+            outer = outer.getEnclosingClass().get();
+        }
+        return outer;
+    }
+
+    private static Set<JavaClass> reachedFrom(JavaClass start, Map<JavaClass, Set<JavaClass>> known) {
+        Set<JavaClass> reached = new HashSet<>();
+        Deque<JavaClass> open = new ArrayDeque<>(known.get(start));
+        while (!open.isEmpty()) {
+            JavaClass next = open.pop();
+            if (reached.add(next)) {
+                open.addAll(known.getOrDefault(next, Set.of()));
+            }
+        }
+        return reached;
     }
 
     /** It is the application's, and may be full of tasks that wait for a lock. */

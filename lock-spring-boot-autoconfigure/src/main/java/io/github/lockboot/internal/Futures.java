@@ -7,6 +7,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 import org.jspecify.annotations.Nullable;
 
@@ -56,6 +57,33 @@ public final class Futures {
             }
         } catch (ExecutionException | CompletionException failure) {
             throw unchecked(failure);
+        }
+    }
+
+    /**
+     * Waits for the future, but not longer than a time. An interrupt ends nothing: the flag is set again.
+     *
+     * @param <T> what the future completes with
+     * @param future to wait for
+     * @param nanos the longest wait
+     * @return what it completed with; null if it has not, or has failed
+     */
+    public static <T> @Nullable T awaitAtMost(CompletableFuture<T> future, long nanos) {
+        boolean interrupted = false;
+        try {
+            while (true) {
+                try {
+                    return future.get(nanos, TimeUnit.NANOSECONDS);
+                } catch (InterruptedException interrupt) {
+                    interrupted = true;
+                }
+            }
+        } catch (TimeoutException | ExecutionException none) {
+            return null;
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 

@@ -12,6 +12,9 @@ import java.util.concurrent.TimeUnit;
  */
 public interface Timer extends AutoCloseable {
 
+    /** After so long without a task the thread ends; the next task starts another. */
+    long IDLE_SECONDS = 10;
+
     /** A scheduled task. */
     interface Task {
         void cancel();
@@ -39,6 +42,8 @@ public interface Timer extends AutoCloseable {
 
     static Timer system(ThreadFactory threads) {
         ScheduledThreadPoolExecutor thread = new ScheduledThreadPoolExecutor(1, threads);
+        thread.setKeepAliveTime(IDLE_SECONDS, TimeUnit.SECONDS);
+        thread.allowCoreThreadTimeOut(true);
         thread.setRemoveOnCancelPolicy(true);
         thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
         thread.setContinueExistingPeriodicTasksAfterShutdownPolicy(false);

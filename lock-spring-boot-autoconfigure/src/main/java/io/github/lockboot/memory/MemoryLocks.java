@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -14,6 +13,7 @@ import java.util.function.Function;
 
 import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.LockUnavailableException;
+import io.github.lockboot.internal.Timer;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -38,11 +38,12 @@ final class MemoryLocks {
                 thread.setDaemon(true);
                 return thread;
             });
-    private final long start = System.nanoTime();
+    private final Timer timer = Timer.system("lock-memory-timer");
+    private final long start = timer.nanoTime();
     private volatile long skipped;
 
     /** Starts at the wall clock, so that tokens grow over restarts, too. */
-    private long newestToken = TimeUnit.MILLISECONDS.toMicros(System.currentTimeMillis());
+    private long newestToken = TimeUnit.MILLISECONDS.toMicros(timer.wallMillis());
 
     /** A thread that has lost a hold and has not yet released it as often as it acquired it. */
     private record Loser(Object registry, String name, Thread thread) {}
@@ -103,12 +104,10 @@ final class MemoryLocks {
         if (time == slot.alarmTime) {
             return;
         }
-        slot.alarm.cancel(false);
+        slot.alarm.cancel();
         slot.alarmTime = time;
         if (time != Hold.NEVER) {
-            CompletableFuture<Void> alarm = new CompletableFuture<>();
-            alarm.thenRunAsync(() -> inOrder(slot.name, this::resetAlarm), workers);
-            slot.alarm = alarm.completeOnTimeout(null, time - now(), TimeUnit.NANOSECONDS);
+            slot.alarm = timer.schedule(time - now(), () -> inOrder(slot.name, this::resetAlarm));
         }
     }
 
@@ -253,7 +252,7 @@ final class MemoryLocks {
 
     /** Nanoseconds since the beginning, skipped ones included. May be called without the mutex. */
     long now() {
-        return System.nanoTime() - start + skipped;
+        return timer.nanoTime() - start + skipped;
     }
 
     /** Skips time, and stops wherever something is due. */

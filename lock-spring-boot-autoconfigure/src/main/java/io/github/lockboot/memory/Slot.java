@@ -2,12 +2,12 @@ package io.github.lockboot.memory;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 
 import io.github.lockboot.LockListener.Origin;
+import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
 
 /** The holder of one lock, and the requests that wait for it, in order. Guarded by the mutex of {@link MemoryLocks}. */
@@ -21,7 +21,7 @@ final class Slot {
     /** When and by what it is looked at again. */
     long alarmTime = Hold.NEVER;
 
-    CompletableFuture<?> alarm = CompletableFuture.completedFuture(null);
+    Timer.Task alarm = () -> {};
 
     Slot(String name, LongSupplier tokens) {
         this.name = name;

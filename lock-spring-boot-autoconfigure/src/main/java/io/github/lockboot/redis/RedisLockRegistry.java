@@ -7,8 +7,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
@@ -17,6 +15,7 @@ import io.github.lockboot.LockListener;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRuntime;
 import io.github.lockboot.NamedLock;
+import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.redis.connection.Connections;
 import io.github.lockboot.redis.engine.EngineContext;
@@ -178,13 +177,8 @@ public final class RedisLockRegistry implements LockRuntime, AutoCloseable {
         if (!closed.compareAndSet(false, true)) {
             return;
         }
-        try {
-            engine().stopGranting()
-                    .orTimeout(closeTimeout.toNanos(), TimeUnit.NANOSECONDS)
-                    .join();
-        } catch (CompletionException late) {
-            // those who wait elsewhere pass over ours after a while
-        }
+        // If it takes longer, those who wait elsewhere pass over our waiters after a while.
+        Futures.awaitAtMost(engine().stopGranting(), closeTimeout.toNanos());
         assembly().close();
     }
 

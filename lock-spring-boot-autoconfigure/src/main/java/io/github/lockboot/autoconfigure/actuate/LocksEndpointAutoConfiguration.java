@@ -1,5 +1,7 @@
 package io.github.lockboot.autoconfigure.actuate;
 
+import java.time.InstantSource;
+
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.autoconfigure.LockAutoConfiguration;
 import io.github.lockboot.autoconfigure.LockProperties;
@@ -21,7 +23,7 @@ public final class LocksEndpointAutoConfiguration {
 
     @Bean
     LocksInUse distributedLocksInUse() {
-        return new LocksInUse();
+        return new LocksInUse(InstantSource.system());
     }
 
     @Bean

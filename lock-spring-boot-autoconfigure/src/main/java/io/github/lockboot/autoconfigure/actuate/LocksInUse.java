@@ -2,6 +2,7 @@ package io.github.lockboot.autoconfigure.actuate;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -14,9 +15,14 @@ import io.github.lockboot.LockUse;
 final class LocksInUse implements LockRuntime.Listener {
 
     private final Map<LockUse, Step> uses = new ConcurrentHashMap<>();
+    private final InstantSource clock;
 
     /** A use that waits or holds since a point in time. */
     record Step(LockUse use, boolean held, Instant since) {}
+
+    LocksInUse(InstantSource clock) {
+        this.clock = clock;
+    }
 
     /** In order of age. */
     List<Step> steps() {
@@ -25,13 +31,13 @@ final class LocksInUse implements LockRuntime.Listener {
 
     @Override
     public void requested(LockUse use) {
-        uses.put(use, new Step(use, false, Instant.now()));
+        uses.put(use, new Step(use, false, clock.instant()));
     }
 
     @Override
     public void acquired(LockUse use, Origin origin, Duration waited) {
         // Its end may have been reported first.
-        uses.computeIfPresent(use, (same, waiting) -> new Step(use, true, Instant.now()));
+        uses.computeIfPresent(use, (same, waiting) -> new Step(use, true, clock.instant()));
     }
 
     @Override

@@ -4,9 +4,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
@@ -18,7 +15,6 @@ import io.github.lockboot.LockScope;
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.internal.Timer;
-import io.github.lockboot.internal.Unexpected;
 import io.github.lockboot.redis.protocol.StackReserve;
 import org.jspecify.annotations.Nullable;
 
@@ -269,30 +265,10 @@ public final class Hold implements Lease, LockScope, Waiter.Outcome {
             withdraw(thrown);
             throw thrown;
         }
-        onEnded(await(ended));
-    }
-
-    /** Redis answers within its time, or the client says that it did not. If neither comes, that was lost, and so is the outcome. */
-    private ReleaseOutcome await(CompletableFuture<ReleaseOutcome> ended) {
-        boolean interrupted = false;
-        try {
-            while (true) {
-                try {
-                    return ended.get(2 * context.commandTimeout(), TimeUnit.NANOSECONDS);
-                } catch (InterruptedException interrupt) {
-                    interrupted = true; // kept for later
-                }
-            }
-        } catch (TimeoutException lost) {
-            return ReleaseOutcome.UNKNOWN;
-        } catch (ExecutionException failure) {
-            Unexpected.failure("when a release was answered", failure);
-            return ReleaseOutcome.UNKNOWN;
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
+        // Redis answers within its time, or the client says that it did not. If neither comes, that was lost, and so is
+        // the outcome.
+        ReleaseOutcome outcome = Futures.awaitAtMost(ended, 2 * context.commandTimeout());
+        onEnded(outcome == null ? ReleaseOutcome.UNKNOWN : outcome);
     }
 
     private void onEnded(ReleaseOutcome outcome) {
