@@ -61,8 +61,7 @@ record Assembly(
                 ids,
                 store,
                 subscriber -> new PubSubGrantChannel(
-                        connections.factory(),
-                        connections.subscriptions(),
+                        connections::watchedBy,
                         () -> store.channelOf(ids.session()),
                         store.completionChannel(),
                         new PubSubGrantChannel.Echo(() -> store.echo(ids.session()), settings.commandTimeout()),

@@ -59,12 +59,13 @@ public record Connections(
         return LETTUCE ? Lettuce.kindOf(factory) : factory.getClass().getSimpleName();
     }
 
-    /** Is told of what happens to connections that listen to channels. */
-    public interface SubscriptionWatch {
+    /** What is to happen when a connection that listens to channels is cut, and when it is connected again. */
+    public record SubscriptionWatch(Runnable onCut, Runnable onConnected) {}
 
-        void onCut();
-
-        void onConnected();
+    /** {@return the factory, whose connections that listen to channels the watch sees from now on} */
+    public RedisConnectionFactory watchedBy(SubscriptionWatch watch) {
+        subscriptions.accept(watch);
+        return factory.get();
     }
 
     public void close() {
@@ -130,14 +131,14 @@ public record Connections(
             @Override
             public void onRedisConnected(RedisChannelHandler<?, ?> connection, SocketAddress address) {
                 if (connection instanceof StatefulRedisPubSubConnection) {
-                    watch.onConnected();
+                    watch.onConnected.run();
                 }
             }
 
             @Override
             public void onRedisDisconnected(RedisChannelHandler<?, ?> connection) {
                 if (connection instanceof StatefulRedisPubSubConnection) {
-                    watch.onCut();
+                    watch.onCut.run();
                 }
             }
         }

@@ -5,10 +5,10 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 import io.github.lockboot.internal.Timer;
@@ -24,302 +24,268 @@ import org.springframework.data.redis.connection.SubscriptionListener;
 import org.springframework.data.redis.listener.ChannelTopic;
 import org.springframework.data.redis.listener.RedisMessageListenerContainer;
 
-/** The grant channel on Redis pub/sub, subscribed to on a connection of its own. */
+/**
+ * The grant channel on Redis pub/sub, on a connection of its own. The channel of completions shares that connection, but grants
+ * do not depend on it: a user may have the right to one channel only. Each of the two goes through these states:
+ *
+ * <pre>
+ *          begin            subscribed             confirmed
+ *  UNUSED -------> SUBSCRIBING ------> UNCONFIRMED -------> LIVE
+ *                   |  ^    ^            |      ^            |
+ *                   +--+    +------------+      +------------+
+ *            failed: again  not confirmed in    cut, unsubscribed,
+ *            after a pause  time: once more     or hears nothing
+ * </pre>
+ *
+ * After a reconnection the client subscribes again by itself, which confirms the channel. It tries once only and does not report
+ * a refusal, so a channel that stays unconfirmed is subscribed to on a new connection.
+ */
 public final class PubSubGrantChannel implements GrantChannel {
 
     private static final Log log = LogFactory.getLog(PubSubGrantChannel.class);
 
-    private static final long RECOVERY_MILLIS = 200;
-    private static final long LONGEST_RECOVERY_MILLIS = 30_000;
-    private static final long SUBSCRIBED_WITHIN_MILLIS = 1_000;
+    private static final long FIRST_PAUSE_MILLIS = 200;
+    private static final long LONGEST_PAUSE_MILLIS = 30_000;
+    private static final long CONFIRMED_WITHIN_MILLIS = 1_000;
     private static final long LONGEST_SILENCE_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    private final Supplier<? extends RedisConnectionFactory> connectionFactory;
-    private final Consumer<Connections.SubscriptionWatch> subscriptions;
-    private final Supplier<String> channel;
-    private final String completionChannel;
+    private enum State {
+        UNUSED,
+        SUBSCRIBING,
+        UNCONFIRMED,
+        LIVE
+    }
+
+    private final Function<Connections.SubscriptionWatch, ? extends RedisConnectionFactory> connections;
+    private final Connections.SubscriptionWatch watch;
     private final Echo echo;
     private final Subscriber subscriber;
     private final Timer timer;
     private final Executor workers;
-    private final Cuts cuts = new Cuts();
-    private final AtomicBoolean opened = new AtomicBoolean();
-    private final AtomicBoolean followed = new AtomicBoolean();
-    private final AtomicBoolean looking = new AtomicBoolean();
-    private final AtomicBoolean verifying = new AtomicBoolean();
-    private volatile boolean live;
-    private final AtomicLong heard = new AtomicLong();
-    private volatile long heardAt;
-    private volatile long retryMillis = RECOVERY_MILLIS;
-    private volatile long completionsRetryMillis = RECOVERY_MILLIS;
+    private final Subscription grants;
+    private final Subscription completions;
     private volatile boolean closed;
-    private volatile @Nullable RedisMessageListenerContainer container;
-    private final AtomicReference<@Nullable RedisMessageListenerContainer> started = new AtomicReference<>();
+    private volatile @Nullable RedisMessageListenerContainer connection;
 
-    /** The one that listens to completions, too. */
-    private final AtomicReference<@Nullable RedisMessageListenerContainer> following = new AtomicReference<>();
-
-    /**
-     * What shows whether the channel hears.
-     *
-     * @param ask has a message published on the channel of the session
-     * @param within how soon after the answer the message has come, if it comes
-     */
+    /** Has a message published on the channel of the session, which arrives soon after the answer if any does. */
     public record Echo(Supplier<? extends CompletableFuture<?>> ask, Duration within) {}
 
+    /** @param connections gives what connections are made with, and has the watch informed about them */
     public PubSubGrantChannel(
-            Supplier<? extends RedisConnectionFactory> connectionFactory,
-            Consumer<Connections.SubscriptionWatch> subscriptions,
+            Function<Connections.SubscriptionWatch, ? extends RedisConnectionFactory> connections,
             Supplier<String> channel,
             String completionChannel,
             Echo echo,
             Subscriber subscriber,
             Timer timer,
             Executor workers) {
-        this.connectionFactory = connectionFactory;
-        this.subscriptions = subscriptions;
-        this.channel = channel;
-        this.completionChannel = completionChannel;
+        this.connections = connections;
         this.echo = echo;
-        this.subscriber = subscriber;
         this.timer = timer;
         this.workers = workers;
+        this.subscriber = subscriber;
+        this.grants = new Subscription(channel, this::connect, subscriber::onPush);
+        this.completions = new Subscription(() -> completionChannel, this::addCompletions, subscriber::onCompletion);
+        this.watch = new Connections.SubscriptionWatch(
+                grants::onSilence, () -> later(CONFIRMED_WITHIN_MILLIS, this::connectAgainIfUnconfirmed));
     }
 
     @Override
     public void open() {
-        if (!opened.get() && opened.compareAndSet(false, true)) {
-            try {
-                workers.execute(this::subscribe);
-            } catch (Throwable noThread) { // who waits next tries again
-                opened.set(false);
-                throw noThread;
-            }
+        if (grants.begin()) {
+            timer.repeat(LONGEST_SILENCE_NANOS / 3, LONGEST_SILENCE_NANOS / 3, () -> {
+                if (timer.nanoTime() - grants.heardAt >= LONGEST_SILENCE_NANOS) {
+                    verify();
+                }
+            });
         }
     }
 
     @Override
     public boolean isOpened() {
-        return opened.get();
+        return grants.state.get() != State.UNUSED;
     }
 
     @Override
     public void follow() {
-        if (!followed.get() && followed.compareAndSet(false, true) && started.get() != null) {
-            try {
-                workers.execute(this::addCompletions);
-            } catch (Throwable noThread) { // who follows next tries again
-                followed.set(false);
-                throw noThread;
-            }
-        }
-    }
-
-    /** Beside the session's channel, which must not depend on whether this one is allowed. */
-    private void addCompletions() {
-        RedisMessageListenerContainer running = started.get();
-        if (running == null || closed || following.getAndSet(running) == running) {
-            return;
-        }
-        CompletionListener listener = new CompletionListener();
-        try {
-            running.addMessageListener(listener, new ChannelTopic(completionChannel));
-            completionsRetryMillis = RECOVERY_MILLIS;
-        } catch (Throwable failure) {
-            running.removeMessageListener(listener);
-            following.compareAndSet(running, null);
-            if (completionsRetryMillis == RECOVERY_MILLIS) {
-                log.warn("The channel " + completionChannel
-                        + " cannot be subscribed to, so those who wait for a flight only poll: " + failure);
-            }
-            startLater(completionsRetryMillis, this::addCompletions);
-            completionsRetryMillis = Math.min(2 * completionsRetryMillis, LONGEST_RECOVERY_MILLIS);
-        }
+        completions.begin();
     }
 
     @Override
     public boolean isLive() {
-        return live;
+        return grants.state.get() == State.LIVE && !closed;
     }
 
-    /** A connection that was cut without a word is one on which nothing comes, and nothing is owed. */
+    /** A connection that was cut without notice looks like one on which nothing is published. */
     @Override
     public void verify() {
-        if (!live || closed || !verifying.compareAndSet(false, true)) {
-            return;
-        }
-        long before = heard.get();
-        echo.ask.get().whenComplete((published, failure) -> {
-            if (failure == null) {
-                timer.schedule(echo.within.toNanos(), () -> judge(before));
-            } else {
-                verifying.set(false); // Redis could not be asked, which says nothing of the channel
-            }
-        });
-    }
-
-    private void onHeard() {
-        heard.incrementAndGet();
-        heardAt = timer.nanoTime();
-    }
-
-    private void judge(long before) {
-        verifying.set(false);
-        if (live && !closed && heard.get() == before) {
-            live = false;
-            log.warn("What is published on the channel " + channel.get() + " does not come; it is subscribed to anew");
-            workers.execute(this::subscribeAnewIfDeaf);
+        Object doubt = new Object();
+        if (isLive() && grants.doubt.compareAndSet(null, doubt)) {
+            echo.ask.get().whenComplete((published, failure) -> {
+                if (failure == null) {
+                    timer.schedule(echo.within.toNanos(), () -> judge(doubt));
+                } else {
+                    grants.doubt.set(null); // Redis did not answer, which says nothing about the channel
+                }
+            });
         }
     }
 
-    /** Looks when nothing has come for long: it may be that nothing can. */
-    private void lookAfter(long nanos) {
-        timer.schedule(nanos, () -> {
-            long left = LONGEST_SILENCE_NANOS - (timer.nanoTime() - heardAt);
-            if (left <= 0) {
-                verify();
-            }
-            lookAfter(left > 0 ? left : LONGEST_SILENCE_NANOS);
-        });
+    private void judge(Object doubt) {
+        if (grants.doubt.compareAndSet(doubt, null) && isLive()) {
+            log.warn("Messages on the channel " + grants.channel.get() + " do not arrive; it is subscribed to anew");
+            grants.onSilence();
+            inBackground(this::connectAgainIfUnconfirmed);
+        }
     }
 
     @Override
     public void close() {
         closed = true;
-        live = false;
-        RedisMessageListenerContainer current = container;
-        if (current != null) {
-            destroy(current);
-        }
+        destroy(connection);
     }
 
-    private void subscribe() {
-        if (closed) {
-            return;
-        }
+    private boolean connect() {
         RedisMessageListenerContainer made = new RedisMessageListenerContainer();
         try {
             made.setTaskExecutor(Runnable::run);
             made.setSubscriptionExecutor(workers);
-            made.setRecoveryInterval(RECOVERY_MILLIS);
-            made.addMessageListener(new Listener(), new ChannelTopic(channel.get()));
-            container = made;
-            if (closed) {
-                return; // close() may have looked before
-            }
-            subscriptions.accept(cuts);
-            made.setConnectionFactory(connectionFactory.get());
+            made.setRecoveryInterval(FIRST_PAUSE_MILLIS);
+            made.addMessageListener(grants, new ChannelTopic(grants.channel.get()));
+            made.setConnectionFactory(connections.apply(watch));
             made.afterPropertiesSet();
             made.start();
-            retryMillis = RECOVERY_MILLIS;
-            started.set(made);
-            if (closed) {
-                destroy(made);
-            } else if (followed.get()) {
-                workers.execute(this::addCompletions);
-            }
-        } catch (Throwable failure) { // no memory or no thread among them: nobody else would try again
+        } catch (Throwable failure) {
             destroy(made);
-            retryLater(failure);
+            throw failure;
+        }
+        connection = made;
+        if (closed) {
+            destroy(made);
+        }
+        completions.state.updateAndGet(state -> state == State.UNUSED ? state : State.SUBSCRIBING);
+        inBackground(completions::subscribe);
+        return true;
+    }
+
+    private void connectAgainIfUnconfirmed() {
+        RedisMessageListenerContainer silent = connection;
+        if (silent != null && !closed && grants.state.compareAndSet(State.UNCONFIRMED, State.SUBSCRIBING)) {
+            connection = null;
+            destroy(silent);
+            grants.subscribe();
         }
     }
 
-    private void retryLater(Throwable failure) {
-        if (retryMillis == RECOVERY_MILLIS) {
-            log.warn("The channel " + channel.get() + " cannot be subscribed to, so waiters for locks only poll: "
-                    + failure);
-        }
-        try {
-            startLater(retryMillis, this::subscribe);
-        } catch (Throwable notScheduled) { // who waits next tries again
-            opened.set(false);
-            throw notScheduled;
-        }
-        retryMillis = Math.min(2 * retryMillis, LONGEST_RECOVERY_MILLIS);
-    }
-
-    private void startLater(long delayMillis, Runnable blocking) {
-        timer.schedule(TimeUnit.MILLISECONDS.toNanos(delayMillis), () -> {
+    /** @return whether there is a connection; a new one adds them itself */
+    private boolean addCompletions() {
+        RedisMessageListenerContainer current = connection;
+        if (current != null) {
             try {
-                workers.execute(blocking);
-            } catch (Throwable noThread) {
-                startLater(LONGEST_RECOVERY_MILLIS, blocking);
+                current.addMessageListener(completions, new ChannelTopic(completions.channel.get()));
+            } catch (Throwable failure) {
+                current.removeMessageListener(completions);
+                throw failure;
             }
-        });
+        }
+        return current != null;
     }
 
-    /** The client subscribes again when it is connected again, but only once, and does not tell when that was refused. */
-    private final class Cuts implements Connections.SubscriptionWatch {
-
-        @Override
-        public void onCut() {
-            live = false;
-        }
-
-        @Override
-        public void onConnected() {
-            startLater(SUBSCRIBED_WITHIN_MILLIS, PubSubGrantChannel.this::subscribeAnewIfDeaf);
-        }
-    }
-
-    private void subscribeAnewIfDeaf() {
-        RedisMessageListenerContainer deaf = live || closed ? null : started.getAndSet(null);
-        if (deaf != null) {
-            destroy(deaf);
-            subscribe();
-        }
-    }
-
-    private static void destroy(RedisMessageListenerContainer container) {
+    private static void destroy(@Nullable RedisMessageListenerContainer container) {
         try {
-            container.destroy();
+            if (container != null) {
+                container.destroy();
+            }
         } catch (Exception e) {
             log.debug("Lock channel did not close cleanly", e);
         }
     }
 
-    /** Called on the connection's own thread, and does not block it. */
-    private final class Listener implements MessageListener, SubscriptionListener {
+    private void later(long delayMillis, Runnable blocking) {
+        timer.schedule(TimeUnit.MILLISECONDS.toNanos(delayMillis), () -> inBackground(blocking));
+    }
+
+    private void inBackground(Runnable blocking) {
+        try {
+            workers.execute(blocking);
+        } catch (Throwable noThread) {
+            later(FIRST_PAUSE_MILLIS, blocking);
+        }
+    }
+
+    /** One of the two channels. The connection's own thread calls it as a listener and must not be blocked. */
+    private final class Subscription implements MessageListener, SubscriptionListener {
+
+        private final Supplier<String> channel;
+        private final BooleanSupplier listen;
+        private final Consumer<GrantMessage> receiver;
+        private final AtomicReference<State> state = new AtomicReference<>(State.UNUSED);
+        private volatile long pauseMillis = FIRST_PAUSE_MILLIS;
+        private final AtomicReference<@Nullable Object> doubt = new AtomicReference<>();
+        private volatile long heardAt;
+
+        /** @param listen blocks; returns whether there was a connection to listen on */
+        Subscription(Supplier<String> channel, BooleanSupplier listen, Consumer<GrantMessage> receiver) {
+            this.channel = channel;
+            this.listen = listen;
+            this.receiver = receiver;
+        }
+
+        /** @return whether this is the first use */
+        boolean begin() {
+            boolean first = state.get() == State.UNUSED && state.compareAndSet(State.UNUSED, State.SUBSCRIBING);
+            if (first) {
+                onHeard();
+                inBackground(this::subscribe);
+            }
+            return first;
+        }
+
+        void subscribe() {
+            try {
+                if (!closed && state.get() == State.SUBSCRIBING && listen.getAsBoolean()) {
+                    pauseMillis = FIRST_PAUSE_MILLIS;
+                    state.compareAndSet(State.SUBSCRIBING, State.UNCONFIRMED); // unless it is live already
+                }
+            } catch (Throwable failure) { // an Error, too: nothing else would try again
+                if (pauseMillis == FIRST_PAUSE_MILLIS && !closed) {
+                    log.warn("The channel " + channel.get() + " cannot be subscribed to, so waiters only poll: "
+                            + failure);
+                }
+                state.set(State.SUBSCRIBING);
+                later(pauseMillis, this::subscribe);
+                pauseMillis = Math.min(2 * pauseMillis, LONGEST_PAUSE_MILLIS);
+            }
+        }
+
+        void onSilence() {
+            state.compareAndSet(State.LIVE, State.UNCONFIRMED);
+        }
+
+        private void onHeard() {
+            doubt.set(null);
+            heardAt = timer.nanoTime();
+        }
 
         @Override
         public void onMessage(Message message, byte @Nullable [] pattern) {
             onHeard();
-            GrantMessage push = GrantMessage.parse(new String(message.getBody(), StandardCharsets.UTF_8));
-            if (push != null) {
-                subscriber.onPush(push);
+            GrantMessage parsed = GrantMessage.parse(new String(message.getBody(), StandardCharsets.UTF_8));
+            if (parsed != null) {
+                receiver.accept(parsed);
             }
         }
 
         @Override
         public void onChannelSubscribed(byte[] subscribed, long count) {
             onHeard();
-            live = true;
-            if (looking.compareAndSet(false, true)) {
-                lookAfter(LONGEST_SILENCE_NANOS);
-            }
+            state.set(State.LIVE);
             subscriber.onSubscribed();
         }
 
         @Override
         public void onChannelUnsubscribed(byte[] unsubscribed, long count) {
-            live = false;
-        }
-    }
-
-    /** As the other. */
-    private final class CompletionListener implements MessageListener, SubscriptionListener {
-
-        @Override
-        public void onMessage(Message message, byte @Nullable [] pattern) {
-            GrantMessage push = GrantMessage.parse(new String(message.getBody(), StandardCharsets.UTF_8));
-            if (push != null) {
-                subscriber.onCompletion(push);
-            }
-        }
-
-        @Override
-        public void onChannelSubscribed(byte[] subscribed, long count) {
-            subscriber.onSubscribed();
+            onSilence();
         }
     }
 }

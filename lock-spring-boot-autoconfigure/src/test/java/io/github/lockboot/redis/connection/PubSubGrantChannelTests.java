@@ -43,8 +43,7 @@ class PubSubGrantChannelTests {
     private final Executor held = heldTasks::add;
 
     private final PubSubGrantChannel channel = new PubSubGrantChannel(
-            registries::connectionFactory,
-            watch -> {},
+            watch -> registries.connectionFactory(),
             () -> CHANNEL,
             "lock:flights",
             new PubSubGrantChannel.Echo(this::ask, WITHIN),
