@@ -21,7 +21,13 @@ public interface LockRuntime extends LockRegistry {
      */
     CompletableFuture<Lease> acquireAsync(NamedLock lock, Duration wait);
 
-    /** From a registry of any kind. */
+    /**
+     * {@return the future lease of a lock of any registry}
+     *
+     * @param registry of the lock
+     * @param lock a handle of that registry
+     * @param wait how long to wait at most; zero or less tries once
+     */
     static CompletableFuture<Lease> acquireAsync(LockRegistry registry, NamedLock lock, Duration wait) {
         return registry instanceof LockRuntime runtime
                 ? runtime.acquireAsync(lock, wait)

@@ -20,7 +20,16 @@ public interface LockScope {
      */
     <T extends @Nullable Object, E extends Throwable> T call(Body<T, E> action) throws E;
 
-    /** As part of a hold that may be another registry's. */
+    /**
+     * As {@link #call(Body)}, where the hold may be that of another library.
+     *
+     * @param <T> what the action returns
+     * @param <E> what the action throws
+     * @param hold a lock or lease
+     * @param action what runs
+     * @return what the action returns
+     * @throws E what the action throws
+     */
     static <T extends @Nullable Object, E extends Throwable> T call(Object hold, Body<T, E> action) throws E {
         return hold instanceof LockScope scope ? scope.call(action) : action.run();
     }

@@ -5,9 +5,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import io.github.lockboot.LockTemplate.Action;
@@ -84,115 +82,92 @@ final class SingleFlight {
 
     <T> CompletableFuture<T> start(
             Supplier<? extends CompletionStage<@Nullable T>> cached, Supplier<? extends CompletionStage<T>> load) {
-        Flight<T> flight = new Flight<>(cached, load);
-        flight.await(flight::look, value -> {
-            since = Stopwatch.start();
-            flight.leadUnless(value);
-        });
-        return flight.result;
+        return new Flight<>(cached, load).start();
     }
 
-    /** Stages one after the other. One that fails ends them; cancelling the result cancels the one under way. */
+    /** Stages one after the other. Cancelling the result cancels the one under way. */
     private final class Flight<T> {
 
         private final Supplier<? extends CompletionStage<@Nullable T>> cached;
         private final Supplier<? extends CompletionStage<T>> load;
         private final CompletableFuture<T> result = new CompletableFuture<>();
-        private volatile @Nullable Future<?> underWay;
+        private volatile @Nullable CompletionStage<?> underWay;
 
         Flight(Supplier<? extends CompletionStage<@Nullable T>> cached, Supplier<? extends CompletionStage<T>> load) {
             this.cached = cached;
             this.load = load;
-            result.whenComplete((value, failure) -> cancelUnderWay());
+        }
+
+        CompletableFuture<T> start() {
+            return run(() -> look().thenCompose(value -> {
+                since = Stopwatch.start();
+                return leadUnless(value);
+            }));
+        }
+
+        private CompletionStage<T> leadUnless(@Nullable T value) {
+            return value != null
+                    ? CompletableFuture.completedFuture(value)
+                    : step(leadOrFollow(), "lead").thenComposeAsync(this::leadOrLookAgain, Futures.ELSEWHERE);
+        }
+
+        private CompletionStage<T> leadOrLookAgain(Optional<Lease> lead) {
+            if (lead.isPresent()) {
+                CompletableFuture<Lease> lease = CompletableFuture.completedFuture(lead.get());
+                Flight<T> loading = new Flight<>(cached, load);
+                return step(StageRun.of(lease, held -> loading.lookAndLoad(held), SingleFlight.this::end), "lead");
+            }
+            return look().thenCompose(value -> {
+                if (value == null) {
+                    failIfOver();
+                }
+                return leadUnless(value);
+            });
+        }
+
+        private CompletionStage<T> lookAndLoad(Lease lead) {
+            return LockScope.<CompletionStage<T>, RuntimeException>call(
+                    lead,
+                    () -> run(() -> look().thenCompose(found -> found != null
+                            ? CompletableFuture.completedFuture(found)
+                            : step(load.get(), "load").thenApply(SingleFlight.this::loaded))));
         }
 
         /** A stage of our own, to be cancelled: that of the cache may be shared with others. */
-        private CompletableFuture<@Nullable T> look() {
-            return requireStage(cached.get(), "cached")
-                    .thenApply(value -> value)
-                    .toCompletableFuture();
+        private CompletionStage<@Nullable T> look() {
+            CompletionStage<@Nullable T> looking =
+                    Objects.requireNonNull(cached.get(), "cached returned null for a stage");
+            return step(looking.thenApply(value -> value), "cached");
         }
 
-        private void leadUnless(@Nullable T value) {
-            if (value != null) {
-                result.complete(value);
-            } else {
-                await(SingleFlight.this::leadOrFollow, Futures.ELSEWHERE, this::leadOrLookAgain);
+        private CompletableFuture<T> run(Supplier<CompletionStage<T>> stages) {
+            result.whenComplete((value, failure) -> cancel(underWay));
+            CompletableFuture.completedFuture(true)
+                    .thenCompose(now -> stages.get())
+                    .whenComplete((value, failure) -> {
+                        if (failure == null) {
+                            result.complete(value);
+                        } else {
+                            result.completeExceptionally(Futures.unwrap(failure));
+                        }
+                    });
+            return result;
+        }
+
+        private <S extends CompletionStage<?>> S step(@Nullable S stage, String of) {
+            S begun = Objects.requireNonNull(stage, of + " returned null for a stage");
+            underWay = begun;
+            if (result.isDone()) {
+                cancel(begun);
             }
-        }
-
-        private void leadOrLookAgain(Optional<Lease> lead) {
-            if (lead.isEmpty()) {
-                await(this::look, value -> {
-                    if (value == null) {
-                        failIfOver();
-                    }
-                    leadUnless(value);
-                });
-                return;
-            }
-            await(
-                    () -> StageRun.<Lease, T>of(
-                            CompletableFuture.completedFuture(lead.get()),
-                            lease -> LockScope.<CompletionStage<T>, RuntimeException>call(lease, this::lookAndLoad),
-                            SingleFlight.this::end),
-                    result::complete);
-        }
-
-        private CompletionStage<T> lookAndLoad() {
-            Flight<T> leading = new Flight<>(cached, load);
-            leading.await(leading::look, found -> {
-                if (found != null) {
-                    leading.result.complete(found);
-                } else {
-                    leading.await(
-                            () -> requireStage(load.get(), "load"), value -> leading.result.complete(loaded(value)));
-                }
-            });
-            return leading.result;
-        }
-
-        private <V extends @Nullable Object> void await(
-                Supplier<? extends CompletionStage<V>> step, Consumer<? super V> next) {
-            await(step, Runnable::run, next);
-        }
-
-        private <V extends @Nullable Object> void await(
-                Supplier<? extends CompletionStage<V>> step, Executor where, Consumer<? super V> next) {
-            try {
-                CompletionStage<V> stage = step.get();
-                underWay = stage instanceof Future<?> future ? future : null;
-                stage.whenCompleteAsync((value, failure) -> goOn(value, failure, next), where);
-                if (result.isDone()) {
-                    cancelUnderWay();
-                }
-            } catch (Throwable failure) {
-                result.completeExceptionally(failure);
-            }
-        }
-
-        private <V extends @Nullable Object> void goOn(V value, @Nullable Throwable failure, Consumer<? super V> next) {
-            if (failure != null) {
-                result.completeExceptionally(Futures.unwrap(failure));
-                return;
-            }
-            try {
-                next.accept(value);
-            } catch (Throwable thrown) {
-                result.completeExceptionally(thrown);
-            }
+            return begun;
         }
 
         /** Does nothing to a stage that has completed. */
-        private void cancelUnderWay() {
-            Future<?> stage = underWay;
-            if (stage != null) {
-                stage.cancel(true);
+        private void cancel(@Nullable CompletionStage<?> stage) {
+            if (stage instanceof Future<?> future) {
+                future.cancel(true);
             }
-        }
-
-        private static <S> S requireStage(@Nullable S stage, String who) {
-            return Objects.requireNonNull(stage, who + " returned null for a stage");
         }
     }
 

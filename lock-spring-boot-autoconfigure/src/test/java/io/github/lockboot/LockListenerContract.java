@@ -192,6 +192,23 @@ public abstract class LockListenerContract {
     }
 
     @Test
+    void whoKnowsNothingOfFlightsIsToldThatTheWaitWasGivenUp() throws Exception {
+        CompletableFuture<String> told = new CompletableFuture<>();
+        Lease leader = registry.acquire("flight", PATIENT);
+        registry.addListener(new LockListener() {
+            @Override
+            public void abandoned(LockUse use, Duration waited) {
+                told.complete(use.name());
+            }
+        });
+        CompletableFuture<?> follower =
+                ((LockRuntime) registry).acquireOrFollowAsync(registry.get("flight"), PATIENT.waitTime());
+        ((LockRuntime) registry).complete(leader);
+        Actor.get(follower);
+        assertThat(Actor.get(told)).isEqualTo("flight");
+    }
+
+    @Test
     void aLossIsToldOnceAndNoRelease() {
         NamedLock lock = registry.get("lost");
         lock.lock();

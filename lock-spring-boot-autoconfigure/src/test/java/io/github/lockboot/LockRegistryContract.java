@@ -77,6 +77,32 @@ public abstract class LockRegistryContract {
     }
 
     @Nested
+    class Handles {
+
+        @Test
+        void aHandleKnowsItsOptionsAllOfThem() {
+            LockOptions asked = LockOptions.defaults().withGroup("order").withWaitTime(Duration.ofSeconds(7));
+            LockOptions options = registry().get(name, asked).options();
+            assertThat(options.group()).isEqualTo("order");
+            assertThat(options.waitTime()).isEqualTo(Duration.ofSeconds(7));
+            assertThat(options.ttl()).isEqualTo(lock().options().ttl()).isNotNull();
+            assertThat(options.renew()).isNotNull();
+            assertThat(registry().get(name, options).options()).isEqualTo(options);
+        }
+
+        @Test
+        void withoutOptionsThoseOfTheRegistryCount() throws Exception {
+            try (Lease lease = registry().acquire(name)) {
+                registry().tryAcquire(name + " 2").orElseThrow().close();
+                assertThat(lease.remainingLease())
+                        .isLessThanOrEqualTo(lock().options().ttl());
+            }
+            Actor.get(registry().acquireAsync(name)).close();
+            assertFree();
+        }
+    }
+
+    @Nested
     class Ownership {
 
         @Test

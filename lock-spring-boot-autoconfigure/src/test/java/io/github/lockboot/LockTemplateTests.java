@@ -45,6 +45,16 @@ class LockTemplateTests {
         }
 
         @Test
+        void anActionWithoutAResultRunsUnderTheLockToo() {
+            AtomicBoolean held = new AtomicBoolean();
+            template.executeWithoutResult("a", () -> held.set(lock.isHeldByCurrentThread()));
+            assertThat(held).isTrue();
+            assertThat(lock.isLocked()).isFalse();
+            assertThatExceptionOfType(LockLostException.class)
+                    .isThrownBy(() -> template.executeWithoutResult("a", () -> registry.expire("a")));
+        }
+
+        @Test
         void optionsAreThoseOfTheCall() {
             LockOptions options = LockOptions.defaults().withTtl(Duration.ofMinutes(9));
             assertThat(template.execute("a", options, lock::remainingLease)).isGreaterThan(Duration.ofMinutes(5));

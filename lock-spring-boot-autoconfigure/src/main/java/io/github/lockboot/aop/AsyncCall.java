@@ -6,6 +6,7 @@ import java.util.concurrent.CompletionStage;
 
 import io.github.lockboot.HeldLocks;
 import io.github.lockboot.LockSet;
+import io.github.lockboot.aop.LockDefinition.Needed;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
@@ -19,10 +20,10 @@ record AsyncCall(boolean waits) implements CallStrategy {
     @Override
     public Object invoke(LockedCall call, MethodInvocation invocation) {
         CompletableFuture<HeldLocks> taking;
-        List<NamedDefinition> needed;
+        List<Needed> needed;
         try {
             needed = call.needed(invocation);
-            List<LockSet.Wanted> locks = NamedDefinition.locks(needed, true);
+            List<LockSet.Wanted> locks = Needed.locks(needed, true);
             taking = waits ? CompletableFuture.completedFuture(LockSet.take(locks)) : LockSet.takeAsync(locks);
         } catch (RuntimeException refused) {
             return CompletableFuture.failedFuture(refused);
@@ -32,7 +33,7 @@ record AsyncCall(boolean waits) implements CallStrategy {
 
     @SuppressWarnings("unchecked") // a stage of whatever the method gives
     private static CompletionStage<@Nullable Object> stage(
-            LockedCall call, MethodInvocation invocation, List<NamedDefinition> needed, HeldLocks held) {
+            LockedCall call, MethodInvocation invocation, List<Needed> needed, HeldLocks held) {
         try {
             Object stage = call.run(invocation, needed, held);
             return stage != null ? (CompletionStage<@Nullable Object>) stage : CompletableFuture.completedFuture(null);

@@ -4,6 +4,7 @@ import java.util.List;
 
 import io.github.lockboot.HeldLocks;
 import io.github.lockboot.LockSet;
+import io.github.lockboot.aop.LockDefinition.Needed;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
@@ -21,8 +22,8 @@ final class BlockingCall implements CallStrategy {
     @Override
     @SuppressWarnings("NullAway") // what runs may return null, as its type argument says
     public @Nullable Object invoke(LockedCall call, MethodInvocation invocation) throws Throwable {
-        List<NamedDefinition> needed = call.needed(invocation);
-        HeldLocks held = LockSet.take(NamedDefinition.locks(needed, false));
+        List<Needed> needed = call.needed(invocation);
+        HeldLocks held = LockSet.take(Needed.locks(needed, false));
         if (!held.isEmpty() && isInTransaction()) {
             handOver(call, held);
             return call.run(invocation, needed, held);

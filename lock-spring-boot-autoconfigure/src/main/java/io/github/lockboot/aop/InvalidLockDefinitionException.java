@@ -25,13 +25,13 @@ public class InvalidLockDefinitionException extends IllegalStateException {
      *
      * @param method the annotated method
      * @param problem what is wrong with it
-     * @param mend what to write instead
+     * @param action what to write instead
      */
-    public record Finding(String method, String problem, String mend) {
+    public record Finding(String method, String problem, String action) {
 
         @Override
         public String toString() {
-            return method + ": " + problem + ": " + mend;
+            return method + ": " + problem + ": " + action;
         }
     }
 }

@@ -1,5 +1,7 @@
 package io.github.lockboot.aop;
 
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.function.Supplier;
 
@@ -41,16 +43,16 @@ record LockDefinition(
      *
      * @throws IllegalArgumentException if its arguments give no name
      */
-    void collect(Supplier<KeyContext> call, List<NamedDefinition> wanted) {
+    void collect(Supplier<KeyContext> call, List<Needed> needed) {
         if (condition != null && !condition.isMet(call.get())) {
             return;
         }
         if (perElement) {
             for (String element : key.get(0).evaluateElements(call.get())) {
-                wanted.add(new NamedDefinition(LockRegistry.nameOf(name, element), this));
+                needed.add(new Needed(LockRegistry.nameOf(name, element), this));
             }
         } else {
-            wanted.add(new NamedDefinition(lockName(call), this));
+            needed.add(new Needed(lockName(call), this));
         }
     }
 
@@ -63,13 +65,46 @@ record LockDefinition(
                 name, key.stream().map(each -> each.evaluate(context)).toArray(String[]::new));
     }
 
-    /** @param leased whether the hold belongs to the call, as that of a lock which is kept does in any case */
-    LockSet.Wanted lock(String lockName, boolean leased) {
+    private LockSet.Wanted lock(String lockName, boolean leased) {
         LockTemplate source = template.get();
         LockOptions timed = options.waitTime() != null ? options : options.withWaitTime(source.waitTime());
         LockRegistry locks = source.registry();
         NamedLock lock = locks.get(lockName, timed);
         boolean ofCall = leased || keep != null;
         return new LockSet.Wanted(lock, ofCall ? wait -> LockRuntime.acquireAsync(locks, lock, wait) : null, keep);
+    }
+
+    /** A lock that a call needs. */
+    record Needed(String name, LockDefinition definition) {
+
+        /** The same for all methods of the fleet. If two are equal, the one that is kept beyond the call comes first. */
+        private static final Comparator<Needed> GLOBAL_ORDER = Comparator.comparing(Needed::name)
+                .thenComparing(needed -> needed.definition.registry)
+                .thenComparing(needed -> needed.definition.keep == null);
+
+        /** In the order in which they must be taken, each once. */
+        static List<Needed> inOrder(List<Needed> needed) {
+            if (needed.size() < 2) {
+                return needed;
+            }
+            List<Needed> ordered = new ArrayList<>(needed.size());
+            needed.stream().sorted(GLOBAL_ORDER).forEach(next -> {
+                if (ordered.isEmpty() || !next.isSameAs(ordered.get(ordered.size() - 1))) {
+                    ordered.add(next);
+                }
+            });
+            return ordered;
+        }
+
+        private boolean isSameAs(Needed other) {
+            return name.equals(other.name) && definition.registry.equals(other.definition.registry);
+        }
+
+        /** @param leased whether the holds belong to the call; that of a lock which is kept does in any case */
+        static List<LockSet.Wanted> locks(List<Needed> needed, boolean leased) {
+            return needed.stream()
+                    .map(each -> each.definition.lock(each.name, leased))
+                    .toList();
+        }
     }
 }

@@ -8,6 +8,7 @@ import java.util.function.Supplier;
 import io.github.lockboot.HeldLocks;
 import io.github.lockboot.LockContext;
 import io.github.lockboot.LockNotAcquiredException;
+import io.github.lockboot.aop.LockDefinition.Needed;
 import io.github.lockboot.aop.key.KeyContext;
 import org.aopalliance.intercept.MethodInvocation;
 import org.apache.commons.logging.Log;
@@ -59,24 +60,24 @@ final class LockedCall {
     }
 
     /** @throws IllegalArgumentException if the arguments of this call give no name */
-    List<NamedDefinition> needed(MethodInvocation invocation) {
+    List<Needed> needed(MethodInvocation invocation) {
         return needed(invocation.getThis(), invocation.getArguments());
     }
 
     /** The locks that a call needs, in the order in which they must be taken. */
-    List<NamedDefinition> needed(@Nullable Object target, @Nullable Object[] args) {
+    List<Needed> needed(@Nullable Object target, @Nullable Object[] args) {
         Supplier<KeyContext> context = () -> new KeyContext(shared, method.variables(), target, args);
-        List<NamedDefinition> needed = new ArrayList<>(definitions.size());
+        List<Needed> needed = new ArrayList<>(definitions.size());
         for (LockDefinition definition : definitions) {
             definition.collect(context, needed);
         }
-        return NamedDefinition.inOrder(needed);
+        return Needed.inOrder(needed);
     }
 
     /** Runs the method's body under its locks, or finds the answer to a refusal. */
     @SuppressWarnings("NullAway") // what runs may return null, as its type argument says
     @Nullable
-    Object run(MethodInvocation invocation, List<NamedDefinition> needed, HeldLocks held) throws Throwable {
+    Object run(MethodInvocation invocation, List<Needed> needed, HeldLocks held) throws Throwable {
         LockNotAcquiredException refusal = held.refusal();
         if (refusal != null) {
             return needed.get(held.refusedAt()).definition().contention().resolve(invocation, refusal);

@@ -5,6 +5,7 @@ import java.util.List;
 import io.github.lockboot.HeldLocks;
 import io.github.lockboot.LockContext;
 import io.github.lockboot.LockSet;
+import io.github.lockboot.aop.LockDefinition.Needed;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
@@ -27,8 +28,8 @@ final class ReactiveCall implements CallStrategy {
     @Override
     public Object invoke(LockedCall call, MethodInvocation invocation) {
         Mono<Taken> taking = Mono.defer(() -> {
-                    List<NamedDefinition> needed = call.needed(invocation);
-                    return Mono.fromFuture(LockSet.takeAsync(NamedDefinition.locks(needed, true)))
+                    List<Needed> needed = call.needed(invocation);
+                    return Mono.fromFuture(LockSet.takeAsync(Needed.locks(needed, true)))
                             .map(held -> new Taken(needed, held));
                 })
                 .doOnDiscard(HeldLocks.class, held -> held.releaseLater(false));
@@ -40,7 +41,7 @@ final class ReactiveCall implements CallStrategy {
     }
 
     /** What a call needs, and what came of taking it. */
-    private record Taken(List<NamedDefinition> needed, HeldLocks held) {}
+    private record Taken(List<Needed> needed, HeldLocks held) {}
 
     private static Context tell(Context context, Taken taken) {
         LockContext innermost = taken.held.innermost();

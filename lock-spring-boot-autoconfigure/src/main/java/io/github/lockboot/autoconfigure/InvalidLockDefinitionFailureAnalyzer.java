@@ -15,7 +15,7 @@ class InvalidLockDefinitionFailureAnalyzer extends AbstractFailureAnalyzer<Inval
         return new FailureAnalysis(
                 "Methods annotated with @DistributedLock cannot be locked as written:\n\n"
                         + list(cause, Finding::problem),
-                "Change them:\n\n" + list(cause, Finding::mend),
+                "Change them:\n\n" + list(cause, Finding::action),
                 cause);
     }
 

@@ -10,6 +10,7 @@ import java.util.UUID;
 
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.Fuzz;
+import io.github.lockboot.aop.LockDefinition.Needed;
 import io.github.lockboot.internal.LockNames;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -135,7 +136,7 @@ class KeyFuzzTests {
 
     private List<String> names(String name, @Nullable Object... args) {
         return source.callOf(METHODS.get(name), Keys.class).needed(target, args).stream()
-                .map(NamedDefinition::name)
+                .map(Needed::name)
                 .toList();
     }
 

@@ -98,7 +98,7 @@ public record Connections(
                         watch -> {},
                         () -> {});
             }
-            SocketWatchdog watchdog = new SocketWatchdog();
+            SocketWatchdog watchdog = new SocketWatchdog(timer::nanoTime);
             OwnConnection own = new OwnConnection(lettuce, commandTimeout, watchdog);
             TopologyRefresh topology = TopologyRefresh.over(watchdog, commandTimeout.toNanos(), timer, workers);
             return new Connections(

@@ -7,6 +7,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 
 import io.lettuce.core.protocol.CommandHandler;
@@ -28,6 +29,11 @@ import io.netty.channel.ChannelPromise;
 final class SocketWatchdog {
 
     private final Map<Channel, PendingReply> open = new ConcurrentHashMap<>();
+    private final LongSupplier nanoTime;
+
+    SocketWatchdog(LongSupplier nanoTime) {
+        this.nanoTime = nanoTime;
+    }
 
     /** Has Lettuce report its sockets here, after what the application wants done with them. */
     NettyCustomizer reportedAfter(NettyCustomizer application) {
@@ -41,7 +47,7 @@ final class SocketWatchdog {
             @Override
             public void afterChannelInitialized(Channel channel) {
                 application.afterChannelInitialized(channel);
-                PendingReply pending = new PendingReply();
+                PendingReply pending = new PendingReply(nanoTime);
                 channel.pipeline().addFirst(pending);
                 open.put(channel, pending);
                 channel.closeFuture().addListener(closed -> open.remove(channel));
@@ -51,7 +57,7 @@ final class SocketWatchdog {
 
     /** Closes those to servers that have owed an answer for this long, on whichever socket, and sent nothing there. */
     void closeSilent(long nanos) {
-        long now = System.nanoTime();
+        long now = nanoTime.getAsLong();
         Set<SocketAddress> silent = open.entrySet().stream()
                 .filter(each -> each.getValue().isOwedFor(nanos, now))
                 .map(each -> each.getKey().remoteAddress())
@@ -69,8 +75,13 @@ final class SocketWatchdog {
     /** Since when a server owes its first answer; written by the socket's own thread. */
     private static final class PendingReply extends ChannelDuplexHandler {
 
+        private final LongSupplier nanoTime;
         private volatile boolean owed;
         private volatile long since;
+
+        PendingReply(LongSupplier nanoTime) {
+            this.nanoTime = nanoTime;
+        }
 
         boolean isOwedFor(long nanos, long now) {
             return owed && now - since >= nanos;
@@ -79,7 +90,7 @@ final class SocketWatchdog {
         @Override
         public void write(ChannelHandlerContext context, Object bytes, ChannelPromise written) throws Exception {
             if (!owed) {
-                since = System.nanoTime();
+                since = nanoTime.getAsLong();
                 owed = true;
             }
             super.write(context, bytes, written);

@@ -15,7 +15,8 @@ class OwnConnectionTests {
 
     private final LettuceConnectionFactory application =
             new LettuceConnectionFactory(new RedisStandaloneConfiguration("redis.example.org", 6380));
-    private final OwnConnection own = new OwnConnection(application, Duration.ofSeconds(1), new SocketWatchdog());
+    private final OwnConnection own =
+            new OwnConnection(application, Duration.ofSeconds(1), new SocketWatchdog(System::nanoTime));
 
     @BeforeEach
     void start() {
