@@ -54,7 +54,7 @@ public interface LockRuntime extends LockRegistry {
      */
     void complete(Lease lease);
 
-    /** A listener that tells waits of followers from those that were given up. */
+    /** A listener that distinguishes waits of followers from those that were given up. */
     interface Listener extends LockListener {
 
         /**
@@ -66,9 +66,9 @@ public interface LockRuntime extends LockRegistry {
         void followed(LockUse use, Duration waited);
 
         /**
-         * Tells a listener of any kind.
+         * Calls a listener of any kind.
          *
-         * @param listener to be told
+         * @param listener called
          * @param use what it is about
          * @param waited since it was requested
          */

@@ -3,7 +3,12 @@ package io.github.lockboot;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ForkJoinPool;
@@ -17,6 +22,8 @@ import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import static com.tngtech.archunit.core.domain.JavaModifier.PUBLIC;
@@ -92,6 +99,39 @@ class PackageRulesTests {
     @Test
     void packagesHaveNoCycles() {
         slices().matching(BASE + ".(*)..").should().beFreeOfCycles().check(MAIN);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {BASE, INTERNAL, REGISTRY, AOP, KEY})
+    void aPackageHasAtMost25TypesAndNoCircleOfMoreThanFive(String packageName) {
+        Map<String, Set<String>> uses = new TreeMap<>();
+        MAIN.stream()
+                .filter(type -> type.getPackageName().equals(packageName))
+                .forEach(type -> type.getDirectDependenciesFromSelf().stream()
+                        .map(dependency -> dependency.getTargetClass().getBaseComponentType())
+                        .filter(target -> target.getPackageName().equals(packageName))
+                        .forEach(target -> uses.computeIfAbsent(topLevel(type), absent -> new TreeSet<>())
+                                .add(topLevel(target))));
+        assertThat(uses).hasSizeLessThanOrEqualTo(25);
+        for (String type : uses.keySet()) {
+            Set<String> circle = usedBy(type, uses);
+            circle.removeIf(other -> !usedBy(other, uses).contains(type));
+            assertThat(circle).hasSizeLessThanOrEqualTo(5);
+        }
+    }
+
+    private static String topLevel(JavaClass type) {
+        return type.getName().replaceAll("[$].*", "");
+    }
+
+    /** Directly or not. */
+    private static Set<String> usedBy(String type, Map<String, Set<String>> uses) {
+        Set<String> found = new TreeSet<>();
+        Deque<String> open = new ArrayDeque<>(Set.of(type));
+        while (!open.isEmpty()) {
+            uses.getOrDefault(open.pop(), Set.of()).stream().filter(found::add).forEach(open::push);
+        }
+        return found;
     }
 
     @Test

@@ -88,7 +88,7 @@ public final class KeyExpressionParser {
         }
         if (KeyExpression.isPlus(node)) {
             if (isNumber(node.getChild(0), variables) && isNumber(node.getChild(1), variables)) {
-                find.accept(KeyExpression.ADDITION, KeyExpression.mendOfAddition(node));
+                find.accept(KeyExpression.ADDITION, KeyExpression.remedyOfAddition(node));
             }
         } else if (!(node instanceof Ternary || node instanceof Elvis)) {
             find.accept(
