@@ -60,7 +60,7 @@ public interface LockRuntime extends LockRegistry {
         /**
          * A holder has {@linkplain LockRuntime#complete completed} what the lock was wanted for: the wait ended without the lock.
          *
-         * @param use what it is about
+         * @param use the use of the lock
          * @param waited since it was requested
          */
         void followed(LockUse use, Duration waited);
@@ -69,7 +69,7 @@ public interface LockRuntime extends LockRegistry {
          * Calls a listener of any kind.
          *
          * @param listener called
-         * @param use what it is about
+         * @param use the use of the lock
          * @param waited since it was requested
          */
         static void followed(LockListener listener, LockUse use, Duration waited) {
