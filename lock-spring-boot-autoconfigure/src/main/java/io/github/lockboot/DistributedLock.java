@@ -26,7 +26,7 @@ import java.lang.annotation.Target;
  * then stands for it, its attributes passed on by {@code @AliasFor}. Several on one method are all taken, in the order of
  * the locks' names whatever the order in the source, so that two methods never wait for each other in a circle, and
  * released in reverse. Each counts its wait from the beginning of the call. If one is lost while another is waited for, all are
- * given back and taken anew; without time for that the caller gets a {@link LockLostException} and the method does not run. A call
+ * released and taken again; without time for that the caller gets a {@link LockLostException} and the method does not run. A call
  * from within the same bean does not pass the proxy and is not locked.
  *
  * <p><b>Transactions.</b> The lock is taken before a transaction of the same method begins and released after it has ended.
@@ -40,13 +40,13 @@ import java.lang.annotation.Target;
  * locks once per subscription. With {@code @Async} the lock covers the work, not the submit: lock and body are on the
  * executor's thread. What counts is the type that the bean's class gives the method, type parameters resolved.
  *
- * <p>Every other method is locked until it returns. So one that returns work of later is refused at start: a {@code Future},
+ * <p>Every other method is locked until it returns. A method whose result is work that runs later is refused at start: a {@code Future},
  * {@code Supplier}, {@code Callable}, {@code Stream} or {@code Iterator}, or an asynchronous result of Spring MVC. If such work,
  * a stage or a publisher comes out of a method that declares {@code Object} or an interface, the caller gets an
  * {@link IllegalStateException} that says what to declare; the method has run then. {@code Supplier}, {@code Callable} and
  * {@code Iterator} are recognized only where they are declared.
  *
- * <p>Inside the method {@link LockContext} tells about the lock, and a parameter with {@link FencingToken} gets its token.
+ * <p>Inside the method {@link LockContext} gives access to the lock, and a parameter with {@link FencingToken} gets its token.
  */
 @Target({ElementType.METHOD, ElementType.TYPE})
 @Retention(RetentionPolicy.RUNTIME)

@@ -8,7 +8,7 @@ import java.util.concurrent.TimeUnit;
 import io.github.lockboot.internal.Futures;
 
 /**
- * A hold that belongs to whoever has this object, not to a thread: for asynchronous results, reactive code and hand-over
+ * A hold that belongs to the owner of this object, not to a thread: for asynchronous results, reactive code and hand-over
  * between threads. Not reentrant: acquiring the same name again waits, even on the same thread.
  *
  * <p>It is renewed, can be lost and carries a fencing token like every hold (see {@link NamedLock}). All methods may be
@@ -32,7 +32,7 @@ public interface Lease extends AutoCloseable {
      * Has the callback run once if the lease is lost, at once if that has happened already; not at all if it is closed
      * first. The callback runs on a thread of the registry; what it throws is logged.
      *
-     * @param callback told of the loss
+     * @param callback runs after the loss
      */
     void onLost(Runnable callback);
 

@@ -5,7 +5,7 @@ import java.time.Duration;
 import io.github.lockboot.internal.LockNames;
 
 /**
- * The lock was not acquired although Redis answered. Somebody else held it until the wait ended: this is contention. Or the thread
+ * The lock was not acquired although Redis answered. Another held it until the wait ended: this is contention. Or the thread
  * was interrupted before or during the wait, whether or not anybody held it: then the cause is an {@link InterruptedException}
  * and the thread's interrupt flag is set.
  */
@@ -32,7 +32,7 @@ public class LockNotAcquiredException extends LockException {
     }
 
     /**
-     * For a wait that ended by an interrupt in a place that cannot throw {@link InterruptedException}; whoever throws it
+     * For a wait that ended by an interrupt in a place that cannot throw {@link InterruptedException}; the code that throws it
      * has set the thread's interrupt flag again.
      *
      * @param lockName of the lock, without the key prefix

@@ -66,8 +66,8 @@ public interface LockRegistry {
      *
      * <p>{@code lock} waits without limit for each in turn, {@code tryLock(time, unit)} has one deadline for all, and
      * {@code tryLock} asks for each once. Whatever ends the taking, be it another's hold, an interrupt or a failure, those taken
-     * before are given back first. When a lease runs out while another of the locks is waited for, they are all given back and
-     * taken anew. Taken again by the same thread, each counts up.
+     * before are given back first. When a lease runs out while another of the locks is waited for, they are all released and
+     * taken again. Taken again by the same thread, each counts up.
      *
      * <p>{@code unlock} gives all back, in reverse order, also if one of them was lost, and then throws its
      * {@link LockLostException}; if several went wrong the others are suppressed exceptions of the first. Conditions are not

@@ -54,22 +54,22 @@ public interface LockRuntime extends LockRegistry {
      */
     void complete(Lease lease);
 
-    /** A listener that tells waits of followers from those that were given up. */
+    /** A listener that distinguishes waits of followers from those that were given up. */
     interface Listener extends LockListener {
 
         /**
          * A holder has {@linkplain LockRuntime#complete completed} what the lock was wanted for: the wait ended without the lock.
          *
-         * @param use what it is about
+         * @param use the use of the lock
          * @param waited since it was requested
          */
         void followed(LockUse use, Duration waited);
 
         /**
-         * Tells a listener of any kind.
+         * Calls a listener of any kind.
          *
-         * @param listener to be told
-         * @param use what it is about
+         * @param listener called
+         * @param use the use of the lock
          * @param waited since it was requested
          */
         static void followed(LockListener listener, LockUse use, Duration waited) {

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * annotation take locks. Not for applications.
  *
  * <p>A lease may run out while the next lock is waited for. So when all have been taken all must still be held, or everything is
- * given back and taken anew, as long as there is time.
+ * released and taken again, as long as there is time.
  */
 public final class LockSet {
 
@@ -81,7 +81,7 @@ public final class LockSet {
      * @param wanted in the order in which they are taken
      * @return the locks, or a refusal if another held one of them
      * @throws LockNotAcquiredException if the thread was interrupted, which is no contention; its flag is set again
-     * @throws LockLostException if one was lost on the way and there is no time to take all anew
+     * @throws LockLostException if one was lost on the way and there is no time to take all again
      * @throws LockUnavailableException if Redis could not be asked
      */
     public static HeldLocks take(List<Wanted> wanted) {
@@ -198,7 +198,7 @@ public final class LockSet {
                 ? null
                 : held.findLoss("before all locks of the call were held, so the method has not run");
         if (lost != null) {
-            return giveBack(lost).thenApply(none -> takeAnew(lost));
+            return giveBack(lost).thenApply(none -> takeAgain(lost));
         }
         if (!result.complete(held)) {
             held.releaseLater(false);
@@ -206,7 +206,7 @@ public final class LockSet {
         return DECIDED;
     }
 
-    private boolean takeAnew(LockLostException lost) {
+    private boolean takeAgain(LockLostException lost) {
         waited = since.elapsed();
         if (untimed == null && wanted.stream().anyMatch(next -> leftOf(next).isZero())) {
             result.completeExceptionally(lost);

@@ -205,14 +205,14 @@ public class LockTemplate {
     /**
      * Has something slow done once, however many callers of the fleet want it at the same time: {@code cached} looks into a
      * cache that all of them share; where that is empty the first caller leads and runs {@code load}, the others wait until
-     * it has and look again. They are told all at once, and take no lock.
+     * it has and look again. All of them continue at once, and take no lock.
      *
      * <pre>{@code
      * Token token = template.singleFlight("token:" + app, () -> cache.get(app), () -> cache.put(app, api.fetchToken(app)));
      * }</pre>
      *
      * <p>If {@code load} fails, its caller gets the exception and exactly one of those who wait leads next; so too if the
-     * leader dies, once its lease has ended. Who finds the cache empty again tries again. All of this ends with the wait time
+     * leader dies, once its lease has ended. A caller that finds the cache still empty tries again. All of this ends with the wait time
      * of the options: zero leads or is refused at once. The lease is the options' too, and renewed where they say so.
      *
      * <p>A flight is no lock of that name: in Redis, and in exceptions, its name is {@code flight:<name>}. It is not reentrant,

@@ -5,8 +5,8 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One use of a lock, from the request to its end: a wait, and the hold it may lead to. A {@link LockListener} is told of each
- * step with the same object. Taking the lock again on the thread that holds it is no use of its own.
+ * One use of a lock, from the request to its end: a wait, and the hold it may lead to. A {@link LockListener} receives the
+ * same object with each step. Taking the lock again on the thread that holds it is no use of its own.
  *
  * <p>Its text form holds a digest of the name. All methods may be called from any thread, at any time.
  */
@@ -15,7 +15,7 @@ public interface LockUse {
     /** {@return the name of the lock, key included} It may be personal data: tag no metric with it, and keep it out of logs. */
     String name();
 
-    /** {@return what kind of lock it is ({@link LockOptions#group()}); null when nobody said} */
+    /** {@return what kind of lock it is ({@link LockOptions#group()}); null when not set} */
     @Nullable
     String group();
 

@@ -12,7 +12,7 @@ import java.util.concurrent.locks.Lock;
  * the thread that took it and is reentrant: taking the lock again counts up in this JVM and costs no command.
  *
  * <p>Every hold has a lease. It is renewed in the background unless renewal is off, and it can still be lost: the
- * process was paused for longer than the lease, Redis was out of reach, somebody deleted the key. The holder knows by
+ * process was paused for longer than the lease, Redis was out of reach, the key was deleted. The holder knows by
  * its own monotonic clock, earlier than anybody else is given the lock: from then on {@link #isHeldByCurrentThread()}
  * is false, the callbacks of {@link #onLost} have been handed over for execution, and {@link #unlock()} throws
  * {@link LockLostException}.
@@ -53,7 +53,7 @@ public interface NamedLock extends Lock {
     void lockInterruptibly() throws InterruptedException;
 
     /**
-     * Takes the lock if it is free or already mine, asking Redis once and waiting for nobody. It does not queue, so beside
+     * Takes the lock if it is free or already mine, asking Redis once, without waiting. It does not queue, so beside
      * busy waiters it may fail for ever. An interrupt neither stops it nor is lost.
      *
      * @return false if another holds the lock or waits for it
@@ -65,7 +65,7 @@ public interface NamedLock extends Lock {
     /**
      * Takes the lock: at once if it is free, and without asking Redis if the current thread holds it; else waits at most the
      * given time in all. A time of zero or less is a single attempt, as {@link #tryLock()}. The wait ends when its time is over,
-     * but not before Redis has answered once, which takes at most its command timeout: until then nobody knows whether another
+     * but not before Redis has answered once, which takes at most its command timeout: until then it is unknown whether another
      * holds the lock.
      *
      * @return false if the time passed first
@@ -110,7 +110,7 @@ public interface NamedLock extends Lock {
     /**
      * One of the current thread's holds as an object: closing it gives up that hold, once, on whatever thread, instead of
      * {@link #unlock()}. All else stays: the hold is the thread's, reentrant, and counted by {@link #getHoldCount()}. For what ends
-     * on a thread that nobody can choose, such as a transaction.
+     * on a thread that the caller cannot choose, such as a transaction.
      *
      * @return a hold of the current thread; a hold that is closed later keeps its limit on how long it may take
      * @throws IllegalMonitorStateException if the current thread does not hold the lock
@@ -151,7 +151,7 @@ public interface NamedLock extends Lock {
      * Has the callback run once if the current thread's hold is lost; not at all if it is released. The callback runs on a
      * thread of the registry; what it throws is logged.
      *
-     * @param callback told of the loss
+     * @param callback runs after the loss
      * @throws IllegalMonitorStateException if the current thread does not hold the lock
      * @throws LockLostException if it has lost it already
      */

@@ -186,7 +186,7 @@ final class SingleFlight {
         if (registry instanceof LockRuntime runtime) {
             return runtime.acquireOrFollowAsync(lock, left);
         }
-        CompletableFuture<Lease> acquiring = registry.acquireAsync(name, options.withWaitTime(left));
+        CompletableFuture<Lease> acquiring = LockRuntime.acquireAsync(registry, lock, left);
         CompletableFuture<Optional<Lease>> lead = new CompletableFuture<>();
         acquiring.whenComplete((lease, failure) -> {
             if (failure != null) {

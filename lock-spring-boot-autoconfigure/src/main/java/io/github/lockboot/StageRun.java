@@ -29,7 +29,7 @@ final class StageRun<H, T extends @Nullable Object> {
         this.release = release;
     }
 
-    /** @param release of a hold, told whether the action succeeded; does not block */
+    /** @param release releases a hold after success or failure, without blocking */
     static <H, T extends @Nullable Object> CompletableFuture<T> of(
             CompletableFuture<H> acquiring,
             Function<H, ? extends CompletionStage<T>> action,

@@ -4,7 +4,7 @@ import io.github.lockboot.internal.LockNames;
 
 /**
  * A guarded resource refused a write, because its fencing token is smaller than the largest it has seen: the lock has been
- * given to another since. Nothing was written; whoever holds the lock now has the say.
+ * given to another since. Nothing was written; the present holder decides.
  */
 public class StaleTokenException extends LockException {
 

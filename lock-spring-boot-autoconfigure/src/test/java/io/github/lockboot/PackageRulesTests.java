@@ -5,20 +5,17 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ForkJoinPool;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import com.tngtech.archunit.base.DescribedPredicate;
-import com.tngtech.archunit.core.domain.Dependency;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaMethodCall;
@@ -26,6 +23,8 @@ import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import static com.tngtech.archunit.core.domain.JavaModifier.PUBLIC;
@@ -149,6 +148,43 @@ class PackageRulesTests {
         slices().matching(BASE + ".(**)").should().beFreeOfCycles().check(MAIN);
     }
 
+    @ParameterizedTest
+    @MethodSource("packages")
+    void aPackageHasAtMost25TypesAndNoCircleOfMoreThanFive(String packageName) {
+        Map<String, Set<String>> uses = new TreeMap<>();
+        MAIN.stream()
+                .filter(type -> type.getPackageName().equals(packageName))
+                .forEach(type -> type.getDirectDependenciesFromSelf().stream()
+                        .map(dependency -> dependency.getTargetClass().getBaseComponentType())
+                        .filter(target -> target.getPackageName().equals(packageName))
+                        .forEach(target -> uses.computeIfAbsent(topLevel(type), absent -> new TreeSet<>())
+                                .add(topLevel(target))));
+        assertThat(uses).hasSizeLessThanOrEqualTo(25);
+        for (String type : uses.keySet()) {
+            Set<String> circle = usedBy(type, uses);
+            circle.removeIf(other -> !usedBy(other, uses).contains(type));
+            assertThat(circle).hasSizeLessThanOrEqualTo(5);
+        }
+    }
+
+    static Stream<String> packages() {
+        return MAIN.stream().map(JavaClass::getPackageName).distinct();
+    }
+
+    private static String topLevel(JavaClass type) {
+        return type.getName().replaceAll("[$].*", "");
+    }
+
+    /** Directly or not. */
+    private static Set<String> usedBy(String type, Map<String, Set<String>> uses) {
+        Set<String> found = new TreeSet<>();
+        Deque<String> open = new ArrayDeque<>(Set.of(type));
+        while (!open.isEmpty()) {
+            uses.getOrDefault(open.pop(), Set.of()).stream().filter(found::add).forEach(open::push);
+        }
+        return found;
+    }
+
     @Test
     void locksInMemoryNeedNothingOfSpringButItsLogging() {
         noClasses()
@@ -236,62 +272,6 @@ class PackageRulesTests {
                 || owner.isAssignableTo(CompletableFuture.class)
                         && Set.of("orTimeout", "completeOnTimeout", "delayedExecutor")
                                 .contains(name);
-    }
-
-    @Test
-    void noPackageHasMoreThanTwentyFiveTypes() {
-        Map<String, Long> types = MAIN.stream()
-                .filter(type -> type.isTopLevelClass() && !type.getSimpleName().equals("package-info"))
-                .collect(Collectors.groupingBy(JavaClass::getPackageName, TreeMap::new, Collectors.counting()));
-        assertThat(types)
-                .isNotEmpty()
-                .allSatisfy((name, count) -> assertThat(count).isLessThanOrEqualTo(25));
-    }
-
-    @Test
-    void noMoreThanFiveTypesOfAPackageKnowEachOtherInACircle() {
-        Map<JavaClass, Set<JavaClass>> known = new HashMap<>();
-        for (JavaClass type : MAIN) {
-            JavaClass from = topLevel(type);
-            for (Dependency dependency : type.getDirectDependenciesFromSelf()) {
-                JavaClass to = topLevel(dependency.getTargetClass().getBaseComponentType());
-                if (!from.equals(to) && from.getPackageName().equals(to.getPackageName())) {
-                    known.computeIfAbsent(from, none -> new HashSet<>()).add(to);
-                }
-            }
-        }
-        Map<JavaClass, Set<JavaClass>> reached = new HashMap<>();
-        known.keySet().forEach(type -> reached.put(type, reachedFrom(type, known)));
-        assertThat(known.keySet())
-                .isNotEmpty()
-                .allSatisfy(type -> assertThat(reached.get(type).stream()
-                                .filter(other ->
-                                        reached.getOrDefault(other, Set.of()).contains(type))
-                                .map(JavaClass::getSimpleName)
-                                .distinct()
-                                .sorted())
-                        .as("circle of %s", type.getSimpleName())
-                        .hasSizeLessThanOrEqualTo(5));
-    }
-
-    private static JavaClass topLevel(JavaClass type) {
-        JavaClass outer = type;
-        while (outer.getEnclosingClass().isPresent()) {
-            outer = outer.getEnclosingClass().get();
-        }
-        return outer;
-    }
-
-    private static Set<JavaClass> reachedFrom(JavaClass start, Map<JavaClass, Set<JavaClass>> known) {
-        Set<JavaClass> reached = new HashSet<>();
-        Deque<JavaClass> open = new ArrayDeque<>(known.get(start));
-        while (!open.isEmpty()) {
-            JavaClass next = open.pop();
-            if (reached.add(next)) {
-                open.addAll(known.getOrDefault(next, Set.of()));
-            }
-        }
-        return reached;
     }
 
     /** It is the application's, and may be full of tasks that wait for a lock. */

@@ -6,6 +6,7 @@ import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
@@ -15,6 +16,8 @@ import java.util.stream.Collectors;
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.aop.InvalidLockDefinitionException.Finding;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
 import org.springframework.beans.BeansException;
@@ -28,6 +31,8 @@ import org.springframework.util.ClassUtils;
  * {@link DistributedLock} methods, those of lazy beans included.
  */
 public final class DistributedLockValidator implements SmartInitializingSingleton {
+
+    private static final Log log = LogFactory.getLog(DistributedLockValidator.class);
 
     private final DistributedLockAdvisor advisor;
     private final ConfigurableListableBeanFactory beanFactory;
@@ -68,9 +73,25 @@ public final class DistributedLockValidator implements SmartInitializingSingleto
         if (!findings.isEmpty()) {
             throw new InvalidLockDefinitionException(findings);
         }
-        UnusedOverrides.log(
-                overridden.keySet(),
-                options.stream().map(LockOptions::group).collect(Collectors.toCollection(TreeSet::new)));
+        Set<String> groups = options.stream().map(LockOptions::group).collect(Collectors.toCollection(TreeSet::new));
+        overridden.keySet().stream()
+                .filter(group -> !groups.contains(group))
+                .forEach(group -> logUnused(group, groups));
+    }
+
+    /** Code may have the group, which is not known before it runs. */
+    private static void logUnused(String group, Set<String> groups) {
+        String unused = "lock.locks.[" + group + "] is for no @DistributedLock here";
+        groups.stream()
+                .filter(used -> lettersOf(used).equals(lettersOf(group)) || used.endsWith("." + group))
+                .findFirst()
+                .ifPresentOrElse(
+                        used -> log.warn(unused + "; did you mean lock.locks.[" + used + "]?"),
+                        () -> log.info(unused + ", so it is only for LockOptions.withGroup(\"" + group + "\")"));
+    }
+
+    private static String lettersOf(String text) {
+        return text.toLowerCase(Locale.ROOT).replaceAll("[^\\p{L}\\p{N}]", "");
     }
 
     private @Nullable Class<?> targetClass(String beanName) {

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.ReactiveAdapter;
 
 /**
- * Work that is done after the method has returned that is locked only until then. A declared type tells at the start; behind
- * {@code Object} or an interface the work is seen once it has been returned.
+ * Recognizes results whose work goes on after the method, and so its lock, has ended. A declared type shows it at the start; behind
+ * {@code Object} or an interface it shows when the method has returned.
  */
 final class LaterResult {
 
@@ -48,7 +48,7 @@ final class LaterResult {
 
     private LaterResult() {}
 
-    /** @return null if a result of that declared type is there when the method returns, as far as the type tells */
+    /** @return null if a result of that declared type is there when the method returns, as far as the type shows */
     static @Nullable String insteadOf(Class<?> declared) {
         return find(declared, declared.isInterface() ? WORK_OF_INTERFACES : WORK);
     }

@@ -14,7 +14,7 @@ import org.springframework.util.ReflectionUtils;
 
 /**
  * Where the annotations of a method are found: on it, on what it overrides or implements, on its class, on what that extends
- * or implements. The first of these that has any has the say.
+ * or implements. The first place that declares one wins.
  */
 final class LockAnnotations {
 

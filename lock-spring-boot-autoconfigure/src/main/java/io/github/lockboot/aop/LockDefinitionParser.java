@@ -75,7 +75,7 @@ record LockDefinitionParser(
         for (String text : annotation.key()) {
             String resolved = resolve("key", text);
             KeyExpression expression =
-                    resolved != null ? expressions.parseKey(method.variables(), resolved, findings::add) : null;
+                    resolved != null ? expressions.parse(method.variables(), "key", resolved, findings::add) : null;
             if (expression != null) {
                 key.add(expression);
             }
@@ -85,7 +85,7 @@ record LockDefinitionParser(
 
     private @Nullable KeyExpression condition() {
         String resolved = annotation.condition().isEmpty() ? null : resolve("condition", annotation.condition());
-        return resolved != null ? expressions.parseCondition(method.variables(), resolved, findings::add) : null;
+        return resolved != null ? expressions.parse(method.variables(), "condition", resolved, findings::add) : null;
     }
 
     private @Nullable Keep keep() {

@@ -8,7 +8,7 @@ import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotationMetadata;
 
 /**
- * Sees to it that something makes proxies: without aspectjweaver, Spring Boot alone may register nothing that does, and the
+ * Registers what makes proxies: without aspectjweaver, Spring Boot alone may register nothing that does, and the
  * annotation would silently mean nothing. Proxies are made of the class unless
  * {@code spring.aop.proxy-target-class=false}, as everywhere in Spring Boot.
  */

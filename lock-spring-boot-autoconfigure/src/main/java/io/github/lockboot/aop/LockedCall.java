@@ -32,7 +32,7 @@ final class LockedCall {
 
     /**
      * @param tokenParameter the position of the parameter that receives the fencing token; null if there is none
-     * @param mayHideWork whether the method is locked until it returns, and what it returns may be work of later
+     * @param mayHideWork whether the method is locked until it returns, and its result may be work that runs later
      * @param shared whose bean resolver, accessors and their caches expressions use
      */
     LockedCall(

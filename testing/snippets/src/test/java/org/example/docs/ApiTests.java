@@ -83,7 +83,7 @@ class ApiTests extends OnRedis {
         }
         // end::lease
         assertThat(imported.get(60, TimeUnit.SECONDS)).isPositive();
-        registry.acquire("import", LockOptions.defaults()).close();
+        registry.acquire("import").close();
     }
 
     @Test

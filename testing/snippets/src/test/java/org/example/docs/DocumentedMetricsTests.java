@@ -12,7 +12,6 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 import com.jayway.jsonpath.JsonPath;
-import io.github.lockboot.LockOptions;
 import io.github.lockboot.memory.MemoryLockRegistry;
 import io.github.lockboot.observability.LockMetrics;
 import io.github.lockboot.observability.LockObservation;
@@ -36,7 +35,7 @@ class DocumentedMetricsTests {
     void useALock() throws Exception {
         MemoryLockRegistry locks = new MemoryLockRegistry();
         locks.addListener(new LockMetrics(prometheus));
-        locks.acquire("a", LockOptions.defaults()).close();
+        locks.acquire("a").close();
     }
 
     private Set<String> meters() {

@@ -67,7 +67,7 @@ class FencingTests extends OnRedis {
         NamedLock lock = registry.get("stock:" + sku, FIXED);
         lock.lock();
         long late = lock.fencingToken();
-        try (Lease next = anotherInstance().acquire("stock:" + sku, LockOptions.defaults())) { // its lease has run out
+        try (Lease next = anotherInstance().acquire("stock:" + sku)) { // its lease has run out
             write(7, next.fencingToken());
         }
         assertThatExceptionOfType(StaleTokenException.class).isThrownBy(() -> write(9, late));

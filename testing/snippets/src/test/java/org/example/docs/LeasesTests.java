@@ -56,7 +56,7 @@ class LeasesTests extends OnRedis {
         // end::fixed
         lock.lock();
         assertThat(lock.remainingLease()).isLessThanOrEqualTo(Duration.ofSeconds(1));
-        anotherInstance().acquire("slot", LockOptions.defaults()).close();
+        anotherInstance().acquire("slot").close();
         assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::unlock);
     }
 

@@ -9,7 +9,6 @@ import io.github.lockboot.DistributedLock;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockContext;
 import io.github.lockboot.LockNotAcquiredException;
-import io.github.lockboot.LockOptions;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -72,11 +71,11 @@ class ReactiveTests extends OnRedis {
     void aWaitThatIsCancelledLeavesTheQueue() throws Exception {
         Lease held = anotherInstance().acquire("mail:6", ONCE);
         // tag::cancel
-        CompletableFuture<Lease> waiting = registry.acquireAsync("mail:6", LockOptions.defaults());
+        CompletableFuture<Lease> waiting = registry.acquireAsync("mail:6");
         waiting.cancel(false); // leaves the queue; a lease granted just then is released
         // end::cancel
         held.close();
-        registry.acquire("mail:6", LockOptions.defaults()).close();
+        registry.acquire("mail:6").close();
         assertThat(waiting).isCancelled();
     }
 

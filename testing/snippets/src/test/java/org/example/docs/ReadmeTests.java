@@ -12,7 +12,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.LockNotAcquiredException;
-import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.NamedLock;
 import org.junit.jupiter.api.Test;
@@ -79,7 +78,7 @@ class ReadmeTests extends OnRedis {
     @Test
     void aLeaseBelongsToNoThread() {
         // tag::lease
-        CompletableFuture<Report> report = registry.acquireAsync("report", LockOptions.defaults())
+        CompletableFuture<Report> report = registry.acquireAsync("report")
                 .thenCompose(lease -> build().whenComplete((result, failure) -> lease.close()));
         // end::lease
         assertThat(report.orTimeout(60, TimeUnit.SECONDS).join().underLock()).isTrue();

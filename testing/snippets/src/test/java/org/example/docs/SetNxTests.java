@@ -10,7 +10,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.Lease;
-import io.github.lockboot.LockOptions;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -62,7 +61,7 @@ class SetNxTests extends OnRedis {
     @Test
     void aReleaseOfAnOldHolderThatIsTooLateFailsAndDeletesNothing() throws Exception {
         OldPayments before = new OldPayments(strings, after);
-        try (Lease held = registry.acquire("order:3", LockOptions.defaults())) {
+        try (Lease held = registry.acquire("order:3")) {
             assertThatThrownBy(() -> before.unlock("shop:lock:order:3", "its lease ran out"))
                     .hasStackTraceContaining("WRONGTYPE");
             assertThat(held.isValid()).isTrue();

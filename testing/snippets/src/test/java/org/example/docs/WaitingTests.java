@@ -52,12 +52,10 @@ class WaitingTests extends OnRedis {
         List<CompletableFuture<Void>> waiting = new ArrayList<>();
         for (int i = 1; i <= 3; i++) {
             int number = i;
-            waiting.add(anotherInstance()
-                    .acquireAsync("ticket", LockOptions.defaults())
-                    .thenAccept(lease -> {
-                        served.add(number);
-                        lease.close();
-                    }));
+            waiting.add(anotherInstance().acquireAsync("ticket").thenAccept(lease -> {
+                served.add(number);
+                lease.close();
+            }));
             awaitQueued(number);
         }
         first.close();

@@ -22,7 +22,7 @@ import org.springframework.util.CollectionUtils;
 
 /**
  * A key expression or a condition, parsed. A {@code +} that is part of a key is not left to SpEL, which adds numbers and writes null
- * as "null": both would let strangers share a lock.
+ * as "null": with both, different arguments could share a lock.
  *
  * <p>No message has a value of a call in it, because keys can be personal data.
  */
@@ -125,7 +125,7 @@ public final class KeyExpression {
         }
         Object right = valueOf(second, context);
         if (left instanceof Number && right instanceof Number) {
-            throw refusal(ADDITION, mendOfAddition(node));
+            throw refusal(ADDITION, remedyOfAddition(node));
         }
         return textOf(left, operand(first)) + textOf(right, operand(second));
     }
@@ -158,7 +158,7 @@ public final class KeyExpression {
         return false;
     }
 
-    static String mendOfAddition(SpelNode plus) {
+    static String remedyOfAddition(SpelNode plus) {
         List<String> operands = new ArrayList<>();
         collectOperands(plus, operands);
         return operands.stream()

@@ -26,34 +26,17 @@ public final class KeyExpressionParser {
     }
 
     /**
-     * {@return the expression of a key; null if something was found}
+     * {@return the parsed expression; null if something was found}
      *
      * @param variables of the method
-     * @param text of the attribute {@code key}
+     * @param attribute of the annotation, {@code key} or {@code condition}
+     * @param text of the attribute
      * @param findings what is wrong and what to do about it
      */
-    public @Nullable KeyExpression parseKey(KeyVariables variables, String text, BiConsumer<String, String> findings) {
-        return parse(variables, "key", text, "#id", findings);
-    }
-
-    /**
-     * {@return the expression of a condition; null if something was found}
-     *
-     * @param variables of the method
-     * @param text of the attribute {@code condition}
-     * @param findings what is wrong and what to do about it
-     */
-    public @Nullable KeyExpression parseCondition(
-            KeyVariables variables, String text, BiConsumer<String, String> findings) {
-        return parse(variables, "condition", text, "#amount > 100", findings);
-    }
-
-    private @Nullable KeyExpression parse(
-            KeyVariables variables,
-            String attribute,
-            String text,
-            String example,
-            BiConsumer<String, String> findings) {
+    public @Nullable KeyExpression parse(
+            KeyVariables variables, String attribute, String text, BiConsumer<String, String> findings) {
+        boolean key = attribute.equals("key");
+        String example = key ? "#id" : "#amount > 100";
         AtomicBoolean found = new AtomicBoolean();
         BiConsumer<String, String> find = (problem, action) -> {
             found.set(true);
@@ -73,7 +56,7 @@ public final class KeyExpressionParser {
             return null;
         }
         new KeyReferences(beanFactory, variables, find).check(root);
-        if (attribute.equals("key")) {
+        if (key) {
             checkPlus(root, variables, find);
         } else {
             checkBoolean(typeOf(root, variables), find);
@@ -88,7 +71,7 @@ public final class KeyExpressionParser {
         }
         if (KeyExpression.isPlus(node)) {
             if (isNumber(node.getChild(0), variables) && isNumber(node.getChild(1), variables)) {
-                find.accept(KeyExpression.ADDITION, KeyExpression.mendOfAddition(node));
+                find.accept(KeyExpression.ADDITION, KeyExpression.remedyOfAddition(node));
             }
         } else if (!(node instanceof Ternary || node instanceof Elvis)) {
             find.accept(

@@ -29,7 +29,9 @@ class CallWalkTests {
             System.setProperty("spring.data.redis.port", String.valueOf(server.port()));
             current.setContextClassLoader(walked);
             Class<?> application = walked.loadClass(APPLICATION + "WalkedApplication");
-            return ((Callable<List<String>>) application.getDeclaredConstructor().newInstance()).call();
+            return ((Callable<List<String>>)
+                            application.getDeclaredConstructor().newInstance())
+                    .call();
         } finally {
             System.clearProperty("spring.data.redis.port");
             current.setContextClassLoader(before);

@@ -86,17 +86,19 @@ public final class WalkedClasses extends ClassLoader {
     /** Each method begins with a call of {@link #pass}. */
     private static byte[] telling(byte[] code, String type) {
         ClassWriter writer = new ClassWriter(ClassWriter.COMPUTE_MAXS);
-        new ClassReader(code).accept(
-                new ClassVisitor(Opcodes.ASM9, writer) {
+        new ClassReader(code)
+                .accept(
+                        new ClassVisitor(Opcodes.ASM9, writer) {
 
-                    @Override
-                    public MethodVisitor visitMethod(
-                            int access, String name, String descriptor, String signature, String[] exceptions) {
-                        MethodVisitor method = super.visitMethod(access, name, descriptor, signature, exceptions);
-                        return name.equals("<clinit>") ? method : new Telling(method, type);
-                    }
-                },
-                0);
+                            @Override
+                            public MethodVisitor visitMethod(
+                                    int access, String name, String descriptor, String signature, String[] exceptions) {
+                                MethodVisitor method =
+                                        super.visitMethod(access, name, descriptor, signature, exceptions);
+                                return name.equals("<clinit>") ? method : new Telling(method, type);
+                            }
+                        },
+                        0);
         return writer.toByteArray();
     }
 
@@ -114,7 +116,11 @@ public final class WalkedClasses extends ClassLoader {
             super.visitCode();
             visitLdcInsn(type);
             visitMethodInsn(
-                    Opcodes.INVOKESTATIC, Type.getInternalName(WalkedClasses.class), "pass", "(Ljava/lang/String;)V", false);
+                    Opcodes.INVOKESTATIC,
+                    Type.getInternalName(WalkedClasses.class),
+                    "pass",
+                    "(Ljava/lang/String;)V",
+                    false);
         }
     }
 }
