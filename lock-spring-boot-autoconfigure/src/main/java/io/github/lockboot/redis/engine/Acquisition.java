@@ -103,12 +103,14 @@ final class Acquisition implements Renewer.Renewable {
     private final Owner owner;
     private final Acquisitions acquisitions;
     private final EngineContext context;
-    private final PollSchedule polls;
     private final boolean answeredBefore;
     private final Renewer.Slot renewal = new Renewer.Slot(this);
 
     private State state = State.WAITING;
     private Question question = Question.NONE;
+
+    /** Once it has to wait. */
+    private @Nullable PollSchedule schedule;
 
     /** Whether Redis may know the id. */
     private boolean mayBeKnown;
@@ -143,7 +145,6 @@ final class Acquisition implements Renewer.Renewable {
         this.terms = terms;
         this.answeredBefore = answeredBefore;
         this.id = acquisitions.nextId();
-        this.polls = new PollSchedule(context, context.pollInterval(terms), () -> owner.onEvent(this::askSoon));
         acquisitions.register(this);
     }
 
@@ -151,13 +152,28 @@ final class Acquisition implements Renewer.Renewable {
 
     /** Asks Redis for the lock; {@code enqueue} to be queued if it is not free. */
     void ask(boolean enqueue) {
-        polls.cancel();
+        cancelPoll();
         asked();
         Moment sentAt = context.now();
         acquisitions
                 .store()
                 .acquire(owner.name(), id, terms.ttlMillis(), enqueue)
                 .whenComplete((reply, failure) -> owner.onEvent(() -> onAnswer(reply, failure, sentAt, enqueue)));
+    }
+
+    private PollSchedule polls() {
+        PollSchedule known = schedule;
+        if (known == null) {
+            known = new PollSchedule(context, context.pollInterval(terms), () -> owner.onEvent(this::askSoon));
+            schedule = known;
+        }
+        return known;
+    }
+
+    private void cancelPoll() {
+        if (schedule != null) {
+            schedule.cancel();
+        }
     }
 
     private void asked() {
@@ -247,7 +263,7 @@ final class Acquisition implements Renewer.Renewable {
             if (again) {
                 ask(true);
             } else {
-                expectWithin(polls.inQueue(queued, acquisitions.isNotified()));
+                expectWithin(polls().inQueue(queued, acquisitions.isNotified()));
             }
         }
     }
@@ -258,7 +274,7 @@ final class Acquisition implements Renewer.Renewable {
         mayBeKnown &= enqueued;
         if (owner.stillWanted(this)) {
             if (enqueued) {
-                expectWithin(polls.unaided());
+                expectWithin(polls().unaided());
             } else {
                 ask(true);
             }
@@ -281,7 +297,7 @@ final class Acquisition implements Renewer.Renewable {
         boolean lasting = current.times >= FAILURES_ENDURED
                 && now - current.since >= TimeUnit.MILLISECONDS.toNanos(terms.ttlMillis());
         if (owner.endures(this, failure, lasting)) {
-            expectWithin(polls.unaided());
+            expectWithin(polls().unaided());
         }
     }
 
@@ -335,7 +351,7 @@ final class Acquisition implements Renewer.Renewable {
     // --- owning -----------------------------------------------------------------------------------------------
 
     private void own(Grant granted, long othersWaiting) {
-        polls.cancel();
+        cancelPoll();
         heard();
         state = State.OWNED;
         grant = granted;
@@ -477,7 +493,7 @@ final class Acquisition implements Renewer.Renewable {
         termination = ended;
         state = State.ENDED;
         expectAnswer();
-        polls.cancel();
+        cancelPoll();
         if (grant != null) {
             acquisitions.noteToken(grant.lastToken());
         }
