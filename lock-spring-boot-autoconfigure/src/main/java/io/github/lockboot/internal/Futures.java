@@ -6,7 +6,7 @@ import java.util.concurrent.ExecutionException;
 
 import org.jspecify.annotations.Nullable;
 
-/** Waiting for futures, and their failures. */
+/** Waits for futures and unwraps their failures. */
 public final class Futures {
 
     private Futures() {}
@@ -16,7 +16,7 @@ public final class Futures {
      * thread's interrupt flag is set.
      *
      * @param <T> what the future completes with
-     * @param future that throws only unchecked exceptions
+     * @param future which fails with unchecked exceptions only
      * @return what it completed with
      * @throws InterruptedException if interrupted during the wait; the future is cancelled then
      */

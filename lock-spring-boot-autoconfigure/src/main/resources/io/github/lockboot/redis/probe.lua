@@ -1,10 +1,9 @@
--- Tries every command that the scripts use, on a key that nobody else has, and leaves nothing there. Stands
--- alone.
+-- Tries every command that the scripts use, on a key of its own, and leaves nothing there. Nothing precedes it.
 --
 -- KEYS[1]  a key that does not exist
--- ARGV[1]  a channel that nobody listens to
+-- ARGV[1]  a channel without subscribers
 --
--- A command and its error for each that failed.
+-- {command, error, ...} for the commands that failed
 local key, channel = KEYS[1], ARGV[1]
 local failed = {}
 

@@ -65,6 +65,7 @@ public final class PubSubGrantChannel implements GrantChannel {
     private final Subscription grants;
     private final Subscription completions;
     private volatile boolean closed;
+    private volatile @Nullable RedisMessageListenerContainer newest; // may be about to start
     private volatile @Nullable RedisMessageListenerContainer connection;
 
     /** Has a message published on the channel of the session, which arrives soon after the answer if any does. */
@@ -142,11 +143,12 @@ public final class PubSubGrantChannel implements GrantChannel {
     @Override
     public void close() {
         closed = true;
-        destroy(connection);
+        destroy(newest);
     }
 
     private boolean connect() {
         RedisMessageListenerContainer made = new RedisMessageListenerContainer();
+        newest = made;
         try {
             made.setTaskExecutor(Runnable::run);
             made.setSubscriptionExecutor(workers);

@@ -10,8 +10,8 @@ import io.lettuce.core.cluster.RedisClusterClient;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Has Lettuce look for the master anew where it would not by itself. On a connection of our own only; one of the application's is
- * the application's to care for.
+ * Makes Lettuce look for the master again where it would not do so by itself. Used on connections of the registry only, not on
+ * those of the application.
  */
 interface TopologyRefresh {
 
@@ -23,12 +23,12 @@ interface TopologyRefresh {
     /** A server answered that it is a replica. */
     default void onReplica() {}
 
-    /** @param executor for the look at a Cluster */
+    /** @param executor refreshes the topology of a Cluster */
     static TopologyRefresh over(SocketWatchdog watchdog, long commandTimeoutNanos, Timer timer, Executor executor) {
         return new OnOwnConnection(watchdog, commandTimeoutNanos, timer, executor);
     }
 
-    /** At most once in a while, whoever asks. */
+    /** Does each at most once a second. */
     final class OnOwnConnection implements TopologyRefresh {
 
         private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -37,7 +37,7 @@ interface TopologyRefresh {
         private final long commandTimeoutNanos;
         private final Timer timer;
         private final Executor executor;
-        private final AtomicLong nextLook;
+        private final AtomicLong nextRefresh;
         private final AtomicLong nextClose;
 
         private OnOwnConnection(SocketWatchdog watchdog, long commandTimeoutNanos, Timer timer, Executor executor) {
@@ -45,14 +45,14 @@ interface TopologyRefresh {
             this.commandTimeoutNanos = commandTimeoutNanos;
             this.timer = timer;
             this.executor = executor;
-            this.nextLook = new AtomicLong(timer.nanoTime());
+            this.nextRefresh = new AtomicLong(timer.nanoTime());
             this.nextClose = new AtomicLong(timer.nanoTime());
         }
 
         @Override
         public void onSilence(@Nullable AbstractRedisClient client) {
             watchdog.closeSilent(commandTimeoutNanos);
-            if (client instanceof RedisClusterClient cluster && isDue(nextLook)) {
+            if (client instanceof RedisClusterClient cluster && isDue(nextRefresh)) {
                 executor.execute(cluster::refreshPartitionsAsync);
             }
         }
