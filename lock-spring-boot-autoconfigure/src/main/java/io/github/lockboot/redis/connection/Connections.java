@@ -94,13 +94,13 @@ public record Connections(
             if (asItIs) {
                 return new Connections(
                         () -> lettuce,
-                        new LettuceScriptRunner(() -> lettuce, timeouts, timer, workers, TopologyRefresh.NONE),
+                        new LettuceScriptRunner(() -> lettuce, timeouts, timer, workers, null),
                         watch -> {},
                         () -> {});
             }
             SocketWatchdog watchdog = new SocketWatchdog();
             OwnConnection own = new OwnConnection(lettuce, commandTimeout, watchdog);
-            TopologyRefresh topology = TopologyRefresh.over(watchdog, commandTimeout.toNanos(), timer, workers);
+            TopologyRefresh topology = new TopologyRefresh(watchdog, commandTimeout.toNanos(), timer, workers);
             return new Connections(
                     own::factory,
                     new LettuceScriptRunner(own::factory, timeouts, timer, workers, topology),

@@ -38,7 +38,7 @@ final class LettuceScriptRunner implements ScriptRunner, RedisConnectionStateLis
     private final CommandTimeouts timeouts;
     private final Timer timer;
     private final Executor connector;
-    private final TopologyRefresh topology;
+    private final @Nullable TopologyRefresh topology;
     private final PeriodicCheck check;
     private final AtomicLong epoch = new AtomicLong();
 
@@ -50,13 +50,16 @@ final class LettuceScriptRunner implements ScriptRunner, RedisConnectionStateLis
     private boolean closed;
     private volatile @Nullable LettuceLink link;
 
-    /** @param connector makes the connection, which blocks */
+    /**
+     * @param connector makes the connection, which blocks
+     * @param topology null on connections of the application
+     */
     LettuceScriptRunner(
             Supplier<LettuceConnectionFactory> factory,
             CommandTimeouts timeouts,
             Timer timer,
             Executor connector,
-            TopologyRefresh topology) {
+            @Nullable TopologyRefresh topology) {
         this.factory = factory;
         this.timeouts = timeouts;
         this.timer = timer;
@@ -167,7 +170,7 @@ final class LettuceScriptRunner implements ScriptRunner, RedisConnectionStateLis
         if (used.isClosed() && link == used) {
             link = null; // the application has reset its factory
         }
-        if (RedisFailure.isOfReplica(failure)) {
+        if (topology != null && RedisFailure.isOfReplica(failure)) {
             topology.onReplica();
         }
     }
@@ -176,7 +179,9 @@ final class LettuceScriptRunner implements ScriptRunner, RedisConnectionStateLis
     void onSilence(LettuceCall call) {
         stopWaiting(call);
         LettuceLink current = link;
-        topology.onSilence(current != null ? current.client() : null);
+        if (topology != null) {
+            topology.onSilence(current != null ? current.client() : null);
+        }
     }
 
     @Override

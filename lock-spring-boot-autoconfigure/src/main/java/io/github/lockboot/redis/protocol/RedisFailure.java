@@ -29,19 +29,9 @@ public enum RedisFailure {
         }
     }
 
-    private static final Set<String> REFUSALS = Set.of(
-            "LOADING",
-            "BUSY",
-            "OOM",
-            "READONLY",
-            "MASTERDOWN",
-            "NOREPLICAS",
-            "CLUSTERDOWN",
-            "TRYAGAIN",
-            "MISCONF",
-            "MOVED",
-            "ASK",
-            "NOSCRIPT");
+    private static final Set<String> REFUSALS =
+            Set.of("LOADING BUSY OOM READONLY MASTERDOWN NOREPLICAS CLUSTERDOWN TRYAGAIN MISCONF MOVED ASK NOSCRIPT"
+                    .split(" "));
 
     public static RedisFailure of(@Nullable Throwable failure) {
         for (Throwable t = failure; t != null; t = t.getCause()) {
