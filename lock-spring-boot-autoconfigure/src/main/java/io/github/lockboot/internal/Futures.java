@@ -11,7 +11,7 @@ import java.util.concurrent.TimeoutException;
 
 import org.jspecify.annotations.Nullable;
 
-/** Waiting for futures, their failures, and threads on which to go on after them. */
+/** Waits for futures, unwraps their failures, and has threads on which to go on after them. */
 public final class Futures {
 
     /** For what may block, after stages that complete on threads which must not. As many threads as are needed. */
@@ -40,7 +40,7 @@ public final class Futures {
      * thread's interrupt flag is set.
      *
      * @param <T> what the future completes with
-     * @param future that throws only unchecked exceptions
+     * @param future which fails with unchecked exceptions only
      * @return what it completed with
      * @throws InterruptedException if interrupted during the wait; the future is cancelled then
      */

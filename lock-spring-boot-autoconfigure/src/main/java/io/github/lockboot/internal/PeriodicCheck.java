@@ -5,23 +5,23 @@ import java.util.function.BooleanSupplier;
 
 import org.jspecify.annotations.Nullable;
 
-/** Looks at something every so often, for as long as there is something to look at. What one look throws does not end it. */
+/** Repeats a check with pauses for as long as there is something to check. An exception does not end it. */
 public final class PeriodicCheck {
 
     private final Timer timer;
     private final long pauseNanos;
-    private final BooleanSupplier look;
+    private final BooleanSupplier check;
     private final AtomicBoolean going = new AtomicBoolean();
     private volatile Timer.@Nullable Task task;
 
-    /** @param look tells whether to look again */
-    public PeriodicCheck(Timer timer, long pauseNanos, BooleanSupplier look) {
+    /** @param check returns whether there is still something to check */
+    public PeriodicCheck(Timer timer, long pauseNanos, BooleanSupplier check) {
         this.timer = timer;
         this.pauseNanos = pauseNanos;
-        this.look = look;
+        this.check = check;
     }
 
-    /** There is something to look at. */
+    /** Starts the check unless it is going on; to be called whenever there is something to check. */
     public void start() {
         if (!going.get() && going.compareAndSet(false, true)) {
             try {
@@ -35,11 +35,11 @@ public final class PeriodicCheck {
 
     private void round() {
         Timer.Task current = task;
-        if (!look.getAsBoolean() && current != null) {
+        if (!check.getAsBoolean() && current != null) {
             current.cancel();
             task = null;
             going.set(false);
-            if (look.getAsBoolean()) { // it came while this was being ended
+            if (check.getAsBoolean()) { // something came while this ended
                 start();
             }
         }

@@ -6,7 +6,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Runs tasks in order, on at most one thread of the executor at a time. What one throws is logged and harms no other. */
+/** Runs tasks in order, on one thread of the executor at a time. What a task throws is logged and does not affect others. */
 public final class SerialExecutor implements Executor {
 
     private final Executor executor;
@@ -18,7 +18,7 @@ public final class SerialExecutor implements Executor {
         this.executor = executor;
     }
 
-    /** How many have not begun. */
+    /** The number of tasks that have not begun. */
     public int waiting() {
         return waiting.get();
     }

@@ -7,13 +7,13 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** The registry's threads: daemons, named, gone when idle. */
+/** The threads of a registry: daemons with names that end when idle. */
 public final class Threads {
 
-    /** So many tasks run at a time. */
+    /** The usual number of tasks that run at a time. */
     public static final int USUALLY = 64;
 
-    /** So many may, where those that run wait for others. */
+    /** The largest number, reached only if running tasks wait for others. */
     public static final int AT_MOST = 512;
 
     private static final long IDLE_SECONDS = 10;
@@ -30,16 +30,16 @@ public final class Threads {
     }
 
     /**
-     * For what may block: callbacks of users, making connections, clients without an asynchronous side. Tasks that find no thread
-     * free wait in order. Once shut down, the caller does it.
+     * Threads for tasks that may block: callbacks of users, making connections, clients that only block. Tasks that find no free
+     * thread wait in order. After the shutdown a task runs on the calling thread.
      *
-     * @param timer looks after tasks that wait
+     * @param timer checks on tasks that wait
      */
     public static ExecutorService workers(ThreadFactory threads, Timer timer) {
         return new Workers(threads, timer);
     }
 
-    /** Where none has come to its end for a second, what runs may wait for what does not: then there may be more. */
+    /** If no task has ended for a second, those that run may wait for those that do not, so threads are added. */
     private static final class Workers extends ThreadPoolExecutor {
 
         private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -71,14 +71,14 @@ public final class Threads {
             } else if (ended == before) {
                 setMaximumPoolSize(Math.min(AT_MOST, getMaximumPoolSize() + MORE));
                 for (int i = 0; i < MORE && getPoolSize() < getMaximumPoolSize(); i++) {
-                    execute(() -> {}); // the thread that is made for it goes on with the others
+                    execute(() -> {}); // its new thread then takes tasks from the queue
                 }
             }
             return waiting;
         }
     }
 
-    /** Is offered a task only for a thread that is free, so that otherwise one is made. */
+    /** Accepts an offered task only if a thread is free, so that the pool makes a thread otherwise. */
     private static final class Line extends LinkedTransferQueue<Runnable> {
 
         private static final long serialVersionUID = 1L;

@@ -7,8 +7,8 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Time, and things to do later, on one thread. Tasks must not block; what one throws is logged and harms no other. Those left at
- * the close never run.
+ * The clocks, and tasks to run later on one thread. Tasks must not block. What a task throws is logged and does not affect others.
+ * Tasks left at the close do not run.
  */
 public interface Timer extends AutoCloseable {
 
@@ -20,16 +20,16 @@ public interface Timer extends AutoCloseable {
         void cancel();
     }
 
-    /** As {@link System#nanoTime()}: only differences mean something. It may stand still while the machine sleeps. */
+    /** As {@link System#nanoTime()}: only differences have a meaning. May stand still while the machine sleeps. */
     long nanoTime();
 
-    /** As {@link System#currentTimeMillis()}: somebody may set it. It goes on while the machine sleeps. */
+    /** As {@link System#currentTimeMillis()}: may be set at any time. Goes on while the machine sleeps. */
     long wallMillis();
 
-    /** Runs the task once the time has passed; zero or less: as soon as possible, never on the calling thread. */
+    /** Runs the task after the delay; if that is not positive, as soon as possible, but never on the calling thread. */
     Task schedule(long delayNanos, Runnable task);
 
-    /** Runs the task once the time has passed, and again a pause after each end of it, whatever it throws, until it is cancelled. */
+    /** Runs the task after the delay, and again a pause after each end of it, until cancelled, even if it throws. */
     Task repeat(long delayNanos, long pauseNanos, Runnable task);
 
     @Override

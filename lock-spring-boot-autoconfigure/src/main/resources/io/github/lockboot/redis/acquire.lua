@@ -1,9 +1,9 @@
--- Takes the lock if it is free and nobody waits before me; renews it if it is mine; else queues me, or has me seen. Preceded by
--- acquire-free, acquire-queued and common, which describes KEYS and ARGV[1] to ARGV[4].
+-- Takes the lock for the caller if it is free and no other waiter comes first; renews it if the caller owns it; otherwise queues
+-- the caller, or marks it as seen. Preceded by acquire-free, acquire-queued and common, which describes KEYS and ARGV[1] to ARGV[4].
 --
 -- ARGV[5]  ttl, ms
--- ARGV[6]  1 to wait in the queue, 0 to go away
--- ARGV[7]  most waiters
+-- ARGV[6]  1 to wait in the queue, 0 not to
+-- ARGV[7]  the largest number of waiters
 --
 -- OWNER fence lease-ms waiters | QUEUED position fence ms-left | BUSY ms-left
 local ttl, enqueue, most = tonumber(ARGV[5]), ARGV[6] == '1', tonumber(ARGV[7])
@@ -28,6 +28,6 @@ if not position then
   position = #lock.queue + 1
   lock.queue[position] = {me, ttl, now}
 end
-lock.changed = true
+lock.changed = true -- the queue: the caller has joined it or was seen
 lock.hint = position == 1
 return answer('QUEUED', position, lock.fence, ms_left())

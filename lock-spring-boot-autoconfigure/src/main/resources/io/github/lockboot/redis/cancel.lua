@@ -1,12 +1,13 @@
--- Leaves the queue; gives the lock away if it has become mine. Preceded by common, which describes KEYS and ARGV.
+-- Takes the caller out of the queue, or ends its hold if it has been granted the lock. Preceded by common, which describes KEYS
+-- and ARGV.
 --
 -- LEFT | GIVEN_AWAY | UNKNOWN
 if not lock then
   return 'UNKNOWN'
 end
-settle()
+settle(NOBODY)
 if lock.owner == me then
-  release()
+  release(NOBODY)
   return answer('GIVEN_AWAY')
 end
 local position = position_of(me)

@@ -1,18 +1,21 @@
--- The state of one lock: read once, settled, changed in memory, written once. Precedes acquire, unlock, renew, cancel, complete
--- and inspect, each of which describes its ARGV from 5 on. Before it come acquire-free and acquire-queued, or unlock-last.
+-- The state of one lock: read once, settled, changed in memory, written once. The first part of acquire, unlock, renew, cancel,
+-- complete and inspect, which describe their replies and their ARGV from 5 on. In acquire, acquire-free and acquire-queued
+-- precede it; in unlock, unlock-last does.
 --
 -- KEYS[1]  the lock
 -- ARGV[1]  the caller's acquisition id, <session>-<sequence>.<nonce>
 -- ARGV[2]  what precedes a session in the name of its channel
 -- ARGV[3]  how often a waiter asks, ms
--- ARGV[4]  how long a waiter may be unseen before it is dropped, ms
+-- ARGV[4]  how long a waiter may not ask before it is dropped, ms
+-- ARGV[#ARGV]  the number of the command, with which the reply begins
 --
--- CLAIM_LEASE and TOKENS_PER_GRANT stand before this: the lease, ms, that a waiter gets with a pushed grant, of which its first renewal makes
--- its whole ttl; and how many tokens a holder may count on locally from its grant's, that included.
+-- LuaScript defines two constants before this part. CLAIM_LEASE is the lease, ms, of a grant that is told by a message; the
+-- first renewal extends it to the whole ttl. TOKENS_PER_GRANT is how many tokens a holder may use, the one of its grant included.
 local key, me, channels, poll, patience = KEYS[1], ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 
-local LAST_TOKEN = 2 ^ 53 - TOKENS_PER_GRANT -- beyond it numbers are no longer exact: not before the year 2255
-local LEAST_STAY = 1000 -- ms: a shorter PEXPIRE may be over before it is done, and deletes what HSET then writes without an end
+local NOBODY = false
+local LAST_TOKEN = 2 ^ 53 - TOKENS_PER_GRANT -- larger numbers are not exact; the clock reaches it in the year 2255
+local LEAST_STAY = 1000 -- ms; after a shorter PEXPIRE the key may be gone before HSET, which would create it without an end
 local MOST_MS = 1e15
 
 local time = redis.call('TIME')
@@ -28,7 +31,7 @@ local function number_in(value, least, most)
   return number and number >= least and number <= most and number == math.floor(number) and number
 end
 
--- {{id, ttl ms, last seen ms}, ...} in order of arrival; nil if it is not ours.
+-- {{id, ttl ms, last seen ms}, ...} in order of arrival; nil if no script wrote it.
 local function parse_queue(packed)
   if not packed then
     return {}
@@ -49,7 +52,7 @@ local function parse_queue(packed)
   return queue
 end
 
--- The lock as it lies in Redis; nil if the key is a stranger's: another type, or a hash that has other fields or too few.
+-- The lock as it is stored; nil if the key is not a lock: it has another type, or is a hash with unknown or missing fields.
 local function load()
   local kind = redis.call('TYPE', key).ok
   if kind == 'none' then
@@ -75,6 +78,10 @@ local function load()
   return whole and lock or nil
 end
 
+-- Besides the state it gets three flags, which answer() reads:
+--   changed  the state differs from the stored one and is to be written
+--   push     this script granted the lock to a waiter, which does not read the reply and is to get a message
+--   hint     the first waiter has joined the queue, and the owner is to get a message
 local lock = load()
 
 local function ms_left()
@@ -94,10 +101,11 @@ end
 
 local function own(id, ttl, lease)
   lock.owner, lock.ttl, lock.expiry, lock.fence = id, ttl, now + lease, math.max(lock.fence + 1, micros)
-  lock.changed = true
+  lock.changed = true -- the grant is new
 end
 
--- Grants the first waiter. The one that reads its grant in this script's reply gets its whole ttl at once.
+-- Grants the lock to the first waiter. A reader sees its grant in the reply of this script and gets its whole ttl at once; any
+-- other waiter gets a message.
 local function grant_next(reader)
   local waiter = table.remove(lock.queue, 1)
   if waiter then
@@ -107,27 +115,27 @@ local function grant_next(reader)
   end
 end
 
--- Gives the lock away: to the first waiter, or to nobody.
+-- Ends the hold: the first waiter gets the lock, or nobody.
 local function release(reader)
-  lock.owner, lock.push, lock.changed = nil, false, true
+  lock.owner, lock.push, lock.changed = nil, false, true -- push was for the owner that goes
   grant_next(reader)
 end
 
--- Goes through the queue: sees who asks, and drops whoever was not seen for the whole patience.
+-- Goes through the queue: marks the reader as seen now, and drops each waiter that was not seen for the whole patience.
 --
--- Where nobody has looked for so long that even a live waiter may seem dead, Redis may have been away. Then nobody is dropped, and
--- each has at least the time left in which a live one asks. Not again before one of them was seen: where calls are rare the dead
--- would stay for ever.
-local function look(asking)
+-- If the last look was so long ago that a live waiter may seem dead, Redis may have been down. Then no waiter is dropped, and each
+-- has at least the time left in which a live one asks. This is not repeated until one of them was seen; otherwise dead waiters
+-- would stay for ever where calls are rare.
+local function look(reader)
   local newest, oldest = -1, 0
-  local spare = patience - math.floor(1.25 * poll) -- a live one asks every poll; a quarter more is for the way
+  local spare = patience - math.floor(1.25 * poll) -- a live waiter asks at every poll; a quarter is for delays
   for _, waiter in ipairs(lock.queue) do
     if waiter[3] > now then -- the clock was set back
       waiter[3], lock.changed = now - poll, true
     end
     newest = math.max(newest, waiter[3])
   end
-  if lock.excused and lock.excused > now then -- it was
+  if lock.excused and lock.excused > now then -- so was the clock here
     lock.excused, lock.changed = nil, true
   end
   if lock.looked and now - lock.looked > spare and newest > (lock.excused or -1) then
@@ -136,7 +144,7 @@ local function look(asking)
   end
   local live = {}
   for _, waiter in ipairs(lock.queue) do
-    local seen = waiter[1] == asking and now or math.max(waiter[3], oldest)
+    local seen = waiter[1] == reader and now or math.max(waiter[3], oldest)
     if now - seen < patience then
       live[#live + 1] = waiter
     end
@@ -148,7 +156,8 @@ local function look(asking)
   end
 end
 
--- Brings the state up to now: the queue, clock steps, expiry.
+-- Brings the state up to now: drops dead waiters, corrects clock steps, ends an expired lease, grants a free lock. The reader is
+-- the id that sees its grant in the reply; NOBODY where the script is not a question for the lock.
 local function settle(reader)
   look(reader)
   if lock.owner and lock.expiry > now + lock.ttl then
@@ -162,8 +171,8 @@ local function settle(reader)
   end
 end
 
--- Writes what changed, then tells a waiter that was granted. The first write on an existing key is one that Redis allows
--- when it is out of memory; the others of the script then are too.
+-- Writes what changed. The first write on an existing key is PEXPIRE, which Redis allows when it is out of memory; it then allows
+-- the other writes of the script as well.
 local function save()
   if not lock.changed then
     return
@@ -204,12 +213,12 @@ local function save()
     redis.call('HDEL', key, unpack(unset))
   end
   if not lock.stored and type(redis.pcall('PEXPIRE', key, text(stay))) == 'table' then
-    redis.call('DEL', key) -- not allowed to this user: better no lock than one without an end
-    redis.call('PEXPIRE', key, text(stay)) -- says why
+    redis.call('DEL', key) -- the user may not use PEXPIRE, and a lock without an end is worse than none
+    redis.call('PEXPIRE', key, text(stay)) -- ends the script with that error
   end
 end
 
--- <id> <fence> <lease ms> <waiters> <key>; a fence of 0 makes it a hint that others wait.
+-- <id> <fence> <lease ms> <waiters> <key>; with a fence of 0 it is a hint that others wait.
 local function message(id, fence, lease)
   return table.concat({id, text(fence), text(lease), text(#lock.queue), key}, ' ')
 end
@@ -219,7 +228,7 @@ local function tell(id, fence, lease)
   redis.pcall('PUBLISH', channels .. session, message(id, fence, lease))
 end
 
--- A status word and numbers, as one line: a table would take Redis longer than most scripts.
+-- A status word and numbers on one line, because Redis would need longer for a table than for most scripts.
 local function reply(...)
   local words = {...}
   for i, word in ipairs(words) do
@@ -228,7 +237,7 @@ local function reply(...)
   return table.concat(words, ' ')
 end
 
--- Ends a script: state first, then messages, then the reply.
+-- Ends a script: writes the state, publishes, and returns the reply.
 local function answer(...)
   save()
   if lock.push then

@@ -1,4 +1,4 @@
--- Publishes an empty message, by which a session finds out whether it hears what is published on its channel.
+-- Publishes an empty message, by which a session finds out whether messages on its channel arrive. Nothing precedes it.
 --
 -- KEYS[1]  not read
 -- ARGV[1]  the channel

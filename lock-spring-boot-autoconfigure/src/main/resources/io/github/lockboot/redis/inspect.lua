@@ -1,4 +1,4 @@
--- Tells who holds the lock; changes nothing. Preceded by common, which describes KEYS; needs no ARGV.
+-- Returns the owner of the lock; changes nothing. Preceded by common, which describes KEYS; reads no ARGV.
 --
 -- FREE | FOREIGN | HELD fence ms-left owner
 if not lock then

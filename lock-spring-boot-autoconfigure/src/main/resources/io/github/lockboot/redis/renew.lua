@@ -1,7 +1,7 @@
--- Prolongs my lease. Never shortens it, never brings a key back. Preceded by common, which describes KEYS and ARGV[1] to
+-- Extends the caller's lease. Never shortens it and never creates a key. Preceded by common, which describes KEYS and ARGV[1] to
 -- ARGV[4].
 --
--- ARGV[5]  fencing token of my grant
+-- ARGV[5]  the fencing token of the caller's grant
 -- ARGV[6]  ttl, ms
 --
 -- RENEWED lease-ms waiters | NOT_OWNER
@@ -10,7 +10,7 @@ local token, ttl = tonumber(ARGV[5]), tonumber(ARGV[6])
 if not lock then
   return 'NOT_OWNER'
 end
-settle()
+settle(NOBODY)
 if lock.owner ~= me or lock.fence ~= token then
   return answer('NOT_OWNER')
 end

@@ -1,8 +1,8 @@
--- Releases my hold: the next waiter gets it, or nobody. A next id keeps my place for those who wait behind me. Preceded by
--- unlock-last and common, which describes KEYS and ARGV[1] to ARGV[4].
+-- Ends the caller's hold: the first waiter gets the lock, or nobody. A next id, under which the caller's process goes on waiting,
+-- joins the queue. Preceded by unlock-last and common, which describes KEYS and ARGV[1] to ARGV[4].
 --
--- ARGV[5]  last fencing token used under my id
--- ARGV[6]  next id, queued last unless it is queued already; empty for none
+-- ARGV[5]  the last fencing token used under the caller's id
+-- ARGV[6]  the next id, queued last unless it is queued already; empty for none
 -- ARGV[7]  its ttl, ms
 --
 -- RELEASED | HANDED_OVER | KEPT fence lease-ms waiters | QUEUED position fence ms-left | NOT_OWNER
@@ -11,13 +11,13 @@ local last, next_id, next_ttl = tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[7])
 if not lock then
   return 'NOT_OWNER'
 end
-settle()
+settle(NOBODY)
 if lock.owner ~= me then
   return answer('NOT_OWNER')
 end
 lock.fence = math.max(lock.fence, last)
 if next_id == '' then
-  release()
+  release(NOBODY)
   return answer(lock.owner and 'HANDED_OVER' or 'RELEASED')
 end
 local position = position_of(next_id)

@@ -1,5 +1,6 @@
 package io.github.lockboot.redis.connection;
 
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
@@ -15,7 +16,7 @@ import org.springframework.data.redis.core.SessionCallback;
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.data.redis.serializer.RedisSerializer;
 
-/** Runs scripts through any client, which blocks until they are answered. */
+/** Runs scripts through any client of Redis, and blocks until they are answered. */
 public final class BlockingScripts {
 
     private final StringRedisTemplate template;
@@ -25,22 +26,25 @@ public final class BlockingScripts {
     }
 
     /**
-     * {@return what the script answered; null in a transaction or pipeline of the connection}
+     * {@return what the script answered; null if the connection is in a transaction or pipeline}
      *
-     * @throws ForeignReplyException if it is the answer to another command; the server is then told to close the connection
+     * @throws ForeignReplyException if that is the answer to another command; the server has then been asked to close the connection
      */
     @Nullable
     public String run(LuaScript script, String key, byte[]... arguments) {
-        String number = CommandNumbers.next();
+        byte[] number = CommandNumbers.next();
         Object[] numbered = Arrays.copyOf(arguments, arguments.length + 1, Object[].class);
-        numbered[arguments.length] = number.getBytes(StandardCharsets.US_ASCII);
+        numbered[arguments.length] = number;
         return template.execute(new SessionCallback<@Nullable String>() {
             @Override
             public <K, V> @Nullable String execute(RedisOperations<K, V> onOneConnection) {
                 String reply = template.execute(
                         script, RedisSerializer.byteArray(), RedisSerializer.string(), List.of(key), numbered);
+                if (reply == null) {
+                    return null;
+                }
                 try {
-                    return reply == null ? null : CommandNumbers.answerTo(number, reply);
+                    return CommandNumbers.answerTo(number, ByteBuffer.wrap(reply.getBytes(StandardCharsets.UTF_8)));
                 } catch (ForeignReplyException foreign) {
                     quit(foreign);
                     throw foreign;
@@ -49,7 +53,7 @@ public final class BlockingScripts {
         });
     }
 
-    /** A connection that goes back into a pool would give wrong replies there, too. */
+    /** Back in its pool, the connection would give the next user wrong replies too. */
     private void quit(ForeignReplyException why) {
         try {
             template.execute((RedisCallback<Object>) connection -> connection.execute("QUIT"));

@@ -9,8 +9,9 @@ import io.github.lockboot.internal.PeriodicCheck;
 import io.github.lockboot.internal.Timer;
 
 /**
- * Fails what is not answered within the command timeout, give or take a tenth. All have the same timeout, so they expire in the
- * order they were sent in, and one look now and then serves all; a timer for each command would cost more than sending it.
+ * Fails commands that are not answered within the command timeout, plus at most a tenth. All have the same timeout, so they
+ * expire in the order they were sent, and one periodic check serves all. A timer for each command would cost more than the
+ * command.
  */
 final class CommandTimeouts {
 
@@ -19,13 +20,13 @@ final class CommandTimeouts {
     private final Timer timer;
     private final long timeoutNanos;
     private final Queue<Sent> inOrder = new ConcurrentLinkedQueue<>();
-    private final PeriodicCheck looks;
+    private final PeriodicCheck check;
     private volatile boolean closed;
 
     CommandTimeouts(Timer timer, long timeoutNanos) {
         this.timer = timer;
         this.timeoutNanos = timeoutNanos;
-        this.looks = new PeriodicCheck(timer, timeoutNanos / 10, this::look);
+        this.check = new PeriodicCheck(timer, timeoutNanos / 10, this::expire);
     }
 
     void watch(CompletableFuture<?> reply) {
@@ -35,11 +36,11 @@ final class CommandTimeouts {
         if (closed) {
             failAtClose(sent);
         } else {
-            looks.start();
+            check.start();
         }
     }
 
-    /** Keeps the garbage young: what is answered is let go faster than new ones come, not at the next look. */
+    /** Releases answered commands faster than new ones are added, so that they do not survive young collections. */
     private void dropAnswered() {
         for (int i = 0; i < 2; i++) {
             Sent first = inOrder.peek();
@@ -50,7 +51,7 @@ final class CommandTimeouts {
         }
     }
 
-    /** Nobody looks any more; who waits for an answer is not left waiting. */
+    /** Fails all that are not answered, because nothing checks them any more. */
     void close() {
         closed = true;
         inOrder.forEach(CommandTimeouts::failAtClose);
@@ -60,21 +61,18 @@ final class CommandTimeouts {
         sent.reply.completeExceptionally(new TimeoutException("the lock registry was closed before Redis answered"));
     }
 
-    /** @return whether anything is to be watched on */
-    private boolean look() {
-        expire(timer.nanoTime());
-        return !inOrder.isEmpty();
-    }
-
-    private void expire(long now) {
+    /** @return whether any command is left */
+    private boolean expire() {
+        long now = timer.nanoTime();
         for (Sent first = inOrder.peek(); first != null; first = inOrder.peek()) {
             if (!first.reply.isDone() && now - first.at < timeoutNanos) {
                 break;
             }
-            inOrder.remove(first); // whatever comes of telling it
+            inOrder.remove(first); // before the callbacks, which may throw
             if (!first.reply.isDone()) {
                 first.reply.completeExceptionally(new TimeoutException("Redis did not answer in time"));
             }
         }
+        return !inOrder.isEmpty();
     }
 }

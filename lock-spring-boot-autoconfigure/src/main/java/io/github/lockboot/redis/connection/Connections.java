@@ -16,11 +16,11 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import org.springframework.util.ClassUtils;
 
 /**
- * What a registry talks to Redis with.
+ * The connections of a registry.
  *
- * @param factory gives what may only be made when it is asked for
- * @param subscriptions has a watch told of connections that listen to channels, if nobody else's are among them; a watch that is
- *     there already is not told twice
+ * @param factory makes the connection factory at the first call
+ * @param subscriptions registers a watch on the connections that listen to channels, once; does nothing where the application
+ *     uses the same client
  */
 public record Connections(
         Supplier<? extends RedisConnectionFactory> factory,
@@ -32,8 +32,8 @@ public record Connections(
             ClassUtils.isPresent("io.lettuce.core.RedisClient", Connections.class.getClassLoader());
 
     /**
-     * @param asItIs whether to use the factory's connections instead of own ones like them
-     * @param workers for what blocks
+     * @param asItIs whether to use the factory's own connections instead of new ones with the same settings
+     * @param workers run what blocks
      */
     public static Connections to(
             RedisConnectionFactory factory, boolean asItIs, Duration commandTimeout, Timer timer, Executor workers) {
@@ -44,9 +44,9 @@ public record Connections(
     }
 
     /**
-     * Nothing is made yet, but what would make it impossible is found.
+     * Checks, without connecting, that connections can be made.
      *
-     * @throws IllegalStateException if the factory does not tell its settings
+     * @throws IllegalStateException if the settings of the factory cannot be read
      */
     public static void requireSettings(RedisConnectionFactory factory) {
         if (LETTUCE) {
@@ -54,15 +54,15 @@ public record Connections(
         }
     }
 
-    /** What kind of Redis it is, for people. */
+    /** The topology of Redis, for messages. */
     public static String kindOf(RedisConnectionFactory factory) {
         return LETTUCE ? Lettuce.kindOf(factory) : factory.getClass().getSimpleName();
     }
 
-    /** What is to happen when a connection that listens to channels is cut, and when it is connected again. */
+    /** Runs when a connection that listens to channels is cut, and when it is connected. */
     public record SubscriptionWatch(Runnable onCut, Runnable onConnected) {}
 
-    /** {@return the factory, whose connections that listen to channels the watch sees from now on} */
+    /** {@return the factory, after the watch has been registered on it} */
     public RedisConnectionFactory watchedBy(SubscriptionWatch watch) {
         subscriptions.accept(watch);
         return factory.get();
@@ -78,7 +78,7 @@ public record Connections(
                 () -> factory, new TemplateScriptRunner(factory, timeouts, workers), watch -> {}, () -> {});
     }
 
-    /** Loaded only where Lettuce is. */
+    /** Loaded only if Lettuce is on the class path. */
     private static final class Lettuce {
 
         static Connections connections(
@@ -94,13 +94,13 @@ public record Connections(
             if (asItIs) {
                 return new Connections(
                         () -> lettuce,
-                        new LettuceScriptRunner(() -> lettuce, timeouts, timer, workers, TopologyRefresh.NONE),
+                        new LettuceScriptRunner(() -> lettuce, timeouts, timer, workers, null),
                         watch -> {},
                         () -> {});
             }
             SocketWatchdog watchdog = new SocketWatchdog(timer::nanoTime);
             OwnConnection own = new OwnConnection(lettuce, commandTimeout, watchdog);
-            TopologyRefresh topology = TopologyRefresh.over(watchdog, commandTimeout.toNanos(), timer, workers);
+            TopologyRefresh topology = new TopologyRefresh(watchdog, commandTimeout.toNanos(), timer, workers);
             return new Connections(
                     own::factory,
                     new LettuceScriptRunner(own::factory, timeouts, timer, workers, topology),

@@ -1,10 +1,12 @@
 package io.github.lockboot.redis.connection;
 
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 
 import io.lettuce.core.AbstractRedisAsyncCommands;
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.api.StatefulRedisConnection;
@@ -13,22 +15,35 @@ import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 import org.jspecify.annotations.Nullable;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.core.RedisCallback;
+import org.springframework.data.redis.core.StringRedisTemplate;
 
-/** What scripts are sent on: a connection to one server, or to each master of a Cluster. */
+/** What scripts are sent on: the connection to one server, or those to the masters of a Cluster. */
 final class LettuceLink {
 
     private final RedisClusterAsyncCommands<byte[], byte[]> commands;
     private final @Nullable StatefulConnection<byte[], byte[]> connection;
     private final AbstractRedisClient client;
 
-    /** @param commands the asynchronous ones of Lettuce, for binary keys */
     @SuppressWarnings("unchecked")
-    LettuceLink(Object commands, AbstractRedisClient client) {
+    private LettuceLink(Object commands, AbstractRedisClient client) {
         this.commands = (RedisClusterAsyncCommands<byte[], byte[]>) commands;
         this.connection = commands instanceof AbstractRedisAsyncCommands
                 ? ((AbstractRedisAsyncCommands<byte[], byte[]>) commands).getConnection()
                 : null;
         this.client = client;
+    }
+
+    /** The factory's shared connection, whose client informs the listener from now on. Blocks. */
+    static LettuceLink over(LettuceConnectionFactory factory, RedisConnectionStateListener listener) {
+        RedisCallback<Object> nativeConnection = RedisConnection::getNativeConnection;
+        Object commands = new StringRedisTemplate(factory).execute(nativeConnection, true);
+        AbstractRedisClient client = factory.getRequiredNativeClient();
+        client.removeListener(listener);
+        client.addListener(listener);
+        return new LettuceLink(Objects.requireNonNull(commands), client);
     }
 
     RedisClusterAsyncCommands<byte[], byte[]> commands() {
@@ -39,7 +54,7 @@ final class LettuceLink {
         return client;
     }
 
-    /** Whether a command on the key would go out, or fail, at once; Lettuce keeps it otherwise. */
+    /** Whether a command on the key would be sent, or fail, at once; otherwise Lettuce would keep it. */
     boolean reaches(byte[] key) {
         if (!(connection instanceof StatefulRedisClusterConnection<byte[], byte[]> cluster)) {
             return connection == null || isUsable(connection);
@@ -54,8 +69,16 @@ final class LettuceLink {
         return !toMaster.isDone() || toMaster.isCompletedExceptionally() || isUsable(toMaster.join());
     }
 
+    /** Whether it was closed for good, so that each command on it fails. */
+    boolean isClosed() {
+        return connection == null || isClosed(connection);
+    }
+
     private static boolean isUsable(StatefulConnection<?, ?> connection) {
-        return connection.isOpen()
-                || connection instanceof RedisChannelHandler<?, ?> known && known.isClosed(); // which says so
+        return connection.isOpen() || isClosed(connection);
+    }
+
+    private static boolean isClosed(StatefulConnection<?, ?> connection) {
+        return connection instanceof RedisChannelHandler<?, ?> known && known.isClosed();
     }
 }

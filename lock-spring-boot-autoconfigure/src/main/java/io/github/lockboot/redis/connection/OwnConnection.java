@@ -20,9 +20,9 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Connections of our own, made from an application's settings: its shared one may be inside a transaction, a pipeline or a
- * large reply, and its timeout is not ours. Their factory is made at the first use: an application that has not locked yet has
- * not paid for it.
+ * Connections of the registry, made from the application's settings. The application's shared connection may be in a transaction,
+ * a pipeline or a large reply, and has another timeout. Their factory is made at the first use, so an application that does not
+ * lock does not pay for it.
  */
 final class OwnConnection {
 
@@ -77,8 +77,8 @@ final class OwnConnection {
     }
 
     /**
-     * What the factory was made with. It has no getter that tells this for every topology, and those it has fall back to
-     * localhost silently, so its field is read.
+     * The configuration of the factory, read from its field: there is no getter for every topology, and those that exist fall
+     * back to localhost silently.
      *
      * @throws IllegalStateException if this version of Spring Data Redis has no such field
      */
@@ -112,7 +112,7 @@ final class OwnConnection {
         return own.build();
     }
 
-    /** What refuses or drops commands, or ends reconnecting, may suit an application's own commands; a lock would be out of reach. */
+    /** Overrides options that refuse or drop commands or stop reconnecting, which would make locks unavailable. */
     private static ClientOptions optionsOf(ClientOptions application, Duration commandTimeout) {
         return application
                 .mutate()
@@ -128,7 +128,7 @@ final class OwnConnection {
                 .build();
     }
 
-    /** An idle connection is one that a firewall forgets, and does not tell. */
+    /** A firewall may drop an idle connection without notice. */
     private static SocketOptions.Builder keptAlive(SocketOptions application) {
         SocketOptions.Builder own = application.mutate();
         return application.isKeepAlive()
@@ -141,7 +141,7 @@ final class OwnConnection {
                         .build());
     }
 
-    /** Unless told, Lettuce before 7 never learns of a failover in a Cluster, and others look only twice a minute. */
+    /** By default, Lettuce before 7 never notices a failover in a Cluster, and later ones look only twice a minute. */
     private static ClientOptions adaptive(ClientOptions options) {
         ClusterClientOptions cluster = options instanceof ClusterClientOptions known
                 ? known
@@ -165,7 +165,7 @@ final class OwnConnection {
                 .build();
     }
 
-    /** Lettuce's own delay between attempts to reconnect grows to half a minute. */
+    /** Shortens Lettuce's delay between attempts to reconnect, which grows to half a minute. */
     private static ClientResources resourcesOf(@Nullable ClientResources application, SocketWatchdog watchdog) {
         ClientResources.Builder own = application == null ? ClientResources.builder() : sharing(application);
         NettyCustomizer customizer = application == null ? new NettyCustomizer() {} : application.nettyCustomizer();
@@ -175,7 +175,7 @@ final class OwnConnection {
                 .build();
     }
 
-    /** Without saying so, a copy owns what it shares: shut down with it, the application's timer and executor would be gone. */
+    /** Sets them explicitly, because a copy shuts down the timer and executor that it did not get this way. */
     private static ClientResources.Builder sharing(ClientResources application) {
         return application.mutate().timer(application.timer()).eventExecutorGroup(application.eventExecutorGroup());
     }

@@ -65,9 +65,10 @@ public final class PubSubGrantChannel implements GrantChannel {
     private final Subscription grants;
     private final Subscription completions;
     private volatile boolean closed;
+    private volatile @Nullable RedisMessageListenerContainer newest; // may be about to start
     private volatile @Nullable RedisMessageListenerContainer connection;
 
-    /** Has a message published on the channel of the session, which arrives soon after the answer if any does. */
+    /** Publishes a message on the channel of the session, which arrives within this time after the answer if messages do. */
     public record Echo(Supplier<? extends CompletableFuture<?>> ask, Duration within) {}
 
     /** @param connections gives what connections are made with, and has the watch informed about them */
@@ -142,11 +143,12 @@ public final class PubSubGrantChannel implements GrantChannel {
     @Override
     public void close() {
         closed = true;
-        destroy(connection);
+        destroy(newest);
     }
 
     private boolean connect() {
         RedisMessageListenerContainer made = new RedisMessageListenerContainer();
+        newest = made;
         try {
             made.setTaskExecutor(Runnable::run);
             made.setSubscriptionExecutor(workers);
@@ -155,16 +157,16 @@ public final class PubSubGrantChannel implements GrantChannel {
             made.setConnectionFactory(connections.apply(watch));
             made.afterPropertiesSet();
             made.start();
+            connection = made;
+            completions.state.updateAndGet(state -> state == State.UNUSED ? state : State.SUBSCRIBING);
+            inBackground(completions::subscribe);
         } catch (Throwable failure) {
             destroy(made);
             throw failure;
         }
-        connection = made;
         if (closed) {
             destroy(made);
         }
-        completions.state.updateAndGet(state -> state == State.UNUSED ? state : State.SUBSCRIBING);
-        inBackground(completions::subscribe);
         return true;
     }
 

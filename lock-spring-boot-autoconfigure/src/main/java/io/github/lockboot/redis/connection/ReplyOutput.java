@@ -1,7 +1,6 @@
 package io.github.lockboot.redis.connection;
 
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 
 import io.github.lockboot.redis.protocol.CommandNumbers;
 import io.github.lockboot.redis.protocol.CommandNumbers.ForeignReplyException;
@@ -11,29 +10,23 @@ import io.lettuce.core.output.CommandOutput;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the reply to one command. When another comes, Lettuce has lost count: an exception at the end of a reply has Lettuce close the
- * socket. The other commands in flight there are sent again on the next.
+ * Reads the reply to one command. A reply to another command means that Lettuce has lost count. An exception at the end of a
+ * reply makes Lettuce close the socket and send the other commands in flight again on the next one.
  */
 final class ReplyOutput extends CommandOutput<byte[], byte[], Reply> {
 
-    private final String number;
+    private final byte[] number;
     private boolean refused;
 
     /** @param number of the command */
-    ReplyOutput(String number) {
+    ReplyOutput(byte[] number) {
         super(ByteArrayCodec.INSTANCE, null);
         this.number = number;
     }
 
     @Override
     public void set(@Nullable ByteBuffer line) {
-        output = Reply.parse(CommandNumbers.answerTo(number, line == null ? null : text(line)));
-    }
-
-    private static String text(ByteBuffer line) {
-        byte[] bytes = new byte[line.remaining()];
-        line.get(bytes);
-        return new String(bytes, StandardCharsets.ISO_8859_1);
+        output = Reply.parse(CommandNumbers.answerTo(number, line));
     }
 
     /** An error of Redis has no number. */
@@ -48,6 +41,6 @@ final class ReplyOutput extends CommandOutput<byte[], byte[], Reply> {
         if (depth == 0 && output == null && !refused) {
             throw new ForeignReplyException();
         }
-        refused = false; // sent again, after a redirection, it may be answered
+        refused = false; // after a redirection it is sent again, and then it may be answered
     }
 }

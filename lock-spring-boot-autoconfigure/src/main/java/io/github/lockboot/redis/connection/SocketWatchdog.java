@@ -22,9 +22,9 @@ import io.netty.channel.ChannelPipeline;
 import io.netty.channel.ChannelPromise;
 
 /**
- * The sockets of one registry, to be rid of those that lead nowhere. A server that hangs, or whose host is gone, leaves them
- * open, and so does a master that has become a replica; but Lettuce asks Sentinels or the name service who is the master only
- * when it connects. What was sent on a closed one and not answered is sent again on the next.
+ * Closes sockets of one registry that no longer lead to a working master. A server that hangs, or whose host is gone, leaves its
+ * sockets open, and so does a master that becomes a replica; but Lettuce asks Sentinels or the name service for the master only
+ * when it connects. It sends unanswered commands of a closed socket again on the next one.
  */
 final class SocketWatchdog {
 
@@ -35,7 +35,7 @@ final class SocketWatchdog {
         this.nanoTime = nanoTime;
     }
 
-    /** Has Lettuce report its sockets here, after what the application wants done with them. */
+    /** Reports the sockets of Lettuce to this watchdog, after the application has customized them. */
     NettyCustomizer reportedAfter(NettyCustomizer application) {
         return new NettyCustomizer() {
 
@@ -55,7 +55,7 @@ final class SocketWatchdog {
         };
     }
 
-    /** Closes those to servers that have owed an answer for this long, on whichever socket, and sent nothing there. */
+    /** Closes all sockets to servers that have owed an answer on any one of them for this long. */
     void closeSilent(long nanos) {
         long now = nanoTime.getAsLong();
         Set<SocketAddress> silent = open.entrySet().stream()
@@ -72,7 +72,7 @@ final class SocketWatchdog {
         open.keySet().forEach(Channel::close);
     }
 
-    /** Since when a server owes its first answer; written by the socket's own thread. */
+    /** Since when the server owes an answer; written by the socket's own thread. */
     private static final class PendingReply extends ChannelDuplexHandler {
 
         private final LongSupplier nanoTime;
@@ -96,17 +96,18 @@ final class SocketWatchdog {
             super.write(context, bytes, written);
         }
 
-        /** Lettuce would keep the greeting of each connection that ends before its answer, until there is one that lasts. */
+        /** Cancels an unanswered handshake, which Lettuce would keep in memory until a later connection succeeds. */
         @Override
         public void channelInactive(ChannelHandlerContext context) throws Exception {
             CommandHandler commands = context.pipeline().get(CommandHandler.class);
-            List<RedisCommand<?, ?, ?>> greeting =
-                    commands == null || isGreeted(context.pipeline()) ? List.of() : List.copyOf(commands.getStack());
+            List<RedisCommand<?, ?, ?>> handshake = commands == null || isHandshakeDone(context.pipeline())
+                    ? List.of()
+                    : List.copyOf(commands.getStack());
             super.channelInactive(context);
-            greeting.forEach(RedisCommand::cancel);
+            handshake.forEach(RedisCommand::cancel);
         }
 
-        private static boolean isGreeted(ChannelPipeline pipeline) {
+        private static boolean isHandshakeDone(ChannelPipeline pipeline) {
             RedisHandshakeHandler handshake = pipeline.get(RedisHandshakeHandler.class);
             if (handshake == null) {
                 return true;

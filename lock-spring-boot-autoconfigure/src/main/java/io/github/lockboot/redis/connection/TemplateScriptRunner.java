@@ -14,9 +14,8 @@ import io.github.lockboot.redis.protocol.ScriptRunner;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 /**
- * Runs scripts through a client that only blocks, on threads of the registry. Those on one key go one after another, as they
- * would on one connection: an {@code acquire} that is overtaken by the {@code cancel} of its id would leave a lock that nobody
- * holds.
+ * Runs scripts through a client that only blocks, on threads of the registry. Scripts on one key run one after another, as they
+ * would on one connection: a {@code cancel} that overtakes the {@code acquire} of its id would leave a lock without a holder.
  */
 final class TemplateScriptRunner implements ScriptRunner {
 
@@ -57,7 +56,7 @@ final class TemplateScriptRunner implements ScriptRunner {
         return reply;
     }
 
-    /** Without a thread it fails, and the next one on that key has its turn. */
+    /** Without a thread the script fails, and the next one on that key has its turn. */
     private void begin(Runnable turn, CompletableFuture<Reply> reply) {
         try {
             executor.execute(turn);
@@ -79,7 +78,7 @@ final class TemplateScriptRunner implements ScriptRunner {
         }
     }
 
-    /** New each time: such a client may send a command again and not tell, as Jedis does on a Cluster. */
+    /** New each time, because such a client may send a command again without notice, as Jedis does on a Cluster. */
     @Override
     public long epoch() {
         return epoch.incrementAndGet();

@@ -10,64 +10,48 @@ import io.lettuce.core.cluster.RedisClusterClient;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Has Lettuce look for the master anew where it would not by itself. On a connection of our own only; one of the application's is
- * the application's to care for.
+ * Makes Lettuce look for the master again where it would not do so by itself. For connections of the registry only, not for those
+ * of the application.
  */
-interface TopologyRefresh {
+final class TopologyRefresh {
 
-    TopologyRefresh NONE = new TopologyRefresh() {};
+    private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** A command was not answered in time. */
-    default void onSilence(@Nullable AbstractRedisClient client) {}
+    private final SocketWatchdog watchdog;
+    private final long commandTimeoutNanos;
+    private final Timer timer;
+    private final Executor executor;
+    private final AtomicLong nextRefresh;
+    private final AtomicLong nextClose;
 
-    /** A server answered that it is a replica. */
-    default void onReplica() {}
-
-    /** @param executor for the look at a Cluster */
-    static TopologyRefresh over(SocketWatchdog watchdog, long commandTimeoutNanos, Timer timer, Executor executor) {
-        return new OnOwnConnection(watchdog, commandTimeoutNanos, timer, executor);
+    /** @param executor refreshes the topology of a Cluster */
+    TopologyRefresh(SocketWatchdog watchdog, long commandTimeoutNanos, Timer timer, Executor executor) {
+        this.watchdog = watchdog;
+        this.commandTimeoutNanos = commandTimeoutNanos;
+        this.timer = timer;
+        this.executor = executor;
+        this.nextRefresh = new AtomicLong(timer.nanoTime());
+        this.nextClose = new AtomicLong(timer.nanoTime());
     }
 
-    /** At most once in a while, whoever asks. */
-    final class OnOwnConnection implements TopologyRefresh {
-
-        private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
-
-        private final SocketWatchdog watchdog;
-        private final long commandTimeoutNanos;
-        private final Timer timer;
-        private final Executor executor;
-        private final AtomicLong nextLook;
-        private final AtomicLong nextClose;
-
-        private OnOwnConnection(SocketWatchdog watchdog, long commandTimeoutNanos, Timer timer, Executor executor) {
-            this.watchdog = watchdog;
-            this.commandTimeoutNanos = commandTimeoutNanos;
-            this.timer = timer;
-            this.executor = executor;
-            this.nextLook = new AtomicLong(timer.nanoTime());
-            this.nextClose = new AtomicLong(timer.nanoTime());
+    /** A command was not answered in time. */
+    void onSilence(@Nullable AbstractRedisClient client) {
+        watchdog.closeSilent(commandTimeoutNanos);
+        if (client instanceof RedisClusterClient cluster && isDue(nextRefresh)) {
+            executor.execute(cluster::refreshPartitionsAsync);
         }
+    }
 
-        @Override
-        public void onSilence(@Nullable AbstractRedisClient client) {
-            watchdog.closeSilent(commandTimeoutNanos);
-            if (client instanceof RedisClusterClient cluster && isDue(nextLook)) {
-                executor.execute(cluster::refreshPartitionsAsync);
-            }
+    /** A server answered that it is a replica. */
+    void onReplica() {
+        if (isDue(nextClose)) {
+            watchdog.closeAll();
         }
+    }
 
-        @Override
-        public void onReplica() {
-            if (isDue(nextClose)) {
-                watchdog.closeAll();
-            }
-        }
-
-        private boolean isDue(AtomicLong next) {
-            long now = timer.nanoTime();
-            long due = next.get();
-            return now - due >= 0 && next.compareAndSet(due, now + PAUSE_NANOS);
-        }
+    private boolean isDue(AtomicLong next) {
+        long now = timer.nanoTime();
+        long due = next.get();
+        return now - due >= 0 && next.compareAndSet(due, now + PAUSE_NANOS);
     }
 }

@@ -8,8 +8,8 @@ import java.util.function.Supplier;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Acquisition ids, {@code <session>-<sequence>.<nonce>}: each is used for one acquisition and never again. Who can list channels
- * knows the session; the nonce keeps the id of a waiter from being guessed, and with it its grant from being forged.
+ * Acquisition ids, {@code <session>-<sequence>.<nonce>}: each is used for one acquisition only. A user who can list channels
+ * knows the session; the nonce keeps that user from guessing the id of a waiter and forging its grant.
  */
 public final class AcquisitionIds {
 
@@ -19,18 +19,18 @@ public final class AcquisitionIds {
     private final Supplier<String> ending;
     private final AtomicLong sequence = new AtomicLong();
 
-    /** Ids that can be told in advance, for tests. */
+    /** Ids that can be predicted, for tests. */
     public AcquisitionIds(String session) {
         this(() -> session, () -> "");
     }
 
-    /** @param ending what makes the next id hard to guess */
+    /** @param ending makes the next id hard to guess */
     public AcquisitionIds(Supplier<String> session, Supplier<String> ending) {
         this.session = session;
         this.ending = ending;
     }
 
-    /** Ids of a new session that nobody else can have or guess, drawn at the first use: that is slow in a young process. */
+    /** Ids of a new random session. It is drawn at the first use, because that is slow in a process that has just started. */
     public static AcquisitionIds random() {
         SingletonSupplier<SecureRandom> random = SingletonSupplier.of(SecureRandom::new);
         return new AcquisitionIds(SingletonSupplier.of(() -> session(random.obtain())), () -> nonce(random.obtain()));

@@ -1,28 +1,30 @@
 package io.github.lockboot.redis.protocol;
 
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tell the reply to one command from those to others. A number is sent as the last argument of a script, and the reply begins with it.
- * Redis itself does not say which command a reply answers. Clients count, and one that has lost count gives each command the reply to
- * another from then on.
+ * Numbers that show which command a reply belongs to. A script gets its number as the last argument, and its reply begins with
+ * it. Redis itself does not say which command it answers: clients count replies, and a client that has lost count gives every
+ * later command the reply to another one.
  *
- * <p>A number is not used twice in a process. The first is random, because something between here and Redis may have several
- * processes share a connection.
+ * <p>A process does not use a number twice. The first is random, because a proxy may share one connection among processes.
  */
 public final class CommandNumbers {
 
-    /** All have as many digits. */
+    /** All have the same number of digits. */
     private static final AtomicLong LAST =
             new AtomicLong(ThreadLocalRandom.current().nextLong(1_000_000_000_000L, 5_000_000_000_000L));
 
     private CommandNumbers() {}
 
-    public static String next() {
-        return Long.toString(LAST.incrementAndGet());
+    /** {@return the digits of a new number} */
+    public static byte[] next() {
+        return Long.toString(LAST.incrementAndGet()).getBytes(StandardCharsets.US_ASCII);
     }
 
     /**
@@ -30,15 +32,20 @@ public final class CommandNumbers {
      *
      * @throws ForeignReplyException if it is not the reply to the command of this number
      */
-    public static String answerTo(String number, @Nullable String reply) {
-        int end = number.length();
-        if (reply == null || reply.length() <= end || reply.charAt(end) != ' ' || !reply.startsWith(number)) {
+    public static String answerTo(byte[] number, @Nullable ByteBuffer reply) {
+        int digits = number.length;
+        if (reply == null
+                || reply.remaining() <= digits
+                || !reply.slice(reply.position(), digits).equals(ByteBuffer.wrap(number))
+                || reply.get(reply.position() + digits) != ' ') {
             throw new ForeignReplyException();
         }
-        return reply.substring(end + 1);
+        byte[] answer = new byte[reply.remaining() - digits - 1];
+        reply.get(reply.position() + digits + 1, answer);
+        return new String(answer, StandardCharsets.ISO_8859_1);
     }
 
-    /** The command may have run; its own reply went elsewhere. */
+    /** Says that a command got the reply to another one. It may have run. */
     public static final class ForeignReplyException extends RuntimeException {
 
         private static final long serialVersionUID = 1L;

@@ -1,37 +1,37 @@
 package io.github.lockboot.redis.protocol;
 
 /**
- * The registry's one subscription, to the channel of its session: Redis tells there who was granted a lock, and what others
- * wait for. Opened when somebody first waits. A registry in which somebody follows listens on the same connection to the one
- * channel of completions too. Everything works without either, slower.
+ * A registry's subscription to the channel of its session, opened at the first wait. Redis publishes there that a waiter was
+ * granted a lock, or that others wait for a lock held here. A registry with followers also listens, on the same connection, to
+ * the channel of completions. Both only save time: waiters poll as well.
  */
 public interface GrantChannel extends AutoCloseable {
 
-    /** What messages do; called on a thread that must not be blocked. */
+    /** Receives messages, on a thread that must not be blocked. */
     interface Subscriber {
 
         void onPush(GrantMessage push);
 
-        /** A holder has completed, which ends the wait of all who follow. */
+        /** A holder has completed, which ends the wait of all its followers. */
         void onCompletion(GrantMessage push);
 
-        /** Messages may have been missed until now. */
+        /** The channel is subscribed to; earlier messages may have been missed. */
         void onSubscribed();
     }
 
-    /** Subscribes in the background, unless that has been done. */
+    /** Subscribes in the background, unless this has been called before. */
     void open();
 
-    /** Whether anybody has waited yet. */
+    /** Whether {@link #open()} has been called. */
     boolean isOpened();
 
-    /** Has completions listened to as well, as soon as it is open. */
+    /** Subscribes to completions as well, as soon as the channel is open. */
     void follow();
 
-    /** Whether pushes can be expected. */
+    /** Whether messages are expected to arrive. */
     boolean isLive();
 
-    /** Finds out whether it still hears, for it should have told something and did not; subscribes anew if not. */
+    /** Finds out whether messages still arrive, because one seems to be missing; subscribes again if they do not. */
     void verify();
 
     @Override

@@ -3,9 +3,9 @@ package io.github.lockboot.redis.protocol;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A message from Redis to a session: {@code <id> <fence> <lease ms> <waiters> <key>}. It tells that {@code id} was granted the
- * lock, or, with a fence of 0, that others wait for what {@code id} holds; on the channel of completions, that {@code id} has
- * completed, the fence being the last token it used.
+ * A message from Redis: {@code <id> <fence> <lease ms> <waiters> <key>}. On the channel of a session it says that {@code id} has
+ * been granted the lock or, as a hint with a fence of 0, that others wait for the lock that {@code id} holds. On the channel of
+ * completions it says that {@code id} has completed; the fence is the last token it used.
  */
 public record GrantMessage(String id, long fence, long leaseMillis, long waiters, String key) {
 
@@ -15,17 +15,18 @@ public record GrantMessage(String id, long fence, long leaseMillis, long waiters
         return fence == 0;
     }
 
-    /** The message as it was meant, or null for anything that no script of ours would write. */
+    /** {@return the message, or null if no script of this library would write it so} */
     public static @Nullable GrantMessage parse(String message) {
         String[] words = message.split(" ", 5);
         if (words.length < 5) {
             return null;
         }
-        GrantMessage push = new GrantMessage(words[0], number(words[1]), number(words[2]), number(words[3]), words[4]);
-        return push.fence < 0 || push.leaseMillis < 0 || push.waiters < 0 ? null : push;
+        GrantMessage parsed =
+                new GrantMessage(words[0], number(words[1]), number(words[2]), number(words[3]), words[4]);
+        return parsed.fence < 0 || parsed.leaseMillis < 0 || parsed.waiters < 0 ? null : parsed;
     }
 
-    /** Less than 0 if a script would not write it so. */
+    /** {@return the number, or -1 if no script would write it so} */
     private static long number(String word) {
         int length = word.length();
         if (length == 0 || length > MOST_DIGITS || length > 1 && word.charAt(0) == '0') {

@@ -4,7 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
-/** The conversation with Redis: one method per script, each for one acquisition id. */
+/** The questions to Redis: a method for each script, called for one acquisition id. */
 public final class LockStore {
 
     private static final String CLIENT = "client:";
@@ -32,12 +32,12 @@ public final class LockStore {
         this.maxWaiters = bytes(maxWaiters);
     }
 
-    /** The channel on which Redis tells a session of its grants. */
+    /** The channel on which Redis publishes the grants of a session. */
     public String channelOf(String session) {
         return channelPrefix + session;
     }
 
-    /** The channel on which Redis tells all who follow that a holder has completed. */
+    /** The channel on which Redis publishes that a holder has completed. */
     public String completionChannel() {
         return completionChannel;
     }
@@ -51,7 +51,7 @@ public final class LockStore {
         return key.length() > keyPrefix.length() && key.startsWith(keyPrefix);
     }
 
-    /** The name of the lock that lies under a key of ours. */
+    /** The name of the lock with this key. */
     public String nameOf(String key) {
         return key.substring(keyPrefix.length());
     }
@@ -84,7 +84,7 @@ public final class LockStore {
         return run(LuaScript.INSPECT, name, NONE);
     }
 
-    /** Has an empty message come on the channel of the session. */
+    /** Publishes an empty message on the channel of the session. */
     public CompletableFuture<Reply> echo(String session) {
         return run(LuaScript.ECHO, CLIENT + session, bytes(channelOf(session)));
     }
@@ -104,7 +104,7 @@ public final class LockStore {
             arguments[3] = patience;
             System.arraycopy(more, 0, arguments, 4, more.length);
             return runner.run(new ScriptRunner.Call(script, bytes(keyOf(name)), arguments));
-        } catch (Throwable failure) { // whatever it is, the command may have been sent
+        } catch (Throwable failure) { // even then the command may have been sent
             return CompletableFuture.failedFuture(failure);
         }
     }

@@ -1,24 +1,22 @@
 package io.github.lockboot.redis.protocol;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.HexFormat;
 
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.data.redis.core.script.DigestUtils;
 import org.springframework.data.redis.core.script.RedisScript;
 
 /**
- * One of our scripts, read once. A reply is one line: the number of the command, which is its last argument, a status word, then
- * numbers.
+ * A script of this library. Its last argument is the number of the command. Its reply is one line: that number, a status word,
+ * then numbers.
  */
 public final class LuaScript implements RedisScript<String> {
 
-    /** The longest lease that comes with a pushed grant. */
+    /** The longest lease of a grant that a message tells. */
     public static final long CLAIM_LEASE_MILLIS = 6_000;
 
-    /** So many tokens belong to one grant, its own included. */
+    /** The number of tokens that belong to one grant, its own included. */
     public static final long TOKENS_PER_GRANT = 65_536;
 
     private static final String FOLDER = "/io/github/lockboot/redis/";
@@ -41,9 +39,9 @@ public final class LuaScript implements RedisScript<String> {
     private final String sha1;
 
     /**
-     * However the script ends, its reply begins with the number; an error stays as it is.
+     * Puts the number before the reply, wherever the script returns; an error stays as it is.
      *
-     * @param usualCase comes first and sees to that itself: this way would cost it as much again as what it adds
+     * @param usualCase runs first and puts the number there itself, because a function call would double its time
      */
     private static LuaScript numbered(String usualCase, String text) {
         return new LuaScript(usualCase + """
@@ -57,7 +55,7 @@ public final class LuaScript implements RedisScript<String> {
 
     private LuaScript(String text) {
         this.text = text;
-        this.sha1 = sha1Of(text);
+        this.sha1 = DigestUtils.sha1DigestAsHex(text);
     }
 
     @Override
@@ -76,22 +74,10 @@ public final class LuaScript implements RedisScript<String> {
     }
 
     private static String read(String resource) {
-        try (InputStream in = LuaScript.class.getResourceAsStream(FOLDER + resource)) {
-            if (in == null) {
-                throw new IllegalStateException("script " + resource + " is missing from the jar");
-            }
-            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
-        } catch (IOException e) {
-            throw new IllegalStateException("script " + resource + " cannot be read", e);
-        }
-    }
-
-    private static String sha1Of(String text) {
         try {
-            byte[] digest = MessageDigest.getInstance("SHA-1").digest(text.getBytes(StandardCharsets.UTF_8));
-            return HexFormat.of().formatHex(digest);
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException(e);
+            return new ClassPathResource(FOLDER + resource, LuaScript.class).getContentAsString(StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new IllegalStateException("script " + resource + " cannot be read from the jar", e);
         }
     }
 }

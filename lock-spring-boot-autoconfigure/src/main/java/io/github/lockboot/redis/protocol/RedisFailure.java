@@ -4,22 +4,22 @@ import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
-/** What a failed command says about whether it ran. */
+/** Whether a failed command has run. */
 public enum RedisFailure {
 
     /**
-     * Redis refused this copy of the command, for now: the same command may be sent again. An earlier copy may have run; and since an error
-     * has no number, this one too, if the refusal was another command's.
+     * Redis refused the command, which may be sent again. An earlier copy may have run. So may this one: an error has no number,
+     * so it may belong to another command.
      */
     NOT_NOW,
 
-    /** It was not given to the client, as there was no connection. */
+    /** There was no connection, so it was not given to the client. */
     NOT_SENT,
 
-    /** It may have run, may run later, or never. */
+    /** It may have run, may run later, or may never run. */
     UNKNOWN;
 
-    /** Says that there is no connection, and why. */
+    /** There is no connection; the cause says why. */
     public static final class NotConnectedException extends RuntimeException {
 
         private static final long serialVersionUID = 1L;
@@ -29,19 +29,9 @@ public enum RedisFailure {
         }
     }
 
-    private static final Set<String> REFUSALS = Set.of(
-            "LOADING",
-            "BUSY",
-            "OOM",
-            "READONLY",
-            "MASTERDOWN",
-            "NOREPLICAS",
-            "CLUSTERDOWN",
-            "TRYAGAIN",
-            "MISCONF",
-            "MOVED",
-            "ASK",
-            "NOSCRIPT");
+    private static final Set<String> REFUSALS =
+            Set.of("LOADING BUSY OOM READONLY MASTERDOWN NOREPLICAS CLUSTERDOWN TRYAGAIN MISCONF MOVED ASK NOSCRIPT"
+                    .split(" "));
 
     public static RedisFailure of(@Nullable Throwable failure) {
         for (Throwable t = failure; t != null; t = t.getCause()) {
@@ -56,7 +46,7 @@ public enum RedisFailure {
         return UNKNOWN;
     }
 
-    /** Whether it says that the server is no master; Redis 6.2 puts what a script was refused with at the end of a longer message. */
+    /** Whether the server is a replica. Redis 6.2 puts the refusal of a script at the end of a longer message. */
     public static boolean isOfReplica(Throwable failure) {
         return String.valueOf(failure.getMessage()).contains("READONLY ");
     }

@@ -5,16 +5,16 @@ import io.github.lockboot.internal.LockNames;
 /** What a script answered. */
 public sealed interface Reply {
 
-    /** Of a reply that is not understood, so many characters are told. */
+    /** The number of characters that an error shows of an unknown reply. */
     int SHOWN = 80;
 
-    /** The lock is the caller's: by {@code acquire}, or kept for its next id by {@code unlock}. */
+    /** The caller owns the lock, by {@code acquire}, or its next id does, by {@code unlock}. */
     record Owner(long fence, long leaseMillis, long waiters) implements Reply {}
 
-    /** The id is in the queue, counted from 1; {@code fence} is the newest token given so far. */
+    /** The id is in the queue, at a position from 1; {@code fence} is the newest token so far. */
     record Queued(long position, long fence, long leftMillis) implements Reply {}
 
-    /** Another's, and the id is not queued: not asked to, no room, or a stranger's key. */
+    /** Another owns the lock and the id is not queued: not requested, the queue is full, or the key is not a lock. */
     record Busy(long leftMillis) implements Reply {}
 
     record Released() implements Reply {}
@@ -42,8 +42,8 @@ public sealed interface Reply {
     record Held(long fence, long leftMillis, String owner) implements Reply {}
 
     /**
-     * @param line a status word and numbers, with a space between each; what is not a number comes last
-     * @throws IllegalStateException if no script of ours answers so
+     * @param line a status word and numbers, separated by spaces; text comes last
+     * @throws IllegalStateException if no script of this library answers so
      */
     static Reply parse(String line) {
         String[] words = line.split(" ", 4);
@@ -72,7 +72,7 @@ public sealed interface Reply {
             case "FOREIGN" -> new Foreign();
             case "PUBLISHED" -> new Published();
             case "HELD" -> new Held(number(words, 1), number(words, 2), word(words, 3));
-            default -> throw new IllegalArgumentException("no status word of ours");
+            default -> throw new IllegalArgumentException("unknown status word");
         };
     }
 

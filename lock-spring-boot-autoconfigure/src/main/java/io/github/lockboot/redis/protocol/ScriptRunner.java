@@ -4,7 +4,7 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * Runs scripts without blocking the caller. A returned future completes within the command timeout, on a thread that must not
- * be blocked; when it fails, the script may have run, may run later, or never. A reply is one to this very call.
+ * be blocked. If it fails, the script may have run, may run later, or may never run. A reply always belongs to its own call.
  */
 public interface ScriptRunner extends AutoCloseable {
 
@@ -14,8 +14,8 @@ public interface ScriptRunner extends AutoCloseable {
     CompletableFuture<Reply> run(Call call);
 
     /**
-     * Changes whenever commands in flight may have been sent twice. A reply read in the epoch its command was sent in is the
-     * reply to the first copy.
+     * Changes whenever commands in flight may have been sent twice. If it has not changed since a command was sent, the reply is
+     * that to the first copy.
      */
     long epoch();
 

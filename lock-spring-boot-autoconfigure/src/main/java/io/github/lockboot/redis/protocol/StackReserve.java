@@ -1,25 +1,25 @@
 package io.github.lockboot.redis.protocol;
 
 /**
- * Sees to it that there is stack enough before anything is changed. A stack that overflows in the middle of a change leaves it half
- * done: a mutex that nobody will free, a lock that is nobody's, a connection that sends nothing any more. Here it overflows while
+ * Makes sure that enough stack is left before anything is changed. A stack overflow in the middle of a change would leave it half
+ * done: a mutex that stays locked, a lock without an owner, a connection that no longer sends. Here the stack overflows while
  * nothing has happened yet.
  *
- * <p>Nobody can be asked how much is left, so as much as will be needed is used for a moment. A frame of {@link #descend} takes 80
- * bytes once it is compiled, and three times as much before, when everything else is not compiled either.
+ * <p>The JVM does not tell how much stack is left, so the check uses as much as will be needed and gives it back. A frame of
+ * {@link #descend} takes 80 bytes when compiled, and three times as much before, when all other code is not compiled either.
  */
 public final class StackReserve {
 
     /** 8 KB for the engine itself. */
     private static final int OF_ENGINE = 100;
 
-    /** 16 KB for a client of Redis that sends a command; Lettuce was seen to use 6. */
+    /** 16 KB for a client of Redis that sends a command; measured with Lettuce: 6 KB. */
     private static final int OF_CLIENT = 200;
 
     private StackReserve() {}
 
     /**
-     * Before the engine changes anything for a caller.
+     * Called before the engine changes anything for a caller.
      *
      * @throws StackOverflowError if the current thread has little stack left
      */
@@ -28,7 +28,7 @@ public final class StackReserve {
     }
 
     /**
-     * Before a client sends a command.
+     * Called before a client sends a command.
      *
      * @throws StackOverflowError if the current thread has little stack left
      */
@@ -36,7 +36,7 @@ public final class StackReserve {
         descend(OF_CLIENT, 1, 2, 3, 4, 5, 6, 7, 8);
     }
 
-    /** What is used on the way back has to lie on the stack meanwhile. */
+    /** All parameters are used after the recursive call, so each frame has to keep them. */
     private static long descend(int left, long a, long b, long c, long d, long e, long f, long g, long h) {
         return left == 0 ? a : descend(left - 1, b, c, d, e, f, g, h, a + left) ^ a ^ b ^ c ^ d ^ e ^ f ^ g ^ h;
     }

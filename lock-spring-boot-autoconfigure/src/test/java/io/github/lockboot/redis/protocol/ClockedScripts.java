@@ -1,5 +1,7 @@
 package io.github.lockboot.redis.protocol;
 
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -69,8 +71,8 @@ public final class ClockedScripts {
     private static String clocked(String script) {
         String text = replaced(script, "redis.call('TIME')", "{ARGV[#ARGV - 2], ARGV[#ARGV - 1]}");
         text = replaced(text, "('PEXPIRE', key, text(stay))", "('PEXPIRE', key, text(stay + " + DAY + "))");
-        text = text.replace("('PEXPIRE', KEYS[1], ttl)", "('PEXPIRE', KEYS[1], ttl + " + DAY + ")");
-        text = text.replace("('PEXPIRE', KEYS[1], stay)", "('PEXPIRE', KEYS[1], stay + " + DAY + ")");
+        text = text.replace("('PEXPIRE', key, ttl)", "('PEXPIRE', key, ttl + " + DAY + ")");
+        text = text.replace("('PEXPIRE', key, stay)", "('PEXPIRE', key, stay + " + DAY + ")");
         text = replaced(text, "redis.pcall('PUBLISH', ", "publish(");
         return """
                 local published = {}
@@ -93,7 +95,9 @@ public final class ClockedScripts {
 
     /** What one of our scripts answered to the command of this number: the status word, then numbers. */
     public static List<Object> words(String number, @Nullable Object line) {
-        String[] words = CommandNumbers.answerTo(number, (String) line).split(" ", 4);
+        ByteBuffer bytes = line == null ? null : ByteBuffer.wrap(((String) line).getBytes(StandardCharsets.ISO_8859_1));
+        String[] words = CommandNumbers.answerTo(number.getBytes(StandardCharsets.US_ASCII), bytes)
+                .split(" ", 4);
         List<Object> reply = new ArrayList<>(List.of(words[0]));
         for (String word : List.of(words).subList(1, words.length)) {
             boolean text = words[0].equals("HELD") && reply.size() == 3;

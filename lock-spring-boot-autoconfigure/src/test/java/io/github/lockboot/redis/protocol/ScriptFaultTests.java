@@ -1,5 +1,6 @@
 package io.github.lockboot.redis.protocol;
 
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -476,7 +477,7 @@ class ScriptFaultTests {
         if (script != LuaScript.INSPECT) {
             words.addAll(5, List.of(CHANNELS, "2000", "6000"));
         }
-        String number = CommandNumbers.next();
+        String number = new String(CommandNumbers.next(), StandardCharsets.US_ASCII);
         words.add(number);
         return Collections.unmodifiableList(ClockedScripts.words(number, redis.command(words.toArray(String[]::new))));
     }
