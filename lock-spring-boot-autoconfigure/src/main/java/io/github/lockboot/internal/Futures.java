@@ -69,11 +69,12 @@ public final class Futures {
      * @return what it completed with; null if it has not, or has failed
      */
     public static <T> @Nullable T awaitAtMost(CompletableFuture<T> future, long nanos) {
+        Stopwatch waiting = Stopwatch.start();
         boolean interrupted = false;
         try {
             while (true) {
                 try {
-                    return future.get(nanos, TimeUnit.NANOSECONDS);
+                    return future.get(nanos - waiting.elapsed().toNanos(), TimeUnit.NANOSECONDS);
                 } catch (InterruptedException interrupt) {
                     interrupted = true;
                 }

@@ -55,8 +55,8 @@ public final class Threads {
                 if (isShutdown()) {
                     task.run();
                 } else {
-                    check.start();
                     ((Line) getQueue()).append(task);
+                    check.start();
                 }
             });
         }

@@ -91,7 +91,8 @@ public final class RedisLock implements NamedLock, LockScope {
     }
 
     private boolean enterAgain() {
-        Hold mine = mine();
+        // Also if the lease is in doubt: the thread would wait for itself.
+        Hold mine = engine.heldBy(Thread.currentThread(), getName());
         return mine != null && mine.enterAgain();
     }
 
@@ -130,13 +131,13 @@ public final class RedisLock implements NamedLock, LockScope {
 
     @Override
     public int getHoldCount() {
-        Hold mine = mine();
-        return mine == null ? 0 : mine.count();
+        Hold mine = engine.heldBy(Thread.currentThread(), getName());
+        return mine != null && mine.isThere() ? mine.count() : 0;
     }
 
     @Override
     public boolean isHeldByCurrentThread() {
-        return mine() != null;
+        return getHoldCount() > 0;
     }
 
     @Override

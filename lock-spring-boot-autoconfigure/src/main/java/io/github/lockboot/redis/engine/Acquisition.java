@@ -353,8 +353,8 @@ final class Acquisition implements Renewer.Renewable {
     private void own(Grant granted, long othersWaiting) {
         cancelPoll();
         heard();
-        state = State.OWNED;
         grant = granted;
+        state = State.OWNED;
         owner.owned(this, granted, othersWaiting);
     }
 
@@ -418,8 +418,8 @@ final class Acquisition implements Renewer.Renewable {
             owner.renewed(this, true);
         } else if (state == State.OWNED && reply instanceof Reply.NotOwner) {
             owner.lost(this, "Redis no longer has it under this hold's token");
-        } else if (termination != null && termination.isAnswered() && reply instanceof Reply.Renewed) {
-            termination.settle(); // it was lost here, and Redis has just prolonged it
+        } else if (termination != null && (reply == null || reply instanceof Reply.Renewed)) {
+            termination.onLateRenewal(reply != null);
         } else if (reply == null) {
             owner.renewed(this, false);
         }
@@ -521,7 +521,7 @@ final class Acquisition implements Renewer.Renewable {
     }
 
     private boolean isOverdue(long now) {
-        return state == State.OWNED ? !renewal.isPlanned() : now - overdueAt > 0;
+        return state == State.OWNED ? !acquisitions.renewer().isPlanned(renewal) : now - overdueAt > 0;
     }
 
     /**

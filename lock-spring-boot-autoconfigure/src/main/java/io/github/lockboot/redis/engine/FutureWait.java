@@ -109,7 +109,8 @@ final class FutureWait<T> {
             } while (decisions.decrementAndGet() > 0);
         } catch (Throwable thrown) {
             decisions.set(0);
-            if (future.completeExceptionally(thrown)) {
+            future.completeExceptionally(thrown);
+            if (future.isCompletedExceptionally()) { // else its dependents have the lease
                 withdraw(thrown);
             }
         }

@@ -78,6 +78,7 @@ public final class Hold implements Lease, LockScope, Waiter.Outcome {
     private final List<Runnable> lossCallbacks = new ArrayList<>(0);
     private volatile int count = 1;
     private volatile String lossReason = "";
+    private volatile boolean denied;
     private volatile boolean kept;
     private volatile long keptUntil;
 
@@ -145,6 +146,22 @@ public final class Hold implements Lease, LockScope, Waiter.Outcome {
         return isValid() ? Duration.ofNanos(Math.max(0, grant.deadline() - context.nanoTime())) : Duration.ZERO;
     }
 
+    /**
+     * Its thread asks whether it holds the lock. A hold that was said not to be there may never be released, so it is not renewed any
+     * more.
+     */
+    public boolean isThere() {
+        boolean valid = isValid();
+        if (!valid) {
+            denied = true;
+        }
+        return valid;
+    }
+
+    boolean isDenied() {
+        return denied;
+    }
+
     // --- its states -------------------------------------------------------------------------------------------
 
     boolean claim() {
@@ -207,9 +224,11 @@ public final class Hold implements Lease, LockScope, Waiter.Outcome {
         return count;
     }
 
-    /** @return false if the last one has been given up, by another thread */
+    /** @return false if the lease has run out, or the last one has been given up by another thread */
     public boolean enterAgain() {
-        return COUNT.getAndUpdate(this, before -> before == 0 ? 0 : Math.addExact(before, 1)) > 0;
+        return isHeld()
+                && !isOver()
+                && COUNT.getAndUpdate(this, before -> before == 0 ? 0 : Math.addExact(before, 1)) > 0;
     }
 
     /**

@@ -268,6 +268,10 @@ final class LocalQueue implements Acquisition.Owner, Hold.Releaser {
      */
     @Override
     public void owned(Acquisition owner, Grant grant, long othersWaiting) {
+        if (owner != acquisition) {
+            owner.unlock(null); // something was thrown when it should have ended
+            return;
+        }
         Waiter first = waiters.first();
         if (first == null) {
             acquisition = null;
@@ -386,7 +390,7 @@ final class LocalQueue implements Acquisition.Owner, Hold.Releaser {
         if (overdue) {
             current.waiter().use().stuck();
         }
-        return !overdue && current.waiter().isThere();
+        return !overdue && !current.isDenied() && current.waiter().isThere();
     }
 
     @Override
@@ -407,7 +411,7 @@ final class LocalQueue implements Acquisition.Owner, Hold.Releaser {
 
     @Override
     public void keepRenewed(Acquisition owner) {
-        if (owner == acquisition && !owner.renewal().isPlanned()) {
+        if (owner == acquisition && !acquisitions.renewer().isPlanned(owner.renewal())) {
             acquisitions.renewer().begin(owner.renewal());
         }
     }
@@ -526,7 +530,6 @@ final class LocalQueue implements Acquisition.Owner, Hold.Releaser {
     /** Called now and then: what was cut short comes to its end, and who is gone leaves. */
     void lookAfter() {
         onEvent(() -> {
-            mutex.settleWhatIsLeft();
             Hold current = holder;
             if (current != null && current.waiter().isGone()) {
                 withdraw(current.waiter());

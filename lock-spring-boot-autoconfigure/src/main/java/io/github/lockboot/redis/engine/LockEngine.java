@@ -2,6 +2,7 @@ package io.github.lockboot.redis.engine;
 
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
@@ -43,6 +44,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     private final Listeners listeners;
     private final PeriodicCheck looks;
     private final Map<String, LocalQueue> queues = new ConcurrentHashMap<>();
+    private final Set<CompletableFuture<Void>> drains = ConcurrentHashMap.newKeySet();
 
     /** Makes the channel for the engine that gets its messages. */
     public interface ChannelFactory {
@@ -55,7 +57,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         this.store = store;
         this.channel = channelFactory.create(this);
         this.acquisitions = new Acquisitions(context, ids, store, channel);
-        this.losses = new LossReporter(context.log());
+        this.losses = new LossReporter(context);
         this.listeners = new Listeners(context::nanoTime, context::runLater);
         this.looks = new PeriodicCheck(context.timer(), LOOK_NANOS, this::lookAfter);
     }
@@ -116,7 +118,6 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
 
     /** Has the waiter queue for the name of its request. */
     LocalQueue enter(Waiter waiter) {
-        looks.start();
         String name = waiter.request().name();
         while (true) {
             LocalQueue known = queues.get(name);
@@ -124,6 +125,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
                     ? known
                     : queues.computeIfAbsent(name, n -> new LocalQueue(n, acquisitions, losses, this::retire));
             if (queue.enter(waiter)) {
+                looks.start(); // not before: there must be something to look after
                 return queue;
             }
         }
@@ -264,10 +266,12 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     /**
      * Waits for what was granted before to be given back; locks that are kept for longer than this time are left.
      *
-     * @return completes when Redis has been told of the last, or when the time has passed
+     * @return completes when Redis has been told of the last, when the time has passed, or when the engine is closed
      */
     public CompletableFuture<Void> drain(long atMostNanos) {
         CompletableFuture<Void> drained = new CompletableFuture<>();
+        drains.add(drained);
+        drained.whenComplete((none, failure) -> drains.remove(drained));
         lookWhetherDrained(drained, context.nanoTime() + atMostNanos);
         return drained;
     }
@@ -276,7 +280,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         boolean anythingLeft = !acquisitions.settler().isIdle()
                 || acquisitions.all().stream().anyMatch(acquisition -> !acquisition.isKeptBeyond(deadline));
         long left = deadline - context.nanoTime();
-        if (!anythingLeft || left <= 0) {
+        if (!anythingLeft || left <= 0 || context.isClosed()) {
             drained.complete(null);
         } else {
             context.schedule(Math.min(left, DRAIN_LOOK_NANOS), () -> lookWhetherDrained(drained, deadline));
@@ -289,6 +293,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
             channel.close();
         } finally {
             context.close();
+            drains.forEach(drained -> drained.complete(null));
         }
     }
 }

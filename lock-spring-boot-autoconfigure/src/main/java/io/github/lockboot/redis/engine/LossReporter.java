@@ -15,11 +15,11 @@ final class LossReporter {
 
     private record Owner(String name, Thread thread) {}
 
-    private final LockLog log;
+    private final EngineContext context;
     private final Map<Owner, Hold> unclaimed = new LinkedHashMap<>();
 
-    LossReporter(LockLog log) {
-        this.log = log;
+    LossReporter(EngineContext context) {
+        this.context = context;
     }
 
     void report(Hold hold) {
@@ -28,11 +28,9 @@ final class LossReporter {
             if (owner != null && owner.isAlive()) {
                 remember(hold, owner);
             }
-            log.lost(
-                    hold.name(),
-                    hold.fencingToken(),
-                    hold.lossReason(),
-                    owner != null && hold.isOverdue() ? whereStuck(owner) : null);
+            Throwable stuckAt = owner != null && hold.isOverdue() ? whereStuck(owner) : null;
+            // Not on this thread, which may be the timer's: a log may block.
+            context.runLater(() -> context.log().lost(hold.name(), hold.fencingToken(), hold.lossReason(), stuckAt));
             hold.waiter().use().lost(hold.lossReason());
         } catch (Throwable thrown) {
             Unexpected.failure("when a loss was reported", thrown);

@@ -33,6 +33,9 @@ final class QueueLock {
         lock.lock();
         try {
             try {
+                if (unsettled != null && lock.getHoldCount() == 1) {
+                    settle();
+                }
                 return action.get();
             } catch (StackOverflowError overflow) {
                 unsettled = overflow; // nothing can be put in order where there is no stack
@@ -57,16 +60,6 @@ final class QueueLock {
                 EngineContext.attempt("when a waiter was woken", one);
             }
             more.forEach(wakeUp -> EngineContext.attempt("when a waiter was woken", wakeUp));
-        }
-    }
-
-    /** Is called now and then: settles what could not be settled when it was thrown. */
-    void settleWhatIsLeft() {
-        if (unsettled != null) {
-            locked(() -> {
-                settle();
-                return null;
-            });
         }
     }
 

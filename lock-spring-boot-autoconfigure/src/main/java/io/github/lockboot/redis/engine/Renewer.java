@@ -49,10 +49,6 @@ final class Renewer {
         Slot(Renewable lease) {
             this.lease = lease;
         }
-
-        boolean isPlanned() {
-            return entry != null;
-        }
     }
 
     /** When to look at a lease again, in nanoseconds since the renewer began. */
@@ -97,6 +93,12 @@ final class Renewer {
 
     int size() {
         return entries.size();
+    }
+
+    /** Whether the lease will be looked at. */
+    boolean isPlanned(Slot slot) {
+        Entry entry = slot.entry;
+        return entry != null && entries.contains(entry);
     }
 
     private void enter(Slot slot, long due, long tolerance) {

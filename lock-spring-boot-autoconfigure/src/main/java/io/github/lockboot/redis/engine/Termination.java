@@ -43,6 +43,7 @@ final class Termination {
     private final Acquisition ending;
     private final @Nullable Grant grant;
     private State state = State.SENT;
+    private boolean dropped;
     private boolean questionUnderWay;
     private LateAnswer lateAnswer = LateAnswer.NONE;
     private CompletableFuture<Void> predecessorSettled;
@@ -135,6 +136,7 @@ final class Termination {
 
     /** Redis need not be told: it does not know the id, or has given the lock to another. */
     void drop() {
+        dropped = true;
         answered(false);
     }
 
@@ -144,8 +146,15 @@ final class Termination {
         answered(false);
     }
 
-    boolean isAnswered() {
-        return state == State.ANSWERED;
+    /**
+     * A renewal is answered that was under way. Redis may have prolonged a lease that has ended here.
+     *
+     * @param certainly whether it has
+     */
+    void onLateRenewal(boolean certainly) {
+        if (state == State.ANSWERED && (certainly || dropped)) {
+            settle();
+        }
     }
 
     /**

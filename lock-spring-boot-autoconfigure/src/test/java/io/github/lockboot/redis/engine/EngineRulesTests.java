@@ -168,6 +168,33 @@ class EngineRulesTests {
             assertThat(losses).hasValue(1);
         }
 
+        /** Redis may run it after the loss was found here, and then the lock would be held for a ttl by nobody. */
+        @Test
+        void aRenewalWithoutAnAnswerIsSettledAfterALoss() {
+            Lease lease = scripted.granted(100, TTL);
+            scripted.timer.tick(seconds(10));
+            Sent renewal = scripted.next("renew");
+            scripted.timer.stopFor(seconds(20));
+            scripted.timer.tick(seconds(1));
+            assertThat(lease.isValid()).isFalse();
+            scripted.nothingIsSent();
+            renewal.fail("timed out");
+            Sent unlock = scripted.next("unlock");
+            assertThat(unlock.id()).isEqualTo(renewal.id());
+            unlock.answer(new Reply.NotOwner());
+            assertThat(scripted.engine.inUse()).isZero();
+        }
+
+        @Test
+        void aDrainEndsWithTheRegistry() {
+            Lease lease = scripted.granted(100, TTL);
+            CompletableFuture<Void> drained = scripted.engine.drain(TTL.toNanos());
+            assertThat(drained).isNotDone();
+            scripted.engine.close();
+            assertThat(drained).isDone();
+            assertThat(lease.isValid()).isTrue();
+        }
+
         @Test
         void aTimeOfDayThatIsSetBackChangesNothing() {
             Lease lease = scripted.granted(100, TTL);

@@ -1,0 +1,79 @@
+package io.github.lockboot.redis;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+
+import io.github.lockboot.Actor;
+import io.github.lockboot.LockOptions;
+import io.github.lockboot.NamedLock;
+import io.github.lockboot.redis.engine.ScriptedEngine;
+import io.github.lockboot.redis.protocol.Reply;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** A thread whose lease has run out by the time of day, but not by the monotonic clock: the machine slept, or somebody set the clock. */
+class DoubtedHoldTests {
+
+    private static final Duration TTL = ScriptedEngine.TTL;
+
+    private final ScriptedEngine scripted = new ScriptedEngine(64);
+    private final NamedLock lock = RedisLocks.of(
+            scripted.engine,
+            ScriptedEngine.NAME,
+            LockOptions.defaults().withTtl(TTL).withWaitTime(Duration.ZERO).withRenewal());
+    private final Actor holder = new Actor();
+
+    @BeforeEach
+    void holdAndDoubt() throws Exception {
+        CompletableFuture<Boolean> locked = holder.start(lock::tryLock);
+        Actor.await("it asks", () -> scripted.sentCount() > 0);
+        scripted.next("acquire").answer(new Reply.Owner(100, TTL.toMillis(), 0));
+        assertThat(Actor.get(locked)).isTrue();
+        scripted.timer.setWallForwardBy(TTL);
+    }
+
+    @AfterEach
+    void end() {
+        holder.close();
+    }
+
+    private void release() throws Exception {
+        CompletableFuture<Void> released = holder.start(() -> {
+            lock.unlock();
+            return null;
+        });
+        Actor.await("it releases", () -> scripted.sentCount() > 0);
+        scripted.next("unlock").answer(new Reply.Released());
+        Actor.get(released);
+        assertThat(scripted.engine.inUse()).isZero();
+    }
+
+    /** It would wait for itself otherwise. */
+    @Test
+    void itsThreadEntersItAgain() throws Exception {
+        assertThat(holder.<Boolean>call(lock::tryLock)).isTrue();
+        holder.run(lock::unlock);
+        scripted.nothingIsSent();
+        release();
+    }
+
+    @Test
+    void itIsRenewedAndGoesOn() throws Exception {
+        scripted.timer.tick(Duration.ofSeconds(1));
+        scripted.next("renew").answer(new Reply.Renewed(TTL.toMillis(), 0));
+        assertThat(holder.<Boolean>call(lock::isHeldByCurrentThread)).isTrue();
+        release();
+    }
+
+    /** {@code if (lock.isHeldByCurrentThread()) lock.unlock()} has passed it by: nobody would ever release it. */
+    @Test
+    void onceItsThreadWasToldThatItHasNoHoldItIsNotRenewed() throws Exception {
+        assertThat(holder.<Boolean>call(lock::isHeldByCurrentThread)).isFalse();
+        scripted.timer.tick(TTL);
+        scripted.nothingIsSent();
+        assertThat(scripted.engine.inUse()).isZero();
+    }
+}
