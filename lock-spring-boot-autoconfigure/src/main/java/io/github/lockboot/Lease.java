@@ -22,7 +22,10 @@ public interface Lease extends AutoCloseable {
     /** {@return the fencing token: larger than that of every earlier hold of this name} Stays readable after the end. */
     long fencingToken();
 
-    /** {@return whether the lease is held and cannot have run out yet, judged by this JVM's monotonic clock alone} */
+    /**
+     * {@return whether the lease is held and cannot have run out yet, by either clock of this JVM} False while the time of day
+     * alone says that it has run out, as after the machine slept; true again once Redis has confirmed it.
+     */
     boolean isValid();
 
     /** {@return how long the lease lasts for certain unless renewed; zero once closed or lost} */

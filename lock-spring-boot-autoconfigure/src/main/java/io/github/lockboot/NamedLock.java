@@ -122,8 +122,9 @@ public interface NamedLock extends Lock {
     int getHoldCount();
 
     /**
-     * {@return whether the current thread holds the lock and its lease cannot have run out yet, judged by this JVM's
-     * monotonic clock alone} Never true after the lock may have been given to another.
+     * {@return whether the current thread holds the lock and its lease cannot have run out yet, by either clock of this
+     * JVM} Never true after the lock may have been given to another. A hold that was asked about while only the time of day said that it had run
+     * out, as after the machine slept, is not renewed any more; it may still be released.
      */
     boolean isHeldByCurrentThread();
 

@@ -1,4 +1,4 @@
-/** The lock on Redis: from the {@link java.util.concurrent.locks.Lock} contract down to the scripts. */
+/** The lock on Redis as users see it: registry and builder, the lock, the self-check, the inspector and the guard. */
 @NullMarked
 package io.github.lockboot.redis;
 

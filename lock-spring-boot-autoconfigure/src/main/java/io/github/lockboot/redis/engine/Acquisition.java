@@ -12,20 +12,22 @@ import io.github.lockboot.redis.protocol.Reply;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The life of one acquisition id in Redis. All waiters of this JVM for one name stand in Redis under one id.
+ * The life of one acquisition id in Redis. All waiters of this JVM for one name queue in Redis under one id.
  *
  * <pre>
- *     ask          OWNER, or a pushed grant          unlock, complete, drop
- *   ────────▶ WAITING ──────────────────▶ OWNED ───────────────────────────▶ ENDED
- *                │                                     leave, drop             ▲
- *                └─────────────────────────────────────────────────────────────┘
+ *   asked for by ask, or by the      OWNER, KEPT, or        unlock, complete,
+ *   unlock of its predecessor        a pushed grant         drop, abandon
+ *   ─────────────────────▶ WAITING ───────────────▶ OWNED ──────────────────▶ ENDED
+ *                             │             leave, drop, abandon                ▲
+ *                             └─────────────────────────────────────────────────┘
  * </pre>
  *
  * <ul>
  *   <li>WAITING: Redis may have the id in its queue, and may have granted it the lock. At most one question is under way; if none is,
  *       the next is scheduled. A pushed grant is a hint that may be lost, so it asks again every poll interval.
  *   <li>OWNED: Redis has given the lock to the id. The grant tells until when that is certain, and the renewer keeps it so.
- *   <li>ENDED: the id never asks again. Its {@link Termination} sees to it that Redis forgets it.
+ *   <li>ENDED: the id never asks again. Its {@link Termination} sees to it that Redis forgets it, also if an answer that was under way
+ *       shows it alive.
  * </ul>
  *
  * <p>In words: ask; if queued, wait for a push or the next poll; if granted, tell the queue, which serves its waiters one after another
@@ -91,7 +93,7 @@ final class Acquisition implements Renewer.Renewable {
 
     static final String RAN_OUT = "its lease ran out";
 
-    /** Out of reach for less than this many polls in a row is no reason to give up: it may have been our own pause. */
+    /** Fewer failures in a row end no wait without limit: this process may have paused. */
     private static final int FAILURES_ENDURED = 3;
 
     private static final int LOOKS_ENDURED = 2;
@@ -121,7 +123,7 @@ final class Acquisition implements Renewer.Renewable {
     private @Nullable GrantMessage earlyPush;
     private boolean pushed;
 
-    /** From when it owned the lock first. */
+    /** Null until the lock has been granted. */
     private @Nullable Grant grant;
 
     private @Nullable Termination termination;
@@ -268,7 +270,7 @@ final class Acquisition implements Renewer.Renewable {
         }
     }
 
-    /** Another's, and no push will come: the id is not queued. */
+    /** Another client has the lock, and no push will come: the id is not queued. */
     private void onBusy(boolean enqueued) {
         heard();
         mayBeKnown &= enqueued;
@@ -453,7 +455,7 @@ final class Acquisition implements Renewer.Renewable {
     /**
      * Leaves the queue in Redis, for nobody waits under this id any more. A lock granted by then is given away.
      *
-     * @return completes when Redis has answered, or has not
+     * @return completes when Redis has answered or the command has failed
      */
     CompletableFuture<Void> leave() {
         Termination ended = end();
@@ -525,8 +527,8 @@ final class Acquisition implements Renewer.Renewable {
     }
 
     /**
-     * What should have happened, and was lost with something that was thrown, is made to happen. Not at the first looks, which may come
-     * before all else when the process has stood still.
+     * Does what should have happened and was lost with an exception. Not at the first looks: after a pause of the process they may come
+     * before everything else.
      */
     private void goOn() {
         if (!isOverdue(context.nanoTime()) || ++looks <= LOOKS_ENDURED) {

@@ -111,7 +111,7 @@ public final class EngineContext {
         inTurn.execute(quick);
     }
 
-    /** For what costs only time when it fails. */
+    /** Runs an action whose failure costs only time, and logs the failure. */
     static void attempt(String when, Runnable action) {
         try {
             action.run();

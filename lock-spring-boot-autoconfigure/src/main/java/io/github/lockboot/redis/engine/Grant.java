@@ -73,8 +73,8 @@ final class Grant {
     }
 
     /**
-     * Whether the lease has run out by the time of day, by which it was not to: the machine may have slept, or somebody set the
-     * clock. Only Redis can tell. May be read without the mutex.
+     * Whether the lease has run out by the time of day: the machine may have slept, or somebody set the clock. Only Redis can
+     * tell. May be read without the mutex.
      */
     boolean isInDoubt(long wallMillis) {
         return wallMillis >= wallDeadline;

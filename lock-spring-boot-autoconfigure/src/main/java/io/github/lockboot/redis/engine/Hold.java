@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * GRANTED: the waiter may not have seen it yet, and it can be taken back. HELD: the waiter has it, as long as the lease of the grant
- * is certain. The other three are final.
+ * is certain. TAKEN_BACK and LOST are final, RELEASED is once Redis has answered.
  */
 public final class Hold implements Lease, LockScope, Waiter.Outcome {
 
@@ -274,7 +274,7 @@ public final class Hold implements Lease, LockScope, Waiter.Outcome {
         }
     }
 
-    /** Once it is tried, the hold is its holder's no more, whatever is thrown. */
+    /** After this call the holder no longer has the hold, even if an exception is thrown. */
     private void endAndAwait(Function<Hold, CompletableFuture<ReleaseOutcome>> how) {
         CompletableFuture<ReleaseOutcome> ended;
         try {

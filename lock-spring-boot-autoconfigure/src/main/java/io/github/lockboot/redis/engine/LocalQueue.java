@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
  * <p>This JVM has had its share when too little of the lease is left, when the next waiter wants other terms, or when other JVMs
  * are known to wait and as many as then waited here, but at most the hand-off limit, have been served.
  *
- * <p>Everything happens under the mutex, and nothing under the mutex blocks. What is thrown under the mutex ends what was begun: all
- * who wait fail, what nobody holds is given back, and the name begins anew.
+ * <p>Everything happens under the mutex, and nothing under the mutex blocks. If an action throws, all waiters fail, a grant that was
+ * not claimed is given back, a claimed hold stays, and the name begins anew.
  */
 final class LocalQueue implements Acquisition.Owner, Hold.Releaser {
 
@@ -121,7 +121,7 @@ final class LocalQueue implements Acquisition.Owner, Hold.Releaser {
         }
     }
 
-    /** Leaves for good: if it has been granted the lock and cannot use it, it does not wait again. */
+    /** Removes the waiter. A grant that it cannot use does not put it back in the line. */
     void abandon(Waiter waiter) {
         locked(() -> {
             if (!leave(waiter)) {
@@ -246,7 +246,7 @@ final class LocalQueue implements Acquisition.Owner, Hold.Releaser {
         return left;
     }
 
-    /** It is this queue's no more, and neither is its holder. */
+    /** Detaches the acquisition and its hold from this queue. */
     private void forget(Acquisition owner) {
         acquisitions.renewer().end(owner.renewal());
         holder = null;

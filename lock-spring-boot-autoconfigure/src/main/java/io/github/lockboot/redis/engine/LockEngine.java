@@ -131,7 +131,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         }
     }
 
-    /** Has nothing stay behind of one that is gone, whatever had become of it. */
+    /** Cleans up after a waiter whose caller has left. */
     void withdraw(Waiter waiter, Throwable thrown) {
         LocalQueue queue = queues.get(waiter.request().name());
         if (waiter.outcome() instanceof Hold hold) {
@@ -208,7 +208,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         }
     }
 
-    /** Ours are not news: those who followed here were told by the holder itself. */
+    /** Those of this registry are ignored: its followers were woken by the holder itself. */
     @Override
     public void onCompletion(GrantMessage push) {
         if (!acquisitions.isOurs(push.id()) && store.isLockKey(push.key())) {

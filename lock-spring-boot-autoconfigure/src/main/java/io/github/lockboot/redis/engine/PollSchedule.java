@@ -24,8 +24,8 @@ final class PollSchedule {
     }
 
     /**
-     * In the queue: every interval, in case a message is missed, however far back, for who does not ask counts as dead. When the
-     * lease before it ends, too, one after the other: those ahead may have died.
+     * In the queue: every interval, at any position, because Redis drops ids that stop asking. Also when the current lease ends, one id
+     * after the other: those ahead may have died.
      *
      * @param notified whether a grant would be told
      * @return how long that takes

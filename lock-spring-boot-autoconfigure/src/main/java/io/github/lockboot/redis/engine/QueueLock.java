@@ -11,8 +11,8 @@ import io.github.lockboot.internal.Unexpected;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The mutex of a queue. Who is to be woken by what happens under it is woken once it is free: a woken thread takes it again, and would
- * find it held by the one who woke it. To be woken is a hint: who waits also looks by itself.
+ * The mutex of a queue. Wake-ups that are requested while it is held run once it is released, because a woken thread acquires it at
+ * once. A wake-up is a hint: waiters also look by themselves.
  */
 final class QueueLock {
 

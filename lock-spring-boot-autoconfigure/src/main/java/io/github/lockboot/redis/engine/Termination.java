@@ -10,15 +10,17 @@ import org.jspecify.annotations.Nullable;
  * The end of an acquisition id in Redis.
  *
  * <pre>
- *   unlock, complete, cancel         answered, or left to the settler
- *   ────────────────────────▶ SENT ─────────────────────────────────▶ ANSWERED
- *   drop, abandon: nothing is sent from here ─────────────────────────▶
+ *   unlock, complete, cancel          answered, or left to the settler
+ *   ────────────────────────▶ SENT ────────────────────────────────────▶ ANSWERED ──┐ a late answer shows the id
+ *   drop: nothing is sent; abandon: left to the settler ─────────────────▶   ▲      │ alive, or may: settled
+ *                                                                            └──────┘
  * </pre>
  *
  * <ul>
- *   <li>SENT: the command that ends the id was sent, once. What was granted is given away with it.
- *   <li>ANSWERED: Redis has answered, or has not and the settler repeats the end until it does. A question of the acquisition may still
- *       be under way, and may run in Redis after the end. If its answer shows the id alive, the id is ended once more.
+ *   <li>SENT: the command that ends the id is sent, once. What was granted is given away with it.
+ *   <li>ANSWERED: Redis has answered, or the settler repeats the end until it does. A question or a renewal of the acquisition may
+ *       still be under way, and may run in Redis after the end. If its answer shows the id alive, the id is ended once more. The id is
+ *       forgotten here when no question is under way any more.
  * </ul>
  *
  * <p>Used with the mutex of the queue held, and none of it blocks.
@@ -118,7 +120,7 @@ final class Termination {
     /**
      * Leaves the queue in Redis; a lock granted by then is given away.
      *
-     * @return completes when Redis has answered, or has not
+     * @return completes when Redis has answered or the command has failed
      */
     CompletableFuture<Void> cancel() {
         // A copy of the predecessor's unlock that runs later queues this id anew.
