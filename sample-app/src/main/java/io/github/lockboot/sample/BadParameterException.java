@@ -7,9 +7,9 @@ public class BadParameterException extends RuntimeException {
 
     private final String parameter;
 
-    /** @param mend what the parameter must be, to be read after its name */
-    public BadParameterException(String parameter, String mend) {
-        super(mend);
+    /** @param requirement what the parameter must be, to be read after its name */
+    public BadParameterException(String parameter, String requirement) {
+        super(requirement);
         this.parameter = parameter;
     }
 

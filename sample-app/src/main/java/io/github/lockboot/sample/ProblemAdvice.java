@@ -29,7 +29,7 @@ import org.springframework.web.servlet.mvc.method.annotation.ResponseEntityExcep
 
 import static java.util.Objects.requireNonNullElse;
 
-/** Answers what goes wrong with a problem detail (RFC 9457); one about bad parameters says for each how to mend it. */
+/** Answers what goes wrong with a problem detail (RFC 9457); one about bad parameters says for each what it must be. */
 @RestControllerAdvice
 class ProblemAdvice extends ResponseEntityExceptionHandler {
 
@@ -112,7 +112,7 @@ class ProblemAdvice extends ResponseEntityExceptionHandler {
 
     private static ProblemDetail badParameters(Map<String, String> mends) {
         String detail = mends.entrySet().stream()
-                .map(mend -> "'" + mend.getKey() + "' " + mend.getValue())
+                .map(bad -> "'" + bad.getKey() + "' " + bad.getValue())
                 .collect(Collectors.joining("; "));
         ProblemDetail problem = ProblemDetail.forStatusAndDetail(HttpStatus.BAD_REQUEST, detail);
         problem.setProperty("parameters", mends);
