@@ -17,7 +17,7 @@ public class BadParameterException extends RuntimeException {
         return parameter;
     }
 
-    String getMend() {
+    String getRequirement() {
         return String.valueOf(getMessage());
     }
 }

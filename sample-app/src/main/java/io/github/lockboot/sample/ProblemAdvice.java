@@ -58,7 +58,7 @@ class ProblemAdvice extends ResponseEntityExceptionHandler {
 
     @ExceptionHandler
     ProblemDetail handle(BadParameterException bad) {
-        return badParameters(Map.of(bad.getParameter(), bad.getMend()));
+        return badParameters(Map.of(bad.getParameter(), bad.getRequirement()));
     }
 
     @Override
@@ -73,10 +73,10 @@ class ProblemAdvice extends ResponseEntityExceptionHandler {
     @Override
     protected @Nullable ResponseEntity<Object> handleTypeMismatch(
             TypeMismatchException mismatch, HttpHeaders headers, HttpStatusCode status, WebRequest request) {
-        return answer(mismatch, Map.of(mismatch.getPropertyName(), mendOf(mismatch)), headers, status, request);
+        return answer(mismatch, Map.of(mismatch.getPropertyName(), requirementOf(mismatch)), headers, status, request);
     }
 
-    private static String mendOf(TypeMismatchException mismatch) {
+    private static String requirementOf(TypeMismatchException mismatch) {
         Class<?> type = mismatch.getRequiredType();
         if (type != null && type.isEnum()) {
             return "must be one of "
@@ -91,31 +91,31 @@ class ProblemAdvice extends ResponseEntityExceptionHandler {
     @Override
     protected @Nullable ResponseEntity<Object> handleHandlerMethodValidationException(
             HandlerMethodValidationException invalid, HttpHeaders headers, HttpStatusCode status, WebRequest request) {
-        Map<String, String> mends = new TreeMap<>();
+        Map<String, String> requirements = new TreeMap<>();
         invalid.getParameterValidationResults()
-                .forEach(result -> mends.put(
+                .forEach(result -> requirements.put(
                         result.getMethodParameter().getParameterName(),
                         result.getResolvableErrors().stream()
                                 .map(MessageSourceResolvable::getDefaultMessage)
                                 .collect(Collectors.joining(", "))));
-        return answer(invalid, mends, headers, status, request);
+        return answer(invalid, requirements, headers, status, request);
     }
 
     private @Nullable ResponseEntity<Object> answer(
             Exception exception,
-            Map<String, String> mends,
+            Map<String, String> requirements,
             HttpHeaders headers,
             HttpStatusCode status,
             WebRequest request) {
-        return handleExceptionInternal(exception, badParameters(mends), headers, status, request);
+        return handleExceptionInternal(exception, badParameters(requirements), headers, status, request);
     }
 
-    private static ProblemDetail badParameters(Map<String, String> mends) {
-        String detail = mends.entrySet().stream()
+    private static ProblemDetail badParameters(Map<String, String> requirements) {
+        String detail = requirements.entrySet().stream()
                 .map(bad -> "'" + bad.getKey() + "' " + bad.getValue())
                 .collect(Collectors.joining("; "));
         ProblemDetail problem = ProblemDetail.forStatusAndDetail(HttpStatus.BAD_REQUEST, detail);
-        problem.setProperty("parameters", mends);
+        problem.setProperty("parameters", requirements);
         return problem;
     }
 }

@@ -90,10 +90,10 @@ public final class SampleInstance implements AutoCloseable {
 
     public record Answer(int status, String contentType, String body) {
 
-        public void assertBadParameter(String parameter, String mend) {
+        public void assertBadParameter(String parameter, String requirement) {
             assertProblem(400, "'" + parameter + "' must");
             assertThat(this.<Map<String, String>>read("$.parameters")).containsOnlyKeys(parameter);
-            assertThat(this.<String>read("$.detail")).contains(mend);
+            assertThat(this.<String>read("$.detail")).contains(requirement);
         }
 
         public void assertProblem(int status, String detail) {

@@ -238,9 +238,23 @@ public final class PubSubGrantChannel implements GrantChannel {
             boolean first = state.get() == State.UNUSED && state.compareAndSet(State.UNUSED, State.SUBSCRIBING);
             if (first) {
                 onHeard();
-                inBackground(this::subscribe);
+                plan(0);
             }
             return first;
+        }
+
+        /** If no task can be planned, the next use begins anew. */
+        private void plan(long delayMillis) {
+            try {
+                if (delayMillis == 0) {
+                    inBackground(this::subscribe);
+                } else {
+                    later(delayMillis, this::subscribe);
+                }
+            } catch (Throwable notPlanned) {
+                state.set(State.UNUSED);
+                throw notPlanned;
+            }
         }
 
         void subscribe() {
@@ -255,7 +269,7 @@ public final class PubSubGrantChannel implements GrantChannel {
                             + failure);
                 }
                 state.set(State.SUBSCRIBING);
-                later(pauseMillis, this::subscribe);
+                plan(pauseMillis);
                 pauseMillis = Math.min(2 * pauseMillis, LONGEST_PAUSE_MILLIS);
             }
         }
@@ -272,6 +286,7 @@ public final class PubSubGrantChannel implements GrantChannel {
         @Override
         public void onMessage(Message message, byte @Nullable [] pattern) {
             onHeard();
+            state.compareAndSet(State.UNCONFIRMED, State.LIVE); // what arrives confirms it, too
             GrantMessage parsed = GrantMessage.parse(new String(message.getBody(), StandardCharsets.UTF_8));
             if (parsed != null) {
                 receiver.accept(parsed);

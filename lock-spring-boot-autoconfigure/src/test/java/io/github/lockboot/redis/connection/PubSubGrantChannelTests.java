@@ -22,6 +22,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /** A channel on a real Redis, in time that the test lets pass. */
 class PubSubGrantChannelTests {
@@ -39,6 +40,7 @@ class PubSubGrantChannelTests {
     private volatile CompletableFuture<Void> answer = CompletableFuture.completedFuture(null);
     private volatile boolean published;
     private volatile boolean holding;
+    private volatile boolean lacking;
     private final Queue<Runnable> heldTasks = new ConcurrentLinkedQueue<>();
     private final Executor held = heldTasks::add;
 
@@ -49,7 +51,7 @@ class PubSubGrantChannelTests {
             new PubSubGrantChannel.Echo(this::ask, WITHIN),
             new Subscriber(),
             timer,
-            task -> (holding ? held : workers).execute(task));
+            this::execute);
 
     @BeforeAll
     static void start() {
@@ -74,6 +76,13 @@ class PubSubGrantChannelTests {
     void close() {
         channel.close();
         workers.shutdown();
+    }
+
+    private void execute(Runnable task) {
+        if (lacking) {
+            throw new OutOfMemoryError("unable to create native thread");
+        }
+        (holding ? held : workers).execute(task);
     }
 
     private CompletableFuture<Void> ask() {
@@ -108,6 +117,17 @@ class PubSubGrantChannelTests {
         }
         assertThat(asked).hasValue(10);
         assertThat(channel.isLive()).isTrue();
+    }
+
+    @Test
+    void whoFollowsAfterALackOfThreadsAndMemoryIsListenedFor() {
+        lacking = true;
+        timer.lack(true);
+        assertThatExceptionOfType(OutOfMemoryError.class).isThrownBy(channel::follow);
+        lacking = false;
+        timer.lack(false);
+        channel.follow();
+        Actor.await("completions are subscribed to", () -> subscriptions.get() == 2);
     }
 
     @Test

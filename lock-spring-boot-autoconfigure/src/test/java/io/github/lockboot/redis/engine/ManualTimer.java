@@ -16,6 +16,7 @@ public final class ManualTimer implements Timer {
     private long now = 1_000_000_000_000L;
     private long wallAhead;
     private long order;
+    private boolean lacking;
 
     @Override
     public long nanoTime() {
@@ -29,6 +30,9 @@ public final class ManualTimer implements Timer {
 
     @Override
     public Task schedule(long delayNanos, Runnable task) {
+        if (lacking) {
+            throw new OutOfMemoryError("Java heap space");
+        }
         Due due = new Due(now + Math.max(0, delayNanos), order++, task);
         tasks.add(due);
         return () -> tasks.remove(due);
@@ -53,6 +57,11 @@ public final class ManualTimer implements Timer {
             cancelled[0] = true;
             next[0].cancel();
         };
+    }
+
+    /** Whether there is no memory for further tasks. */
+    public void lack(boolean memory) {
+        lacking = memory;
     }
 
     /** Lets time pass; what becomes due on the way runs at its time. */

@@ -100,8 +100,8 @@ class LoadTests {
         "mode, /loads/payments?mode=lock, must not be given here",
         "mode, /loads/tickets?mode=none, must be one of",
     })
-    void badParametersAreRefused(String parameter, String path, String mend) {
-        one.post(path).assertBadParameter(parameter, mend);
+    void badParametersAreRefused(String parameter, String path, String requirement) {
+        one.post(path).assertBadParameter(parameter, requirement);
     }
 
     @Test

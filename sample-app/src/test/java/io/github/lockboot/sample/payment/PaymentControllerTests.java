@@ -145,9 +145,9 @@ class PaymentControllerTests {
         "POST, mishap, '/accounts/a/payments?money=1&orderId=o1&mishap=FIRE', 'NONE, SLOW, LATE'",
         "POST, mode, '/accounts/a/crashes', must be given",
     })
-    void badParametersAreRefused(String method, String parameter, String path, String mend) {
+    void badParametersAreRefused(String method, String parameter, String path, String requirement) {
         Answer answer = method.equals("PUT") ? sample.put(path) : sample.post(path);
-        answer.assertBadParameter(parameter, mend);
+        answer.assertBadParameter(parameter, requirement);
     }
 
     @Test

@@ -89,8 +89,8 @@ class RedPacketControllerTests {
         "count, amount=1000&count=10001, must be at most 10000",
         "count, amount=1&count=101, must be at most 100",
     })
-    void aBadPacketIsRefused(String parameter, String query, String mend) {
-        sample.post("/red-packets?" + query).assertBadParameter(parameter, mend);
+    void aBadPacketIsRefused(String parameter, String query, String requirement) {
+        sample.post("/red-packets?" + query).assertBadParameter(parameter, requirement);
     }
 
     @ParameterizedTest

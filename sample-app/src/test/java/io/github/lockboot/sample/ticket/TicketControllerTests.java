@@ -81,8 +81,8 @@ class TicketControllerTests {
         "mode, windows=5&count=20&mode=first, must be one of",
         "sale, windows=5&count=20&sale=a%00, 1 to 64 letters",
     })
-    void badParametersAreRefused(String parameter, String query, String mend) {
-        one.post("/tickets/sale?" + query).assertBadParameter(parameter, mend);
+    void badParametersAreRefused(String parameter, String query, String requirement) {
+        one.post("/tickets/sale?" + query).assertBadParameter(parameter, requirement);
     }
 
     private static Map<String, Integer> sold(Answer sale) {
