@@ -253,7 +253,7 @@ class PackageRulesTests {
                 .check(MAIN);
     }
 
-    /** {@code Lease.closeAfter} of a registry that is not ours has no timer of its own. */
+    /** Leases of registries that are not ours have no timer, and the start of an application does without one. */
     @Test
     void nothingButTheTimerAndTheStopwatchReadsAClock() {
         noClasses()
@@ -263,6 +263,8 @@ class PackageRulesTests {
                 .haveNameNotMatching(".*[.]internal[.]Timer([$].*)?")
                 .and()
                 .doNotHaveSimpleName("Lease")
+                .and()
+                .doNotHaveSimpleName("LockStartupCheck")
                 .should()
                 .callMethodWhere(DescribedPredicate.describe("reads a clock", PackageRulesTests::readsAClock))
                 .check(MAIN);

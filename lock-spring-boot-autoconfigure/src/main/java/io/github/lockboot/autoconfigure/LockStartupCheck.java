@@ -5,12 +5,12 @@ import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.autoconfigure.LockProperties.StartupCheck;
-import io.github.lockboot.internal.Timer;
 import io.github.lockboot.redis.Finding;
 import io.github.lockboot.redis.RedisLockRegistry;
 import org.apache.commons.logging.Log;
@@ -48,10 +48,18 @@ class LockStartupCheck implements SmartLifecycle {
     public void start() {
         running = true;
         switch (properties.startupCheck()) {
-            case WARN -> Timer.system("lock-startup-check").schedule(TimeUnit.SECONDS.toNanos(1), this::warn);
+            case WARN ->
+                CompletableFuture.delayedExecutor(1, TimeUnit.SECONDS, LockStartupCheck::runOnDaemon)
+                        .execute(this::warn);
             case FAIL -> failOrWarn();
             case OFF -> report(List.of());
         }
+    }
+
+    private static void runOnDaemon(Runnable check) {
+        Thread thread = new Thread(check, "lock-startup-check");
+        thread.setDaemon(true);
+        thread.start();
     }
 
     private void warn() {

@@ -20,7 +20,6 @@ import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.redis.connection.Connections;
 import io.github.lockboot.redis.engine.EngineContext;
 import io.github.lockboot.redis.engine.Hold;
-import io.github.lockboot.redis.engine.LockEngine;
 import io.github.lockboot.redis.engine.LockRequest;
 import io.github.lockboot.registry.ConfiguredOptions;
 import org.jspecify.annotations.Nullable;
@@ -75,10 +74,6 @@ public final class RedisLockRegistry implements LockRuntime, AutoCloseable {
         }
     }
 
-    private LockEngine engine() {
-        return assembly().engine();
-    }
-
     /**
      * @param connectionFactory where Redis is; it must be initialized, and stays the caller's
      * @return settings to be changed
@@ -89,17 +84,13 @@ public final class RedisLockRegistry implements LockRuntime, AutoCloseable {
 
     @Override
     public NamedLock get(String name, LockOptions options) {
-        return lock(name, options);
-    }
-
-    private RedisLock lock(String name, LockOptions options) {
-        return new RedisLock(engine(), LockNames.valid(name), this.options.resolve(options));
+        return new RedisLock(assembly().engine(), LockNames.valid(name), this.options.resolve(options));
     }
 
     @Override
     public CompletableFuture<Lease> acquireAsync(String name, LockOptions options) {
-        RedisLock lock = lock(name, options);
-        return lock.acquireAsync(Objects.requireNonNull(lock.options().waitTime()));
+        NamedLock lock = get(name, options);
+        return acquireAsync(lock, Objects.requireNonNull(lock.options().waitTime()));
     }
 
     @Override
@@ -153,7 +144,7 @@ public final class RedisLockRegistry implements LockRuntime, AutoCloseable {
      * released, renewed as before. Does not block.
      */
     public void stopGranting() {
-        engine().stopGranting();
+        assembly().engine().stopGranting();
     }
 
     /**
@@ -164,8 +155,8 @@ public final class RedisLockRegistry implements LockRuntime, AutoCloseable {
      * @return completes when Redis has been told of the last, or when the time has passed
      */
     public CompletableFuture<Void> drain(Duration atMost) {
-        engine().stopGranting();
-        return engine().drain(LockRequest.nanosOf(atMost));
+        assembly().engine().stopGranting();
+        return assembly().engine().drain(LockRequest.nanosOf(atMost));
     }
 
     /**
@@ -178,7 +169,7 @@ public final class RedisLockRegistry implements LockRuntime, AutoCloseable {
             return;
         }
         // If it takes longer, those who wait elsewhere pass over our waiters after a while.
-        Futures.awaitAtMost(engine().stopGranting(), closeTimeout.toNanos());
+        Futures.awaitAtMost(assembly().engine().stopGranting(), closeTimeout.toNanos());
         assembly().close();
     }
 
