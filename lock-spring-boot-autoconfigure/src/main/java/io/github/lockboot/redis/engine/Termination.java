@@ -104,8 +104,8 @@ final class Termination {
     }
 
     /**
-     * NOT_OWNER to a command that may have been sent twice answers our own second copy; after the deadline it may only tell that
-     * the command came late.
+     * NOT_OWNER to a command that may have been sent twice answers our own second copy; after the deadline, by either clock, it may
+     * only tell that the command came late.
      */
     private ReleaseOutcome outcomeOf(@Nullable Reply reply, long epochSentIn, Grant held) {
         if (reply == null) {
@@ -113,7 +113,8 @@ final class Termination {
         }
         boolean lost = reply instanceof Reply.NotOwner
                 && epochSentIn == acquisitions.store().epoch()
-                && !held.isOver(acquisitions.context().nanoTime());
+                && !held.isOver(acquisitions.context().nanoTime())
+                && !held.isInDoubt(acquisitions.context().wallMillis());
         return lost ? ReleaseOutcome.LOST : ReleaseOutcome.RELEASED;
     }
 

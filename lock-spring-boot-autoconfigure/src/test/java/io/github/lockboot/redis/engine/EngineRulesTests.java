@@ -185,6 +185,17 @@ class EngineRulesTests {
             assertThat(scripted.engine.inUse()).isZero();
         }
 
+        /** The lease ended while the release was on its way, and the monotonic clock has stood still. */
+        @Test
+        void aReleaseThatComesLateAfterASleepIsNoLoss() {
+            Lease lease = scripted.granted(100, TTL);
+            CompletableFuture<ReleaseOutcome> released =
+                    scripted.engine.queue(ScriptedEngine.NAME).release((Hold) lease);
+            scripted.timer.setWallForwardBy(TTL);
+            scripted.next("unlock").answer(new Reply.NotOwner());
+            assertThat(released).isCompletedWithValue(ReleaseOutcome.RELEASED);
+        }
+
         @Test
         void aDrainEndsWithTheRegistry() {
             Lease lease = scripted.granted(100, TTL);

@@ -381,7 +381,8 @@ final class SimulatedClient {
         @Override
         public long wallMillis() {
             boolean stands = flaw == SimulatedRedis.Flaw.SLEEP_IS_NOT_NOTICED;
-            return ((stands ? Math.min(time.now(), asleepAt) - slept : time.now()) + wallAhead) / MILLI;
+            long passed = stands ? Math.min(time.now(), asleepAt) - slept : time.now();
+            return ((flaw == SimulatedRedis.Flaw.CLOCKS_RUN_SLOW ? passed / 2 : passed) + wallAhead) / MILLI;
         }
 
         @Override
