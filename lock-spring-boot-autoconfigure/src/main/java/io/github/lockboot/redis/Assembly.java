@@ -13,7 +13,7 @@ import io.github.lockboot.redis.connection.PubSubGrantChannel;
 import io.github.lockboot.redis.engine.EngineContext;
 import io.github.lockboot.redis.engine.LockEngine;
 import io.github.lockboot.redis.protocol.AcquisitionIds;
-import io.github.lockboot.redis.protocol.LockStore;
+import io.github.lockboot.redis.protocol.ScriptStore;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 /** The parts of a registry, put together with the system's clock, threads and randomness. */
@@ -52,8 +52,8 @@ record Assembly(
         ExecutorService connectors = Threads.workers(threads.apply("lock-connector"), timer);
         Connections connections =
                 Connections.to(connectionFactory, asItIs, settings.commandTimeout(), timer, connectors);
-        LockStore store =
-                new LockStore(connections.runner(), keyPrefix, settings.poll(), settings.patience(), maxWaiters);
+        ScriptStore store =
+                new ScriptStore(connections.runner(), keyPrefix, settings.poll(), settings.patience(), maxWaiters);
         EngineContext context = new EngineContext(
                 settings, timer, workers, () -> ThreadLocalRandom.current().nextDouble());
         LockEngine engine = new LockEngine(
@@ -70,7 +70,7 @@ record Assembly(
                         connectors));
         return new Assembly(
                 engine,
-                new RedisLockInspector(connections.factory(), engine),
+                new RedisLockInspector(connections.factory(), store, engine),
                 new SelfCheck(connections.factory(), store, InstantSource.system()),
                 connections,
                 connectors);

@@ -12,9 +12,9 @@ import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.redis.engine.LockEngine;
-import io.github.lockboot.redis.protocol.LockStore;
 import io.github.lockboot.redis.protocol.LuaScript;
 import io.github.lockboot.redis.protocol.Reply;
+import io.github.lockboot.redis.protocol.ScriptStore;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
 import org.springframework.data.redis.connection.DataType;
@@ -28,12 +28,12 @@ public final class RedisLockInspector {
     private static final List<String> FIELDS = List.of("owner", "ttl", "until", "fence", "queue", "looked", "excused");
 
     private final Supplier<? extends RedisConnectionFactory> factory;
-    private final LockStore store;
+    private final ScriptStore store;
     private final LockEngine engine;
 
-    RedisLockInspector(Supplier<? extends RedisConnectionFactory> factory, LockEngine engine) {
+    RedisLockInspector(Supplier<? extends RedisConnectionFactory> factory, ScriptStore store, LockEngine engine) {
         this.factory = factory;
-        this.store = engine.store();
+        this.store = store;
         this.engine = engine;
     }
 

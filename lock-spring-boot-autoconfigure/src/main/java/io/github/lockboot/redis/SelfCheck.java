@@ -12,8 +12,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 import io.github.lockboot.redis.protocol.AcquisitionIds;
-import io.github.lockboot.redis.protocol.LockStore;
 import io.github.lockboot.redis.protocol.Reply;
+import io.github.lockboot.redis.protocol.ScriptStore;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.data.redis.connection.RedisClusterConnection;
@@ -36,11 +36,11 @@ final class SelfCheck {
                     + " +pexpire +publish +subscribe +unsubscribe";
 
     private final Supplier<? extends RedisConnectionFactory> factory;
-    private final LockStore store;
+    private final ScriptStore store;
     private final InstantSource clock;
     private volatile String servers = "";
 
-    SelfCheck(Supplier<? extends RedisConnectionFactory> factory, LockStore store, InstantSource clock) {
+    SelfCheck(Supplier<? extends RedisConnectionFactory> factory, ScriptStore store, InstantSource clock) {
         this.factory = factory;
         this.store = store;
         this.clock = clock;

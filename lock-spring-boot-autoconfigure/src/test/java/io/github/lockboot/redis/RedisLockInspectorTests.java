@@ -16,7 +16,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 class RedisLockInspectorTests {
 
     private final ScriptedEngine scripted = new ScriptedEngine(64);
-    private final RedisLockInspector inspector = new RedisLockInspector(LettuceConnectionFactory::new, scripted.engine);
+    private final RedisLockInspector inspector =
+            new RedisLockInspector(LettuceConnectionFactory::new, scripted.store, scripted.engine);
 
     private Notification check() {
         CompletableFuture<Notification> asked = CompletableFuture.supplyAsync(inspector::check);

@@ -16,8 +16,8 @@ import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.internal.Threads;
 import io.github.lockboot.internal.Timer;
 import io.github.lockboot.redis.connection.Connections;
-import io.github.lockboot.redis.protocol.LockStore;
 import io.github.lockboot.redis.protocol.RedisProgram;
+import io.github.lockboot.redis.protocol.ScriptStore;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -105,7 +105,7 @@ class SelfCheckTests {
         try (TestRegistries registries = TestRegistries.on(at(server));
                 Timer timer = Timer.system("test")) {
             ExecutorService workers = Threads.workers(Threads.daemons("test"), timer);
-            LockStore store = new LockStore(
+            ScriptStore store = new ScriptStore(
                     Connections.to(registries.connectionFactory(), true, Duration.ofSeconds(2), timer, workers)
                             .runner(),
                     "lock:",

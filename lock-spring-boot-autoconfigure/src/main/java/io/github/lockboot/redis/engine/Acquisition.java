@@ -321,7 +321,7 @@ final class Acquisition implements Renewer.Renewable {
     }
 
     private void onPush(GrantMessage push) {
-        if (!push.key().equals(acquisitions.store().keyOf(owner.name())) || push.leaseMillis() > terms.ttlMillis()) {
+        if (!owner.name().equals(acquisitions.store().nameOf(push.key())) || push.leaseMillis() > terms.ttlMillis()) {
             return; // no script of ours wrote it
         }
         pushed = true;

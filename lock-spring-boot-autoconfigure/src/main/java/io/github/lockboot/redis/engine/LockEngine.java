@@ -66,10 +66,6 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         return context;
     }
 
-    public LockStore store() {
-        return store;
-    }
-
     public GrantChannel channel() {
         return channel;
     }
@@ -202,20 +198,22 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         Acquisition acquisition = acquisitions.of(push.id());
         if (acquisition != null) {
             acquisition.receive(push);
-        } else if (acquisitions.isOurs(push.id()) && store.isLockKey(push.key())) {
+            return;
+        }
+        String name = acquisitions.isOurs(push.id()) ? store.nameOf(push.key()) : null;
+        if (name != null) {
             // Redis holds the lock for an id that has ended: a late command revived it, or a failover brought it back.
-            acquisitions.settler().unlock(store.nameOf(push.key()), push.id(), acquisitions.newestToken());
+            acquisitions.settler().unlock(name, push.id(), acquisitions.newestToken());
         }
     }
 
     /** Those of this registry are ignored: its followers were woken by the holder itself. */
     @Override
     public void onCompletion(GrantMessage push) {
-        if (!acquisitions.isOurs(push.id()) && store.isLockKey(push.key())) {
-            LocalQueue queue = queues.get(store.nameOf(push.key()));
-            if (queue != null) {
-                queue.completedElsewhere(push.fence());
-            }
+        String name = acquisitions.isOurs(push.id()) ? null : store.nameOf(push.key());
+        LocalQueue queue = name == null ? null : queues.get(name);
+        if (queue != null) {
+            queue.completedElsewhere(push.fence());
         }
     }
 

@@ -1,119 +1,41 @@
 package io.github.lockboot.redis.protocol;
 
-import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
-/** The questions to Redis: a method for each script, called for one acquisition id. */
-public final class LockStore {
+import org.jspecify.annotations.Nullable;
 
-    private static final String CLIENT = "client:";
-    private static final byte[] YES = bytes(1);
-    private static final byte[] NO = bytes(0);
-    private static final byte[] NONE = {};
+/**
+ * Where the locks are kept: one method for each question, asked for one acquisition id. An id is used for one acquisition only, and each
+ * question may be asked twice, late, or in vain. No method blocks. If a future fails, the question may have been answered, may be answered
+ * later, or never.
+ */
+public interface LockStore {
 
-    private final ScriptRunner runner;
-    private final String keyPrefix;
-    private final String channelPrefix;
-    private final String completionChannel;
-    private final byte[] channels;
-    private final byte[] poll;
-    private final byte[] patience;
-    private final byte[] maxWaiters;
+    /** Takes or renews the lock, or queues the id: {@code OWNER}, {@code QUEUED} or {@code BUSY}. */
+    CompletableFuture<Reply> acquire(String name, String id, long ttlMillis, boolean enqueue);
 
-    public LockStore(ScriptRunner runner, String keyPrefix, Duration poll, Duration patience, int maxWaiters) {
-        this.runner = runner;
-        this.keyPrefix = keyPrefix;
-        this.channelPrefix = keyPrefix + CLIENT;
-        this.completionChannel = keyPrefix + "flights";
-        this.channels = bytes(channelPrefix);
-        this.poll = bytes(poll.toMillis());
-        this.patience = bytes(patience.toMillis());
-        this.maxWaiters = bytes(maxWaiters);
-    }
+    /** Releases the lock, which the next id in the queue gets: {@code RELEASED}, {@code HANDED_OVER} or {@code NOT_OWNER}. */
+    CompletableFuture<Reply> unlock(String name, String id, long lastToken);
 
-    /** The channel on which Redis publishes the grants of a session. */
-    public String channelOf(String session) {
-        return channelPrefix + session;
-    }
+    /** As {@link #unlock(String, String, long)}, and queues another id: {@code OWNER}, {@code QUEUED} or {@code NOT_OWNER}. */
+    CompletableFuture<Reply> unlock(String name, String id, long lastToken, String nextId, long nextTtlMillis);
 
-    /** The channel on which Redis publishes that a holder has completed. */
-    public String completionChannel() {
-        return completionChannel;
-    }
+    /** Prolongs the lease of the grant with this token: {@code RENEWED} or {@code NOT_OWNER}. */
+    CompletableFuture<Reply> renew(String name, String id, long token, long ttlMillis);
 
-    /** The key of a lock. */
-    public String keyOf(String name) {
-        return keyPrefix + name;
-    }
+    /** Leaves the queue, or gives away what was granted meanwhile: {@code LEFT}, {@code GIVEN_AWAY} or {@code UNKNOWN}. */
+    CompletableFuture<Reply> cancel(String name, String id);
 
-    public boolean isLockKey(String key) {
-        return key.length() > keyPrefix.length() && key.startsWith(keyPrefix);
-    }
+    /** Releases the lock and empties the queue: {@code COMPLETED} or {@code NOT_OWNER}. */
+    CompletableFuture<Reply> complete(String name, String id, long lastToken);
 
-    /** The name of the lock with this key. */
-    public String nameOf(String key) {
-        return key.substring(keyPrefix.length());
-    }
+    /** Changes nothing: {@code FREE}, {@code HELD} or {@code FOREIGN}. */
+    CompletableFuture<Reply> inspect(String name);
 
-    public CompletableFuture<Reply> acquire(String name, String id, long ttlMillis, boolean enqueue) {
-        return run(LuaScript.ACQUIRE, name, bytes(id), bytes(ttlMillis), enqueue ? YES : NO, maxWaiters);
-    }
+    /** {@return the name of the lock that a message is about; null if its key is no lock of this store} */
+    @Nullable
+    String nameOf(String key);
 
-    public CompletableFuture<Reply> unlock(String name, String id, long lastToken) {
-        return run(LuaScript.UNLOCK, name, bytes(id), bytes(lastToken), NONE, NO);
-    }
-
-    public CompletableFuture<Reply> unlock(String name, String id, long lastToken, String nextId, long nextTtlMillis) {
-        return run(LuaScript.UNLOCK, name, bytes(id), bytes(lastToken), bytes(nextId), bytes(nextTtlMillis));
-    }
-
-    public CompletableFuture<Reply> renew(String name, String id, long token, long ttlMillis) {
-        return run(LuaScript.RENEW, name, bytes(id), bytes(token), bytes(ttlMillis));
-    }
-
-    public CompletableFuture<Reply> cancel(String name, String id) {
-        return run(LuaScript.CANCEL, name, bytes(id));
-    }
-
-    public CompletableFuture<Reply> complete(String name, String id, long lastToken) {
-        return run(LuaScript.COMPLETE, name, bytes(id), bytes(lastToken), bytes(completionChannel));
-    }
-
-    public CompletableFuture<Reply> inspect(String name) {
-        return run(LuaScript.INSPECT, name, NONE);
-    }
-
-    /** Publishes an empty message on the channel of the session. */
-    public CompletableFuture<Reply> echo(String session) {
-        return run(LuaScript.ECHO, CLIENT + session, bytes(channelOf(session)));
-    }
-
-    /** See {@link ScriptRunner#epoch()}. */
-    public long epoch() {
-        return runner.epoch();
-    }
-
-    private CompletableFuture<Reply> run(LuaScript script, String name, byte[] id, byte[]... more) {
-        try {
-            StackReserve.checkForClient();
-            byte[][] arguments = new byte[4 + more.length][];
-            arguments[0] = id;
-            arguments[1] = channels;
-            arguments[2] = poll;
-            arguments[3] = patience;
-            System.arraycopy(more, 0, arguments, 4, more.length);
-            return runner.run(new ScriptRunner.Call(script, bytes(keyOf(name)), arguments));
-        } catch (Throwable failure) { // even then the command may have been sent
-            return CompletableFuture.failedFuture(failure);
-        }
-    }
-
-    private static byte[] bytes(long number) {
-        return bytes(Long.toString(number));
-    }
-
-    private static byte[] bytes(String text) {
-        return text.getBytes(StandardCharsets.UTF_8);
-    }
+    /** {@return a number that changes whenever questions under way may have been asked twice} */
+    long epoch();
 }

@@ -15,11 +15,11 @@ import io.github.lockboot.redis.engine.LockRequest.Terms;
 import io.github.lockboot.redis.protocol.AcquisitionIds;
 import io.github.lockboot.redis.protocol.GrantChannel;
 import io.github.lockboot.redis.protocol.GrantMessage;
-import io.github.lockboot.redis.protocol.LockStore;
 import io.github.lockboot.redis.protocol.LuaScript;
 import io.github.lockboot.redis.protocol.Reply;
 import io.github.lockboot.redis.protocol.ScriptRunner;
 import io.github.lockboot.redis.protocol.ScriptRunner.Call;
+import io.github.lockboot.redis.protocol.ScriptStore;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -33,6 +33,7 @@ public final class ScriptedEngine {
     private final Deque<Sent> sent = new ArrayDeque<>();
     private final CallerRuns workers = new CallerRuns();
     public final ManualTimer timer = new ManualTimer();
+    public final ScriptStore store;
     public final LockEngine engine;
     public boolean channelLive = true;
     public int channelVerified;
@@ -41,7 +42,7 @@ public final class ScriptedEngine {
     public ScriptedEngine(int localHandoffLimit, LockListener... listeners) {
         EngineContext.Settings settings = new EngineContext.Settings(
                 Duration.ofSeconds(2), Duration.ofMillis(20), Duration.ofSeconds(2), localHandoffLimit);
-        LockStore store = new LockStore(new Redis(), "lock:", settings.poll(), settings.patience(), 1_000);
+        store = new ScriptStore(new Redis(), "lock:", settings.poll(), settings.patience(), 1_000);
         EngineContext context = new EngineContext(settings, timer, workers, () -> 0);
         engine = new LockEngine(context, new AcquisitionIds(SESSION), store, subscriber -> new Channel());
         List.of(listeners).forEach(engine.listeners()::add);

@@ -17,11 +17,11 @@ import io.github.lockboot.redis.protocol.AcquisitionIds;
 import io.github.lockboot.redis.protocol.GrantChannel;
 import io.github.lockboot.redis.protocol.GrantMessage;
 import io.github.lockboot.redis.protocol.LockModel;
-import io.github.lockboot.redis.protocol.LockStore;
 import io.github.lockboot.redis.protocol.RedisFailure;
 import io.github.lockboot.redis.protocol.Reply;
 import io.github.lockboot.redis.protocol.ScriptRunner;
 import io.github.lockboot.redis.protocol.ScriptRunner.Call;
+import io.github.lockboot.redis.protocol.ScriptStore;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -109,7 +109,7 @@ final class SimulatedClient {
         this.clockOffset = random.nextLong() >> 8;
         EngineContext.Settings settings = new EngineContext.Settings(
                 Duration.ofMillis(LockModel.POLL), Duration.ofMillis(20), COMMAND_TIMEOUT, handoffLimit);
-        LockStore store = new LockStore(new Runner(), "lock:", settings.poll(), settings.patience(), 1_000);
+        ScriptStore store = new ScriptStore(new Runner(), "lock:", settings.poll(), settings.patience(), 1_000);
         EngineContext context = new EngineContext(settings, new ClientTimer(), new Workers(), random::nextDouble);
         this.engine = new LockEngine(context, new AcquisitionIds(session), store, subscriber -> new Channel());
     }

@@ -14,10 +14,10 @@ import io.github.lockboot.redis.protocol.AcquisitionIds;
 import io.github.lockboot.redis.protocol.GrantChannel;
 import io.github.lockboot.redis.protocol.GrantMessage;
 import io.github.lockboot.redis.protocol.LockModel;
-import io.github.lockboot.redis.protocol.LockStore;
 import io.github.lockboot.redis.protocol.Reply;
 import io.github.lockboot.redis.protocol.ScriptRunner;
 import io.github.lockboot.redis.protocol.ScriptRunner.Call;
+import io.github.lockboot.redis.protocol.ScriptStore;
 import org.jspecify.annotations.Nullable;
 
 /** A JVM of a simulated fleet in which everything outside of the engine may throw, once, when the test says so. */
@@ -100,7 +100,7 @@ public final class ThrowingClient {
         this.atOnce = atOnce;
         EngineContext.Settings settings = new EngineContext.Settings(
                 Duration.ofMillis(LockModel.POLL), Duration.ofMillis(20), COMMAND_TIMEOUT, 64);
-        LockStore store = new LockStore(new Runner(), "lock:", settings.pollInterval(), settings.patience(), 1_000);
+        ScriptStore store = new ScriptStore(new Runner(), "lock:", settings.pollInterval(), settings.patience(), 1_000);
         EngineContext context = new EngineContext(settings, new ThrowingTimer(), new Workers(), () -> {
             plan.passes(Seam.RANDOM);
             return 0.3;
