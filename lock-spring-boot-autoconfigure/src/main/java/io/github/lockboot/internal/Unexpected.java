@@ -18,4 +18,13 @@ public final class Unexpected {
             // the caller goes on all the same
         }
     }
+
+    /** Runs an action whose failure costs only time, and logs the failure. */
+    public static void attempt(String where, Runnable action) {
+        try {
+            action.run();
+        } catch (Throwable thrown) {
+            failure(where, thrown);
+        }
+    }
 }

@@ -132,7 +132,7 @@ public final class RedisLock implements NamedLock, LockScope {
     @Override
     public int getHoldCount() {
         Hold mine = engine.heldBy(Thread.currentThread(), getName());
-        return mine != null && mine.isThere() ? mine.count() : 0;
+        return mine != null && mine.isValidForThread() ? mine.count() : 0;
     }
 
     @Override

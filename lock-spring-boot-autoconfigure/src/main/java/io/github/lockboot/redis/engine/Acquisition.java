@@ -5,6 +5,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 import io.github.lockboot.internal.Futures;
+import io.github.lockboot.redis.engine.Grant.Moment;
 import io.github.lockboot.redis.engine.LockRequest.Terms;
 import io.github.lockboot.redis.protocol.GrantMessage;
 import io.github.lockboot.redis.protocol.RedisFailure;
@@ -26,14 +27,14 @@ import org.jspecify.annotations.Nullable;
  *   <li>WAITING: Redis may have the id in its queue, and may have granted it the lock. At most one question is under way; if none is,
  *       the next is scheduled. A pushed grant is a hint that may be lost, so it asks again every poll interval.
  *   <li>OWNED: Redis has given the lock to the id. The grant tells until when that is certain, and the renewer keeps it so.
- *   <li>ENDED: the id never asks again. Its {@link Termination} sees to it that Redis forgets it, also if an answer that was under way
- *       shows it alive.
+ *   <li>ENDED: the id never asks again. Its {@link Termination} makes Redis forget it, also if an answer that was under way shows it
+ *       alive.
  * </ul>
  *
  * <p>In words: ask; if queued, wait for a push or the next poll; if granted, tell the queue, which serves its waiters one after another
  * under this grant; then end. An id is used once. Methods are called with the mutex of the queue held, and none blocks.
  */
-final class Acquisition implements Renewer.Renewable {
+final class Acquisition {
 
     private enum State {
         WAITING,
@@ -49,40 +50,40 @@ final class Acquisition implements Renewer.Renewable {
         ASKED_AND_AGAIN
     }
 
+    /** How long Redis could not be asked. */
+    enum Outage {
+        FROM_THE_START,
+        BRIEF,
+        LASTING
+    }
+
     /** The queue of waiters that the id stands for. */
     interface Owner {
 
         String name();
 
-        /** Does it under the mutex, because something happened. */
+        /** Runs an action under the mutex. What it throws is logged. */
         void onEvent(Runnable action);
 
+        /** The lock is ours. */
         void owned(Acquisition acquisition, Grant grant, long othersWaiting);
 
+        /** Another has the lock. {@return whether a waiter waits on} */
+        boolean refused(Acquisition acquisition);
+
+        /** Redis could not be asked. {@return whether a waiter waits on} */
+        boolean failed(Acquisition acquisition, @Nullable Throwable failure, Outage outage);
+
+        /** Other JVMs wait for the lock that is ours. */
         void othersWait();
 
-        /** @return whether somebody waits on, although another has the lock */
-        boolean stillWanted(Acquisition acquisition);
-
-        /** Redis could not be asked, and no waiter has ever had an answer. */
-        void unavailable(@Nullable Throwable failure);
-
-        /** @return whether somebody waits on, although Redis could not be asked this time */
-        boolean endures(Acquisition acquisition, @Nullable Throwable failure, boolean lasting);
-
-        /** The lease is over although it was not given back. */
-        void lost(Acquisition acquisition, String reason);
-
-        /** @return whether to renew the lease, which is due */
-        boolean renewalDue(Acquisition acquisition);
+        /** {@return whether to renew the lease, which is due} */
+        boolean shouldRenew(Acquisition acquisition);
 
         void renewed(Acquisition acquisition, boolean successfully);
 
-        /** Whether the hold is kept, although its work is done, until after this time. */
-        boolean isKeptBeyond(long nanoTime);
-
-        /** Its lease should be renewed, and is not. */
-        void keepRenewed(Acquisition acquisition);
+        /** The lease is over although the lock was not released. */
+        void lost(Acquisition acquisition, String reason);
     }
 
     /** A place in the queue in Redis, by the newest answer: when that was asked for, and the newest token at the time. */
@@ -98,56 +99,51 @@ final class Acquisition implements Renewer.Renewable {
 
     private static final int LOOKS_ENDURED = 2;
 
-    private static final CompletableFuture<Void> SETTLED = CompletableFuture.completedFuture(null);
+    private static final CompletableFuture<Void> DONE = CompletableFuture.completedFuture(null);
 
     final String id;
     final Terms terms;
     private final Owner owner;
     private final Acquisitions acquisitions;
     private final EngineContext context;
-    private final boolean answeredBefore;
     private final Renewer.Slot renewal = new Renewer.Slot(this);
 
     private State state = State.WAITING;
     private Question question = Question.NONE;
-
-    /** Once it has to wait. */
     private @Nullable PollSchedule schedule;
 
     /** Whether Redis may know the id. */
     private boolean mayBeKnown;
 
-    private boolean heard;
+    private boolean answered;
     private @Nullable Failing failing;
     private @Nullable Place place;
     private @Nullable GrantMessage earlyPush;
     private boolean pushed;
-
-    /** Null until the lock has been granted. */
     private @Nullable Grant grant;
-
     private @Nullable Termination termination;
 
     /** Done when the unlock that queued this id has been answered, or has been settled. */
-    private CompletableFuture<Void> predecessorSettled = SETTLED;
+    private CompletableFuture<Void> predecessorSettled = DONE;
 
     /** When something has to have happened: an answer, a poll. */
     private long overdueAt;
 
     private int looks;
 
-    /**
-     * @param answeredBefore whether those who wait have had an answer from Redis already, under an id before this one: then they
-     *     endure failures
-     */
-    Acquisition(Acquisitions acquisitions, Owner owner, Terms terms, boolean answeredBefore) {
+    /** @param answered whether those who wait have had an answer of Redis, under an earlier id: then they endure failures */
+    Acquisition(Acquisitions acquisitions, Owner owner, Terms terms, boolean answered) {
         this.acquisitions = acquisitions;
         this.context = acquisitions.context();
         this.owner = owner;
         this.terms = terms;
-        this.answeredBefore = answeredBefore;
+        this.answered = answered;
         this.id = acquisitions.nextId();
         acquisitions.register(this);
+    }
+
+    void onEvent(Runnable action) {
+        owner.onEvent(action);
     }
 
     // --- waiting: questions and answers -----------------------------------------------------------------------
@@ -155,33 +151,18 @@ final class Acquisition implements Renewer.Renewable {
     /** Asks Redis for the lock; {@code enqueue} to be queued if it is not free. */
     void ask(boolean enqueue) {
         cancelPoll();
-        asked();
+        onAsked();
         Moment sentAt = context.now();
         acquisitions
                 .store()
                 .acquire(owner.name(), id, terms.ttlMillis(), enqueue)
-                .whenComplete((reply, failure) -> owner.onEvent(() -> onAnswer(reply, failure, sentAt, enqueue)));
+                .whenComplete((reply, failure) -> onEvent(() -> onAnswer(reply, failure, sentAt, enqueue)));
     }
 
-    private PollSchedule polls() {
-        PollSchedule known = schedule;
-        if (known == null) {
-            known = new PollSchedule(context, context.pollInterval(terms), () -> owner.onEvent(this::askSoon));
-            schedule = known;
-        }
-        return known;
-    }
-
-    private void cancelPoll() {
-        if (schedule != null) {
-            schedule.cancel();
-        }
-    }
-
-    private void asked() {
+    private void onAsked() {
         question = Question.ASKED;
         mayBeKnown = true;
-        expectAnswer();
+        expectWithin(0);
     }
 
     /** Asks again now, or as soon as the question under way is answered. */
@@ -193,18 +174,31 @@ final class Acquisition implements Renewer.Renewable {
         }
     }
 
+    private PollSchedule polls() {
+        if (schedule == null) {
+            schedule = new PollSchedule(context, context.pollInterval(terms), () -> onEvent(this::askSoon));
+        }
+        return schedule;
+    }
+
+    private void cancelPoll() {
+        if (schedule != null) {
+            schedule.cancel();
+        }
+    }
+
     boolean isAsking() {
         return question != Question.NONE;
     }
 
-    /** Whether those who wait have had an answer from Redis. */
+    /** Whether those who wait have had an answer of Redis. */
     boolean isAnswered() {
-        return heard || answeredBefore;
+        return answered;
     }
 
-    /** Whether another had the lock when Redis was asked last, under this id. */
+    /** Whether another had the lock when Redis was asked last. */
     boolean isHeldElsewhere() {
-        return state == State.WAITING && heard && failing == null;
+        return state == State.WAITING && answered && failing == null;
     }
 
     /** Whether the last question failed. */
@@ -234,7 +228,7 @@ final class Acquisition implements Renewer.Renewable {
         } else if (reply instanceof Reply.NotOwner) {
             ask(true); // the unlock that was to queue this id came too late for that
         } else {
-            onFailedQuestion(failure == null ? null : Futures.unwrap(failure));
+            onFailure(failure == null ? null : Futures.unwrap(failure));
         }
     }
 
@@ -242,26 +236,26 @@ final class Acquisition implements Renewer.Renewable {
         Grant known = grant;
         if (known == null) {
             if (place != null && !pushed) {
-                acquisitions.verifyChannel(); // the grant of one who is queued is told
+                acquisitions.verifyChannel(); // the grant of one who is queued is pushed
             }
             own(new Grant(answer.fence(), answer.leaseMillis(), sentAt, false), answer.waiters());
         } else if (answer.fence() == known.token()) {
             known.prolong(answer.leaseMillis(), sentAt);
         } else if (answer.fence() > known.token()) { // else the answer is older than the push that granted it
             owner.lost(this, "its lease ran out and the lock was granted again");
-            acquisitions.settler().unlock(owner.name(), id, answer.fence());
+            acquisitions.settleUnlock(owner.name(), id, answer.fence());
         }
     }
 
     private void onQueued(Reply.Queued queued, Moment sentAt, boolean again) {
-        heard();
+        onAnswered();
         place = new Place(sentAt, queued.fence());
         GrantMessage early = earlyPush;
         earlyPush = null;
         if (early != null) {
             onPush(early);
         }
-        if (state == State.WAITING && owner.stillWanted(this) && !isAsking()) {
+        if (state == State.WAITING && owner.refused(this) && !isAsking()) {
             if (again) {
                 ask(true);
             } else {
@@ -270,11 +264,11 @@ final class Acquisition implements Renewer.Renewable {
         }
     }
 
-    /** Another client has the lock, and no push will come: the id is not queued. */
+    /** No push will come: the id is not queued. */
     private void onBusy(boolean enqueued) {
-        heard();
+        onAnswered();
         mayBeKnown &= enqueued;
-        if (owner.stillWanted(this)) {
+        if (owner.refused(this)) {
             if (enqueued) {
                 expectWithin(polls().unaided());
             } else {
@@ -284,40 +278,40 @@ final class Acquisition implements Renewer.Renewable {
     }
 
     /** A refusal is no reason to forget the id: it may have answered a second copy, of which the first took the lock. */
-    private void onFailedQuestion(@Nullable Throwable failure) {
+    private void onFailure(@Nullable Throwable failure) {
         long now = context.nanoTime();
         Failing before = failing;
         Failing current =
                 new Failing(failure, before == null ? 1 : before.times + 1, before == null ? now : before.since);
         failing = current;
         RedisFailure kind = RedisFailure.of(failure);
-        if (!isAnswered() && kind != RedisFailure.NOT_NOW) {
-            mayBeKnown = kind == RedisFailure.UNKNOWN || before != null;
-            owner.unavailable(failure);
-            return;
-        }
+        boolean fromTheStart = !answered && kind != RedisFailure.NOT_NOW;
         boolean lasting = current.times >= FAILURES_ENDURED
                 && now - current.since >= TimeUnit.MILLISECONDS.toNanos(terms.ttlMillis());
-        if (owner.endures(this, failure, lasting)) {
+        if (fromTheStart) {
+            mayBeKnown = kind == RedisFailure.UNKNOWN || before != null;
+        }
+        Outage outage = fromTheStart ? Outage.FROM_THE_START : lasting ? Outage.LASTING : Outage.BRIEF;
+        if (owner.failed(this, failure, outage)) {
             expectWithin(polls().unaided());
         }
     }
 
-    private void heard() {
-        heard = true;
+    private void onAnswered() {
+        answered = true;
         failing = null;
     }
 
     // --- waiting: pushes --------------------------------------------------------------------------------------
 
-    /** For anyone but the queue: takes its mutex. */
+    /** Called without the mutex. */
     void receive(GrantMessage push) {
-        owner.onEvent(() -> onPush(push));
+        onEvent(() -> onPush(push));
     }
 
-    /** As {@link #receive}, when messages may have been missed. */
+    /** Called without the mutex, when messages may have been missed. */
     void mayHaveMissedPush() {
-        owner.onEvent(this::askSoon);
+        onEvent(this::askSoon);
     }
 
     private void onPush(GrantMessage push) {
@@ -341,8 +335,8 @@ final class Acquisition implements Renewer.Renewable {
         } else if (push.fence() > known.newestToken) {
             long lease = TimeUnit.MILLISECONDS.toNanos(push.leaseMillis());
             long left = known.askedAt.deadline(push.leaseMillis()) - context.nanoTime();
-            boolean whole = terms.renew() || push.leaseMillis() >= terms.ttlMillis();
-            if (whole && left >= lease / 3) {
+            boolean renewable = terms.renew() || push.leaseMillis() >= terms.ttlMillis();
+            if (renewable && left >= lease / 3) {
                 own(new Grant(push.fence(), push.leaseMillis(), known.askedAt, true), push.waiters());
             } else {
                 askSoon();
@@ -354,7 +348,7 @@ final class Acquisition implements Renewer.Renewable {
 
     private void own(Grant granted, long othersWaiting) {
         cancelPoll();
-        heard();
+        onAnswered();
         grant = granted;
         state = State.OWNED;
         owner.owned(this, granted, othersWaiting);
@@ -364,13 +358,7 @@ final class Acquisition implements Renewer.Renewable {
         return state == State.OWNED;
     }
 
-    /** Whether nothing is to be expected of it until after this time. */
-    boolean isKeptBeyond(long nanoTime) {
-        return state == State.OWNED && owner.isKeptBeyond(nanoTime);
-    }
-
-    @Override
-    public Grant grant() {
+    Grant grant() {
         if (grant == null) {
             throw new IllegalStateException(id + " has not been granted");
         }
@@ -381,34 +369,23 @@ final class Acquisition implements Renewer.Renewable {
         return renewal;
     }
 
-    @Override
-    public boolean renews() {
-        return terms.renew();
+    boolean shouldRenew() {
+        return state == State.OWNED && owner.shouldRenew(this);
     }
 
-    @Override
-    public void onEvent(Runnable action) {
-        owner.onEvent(action);
-    }
-
-    @Override
-    public boolean isDue() {
-        return owner.renewalDue(this);
-    }
-
-    @Override
-    public void ranOut() {
-        owner.lost(this, RAN_OUT);
+    void ranOut() {
+        if (state == State.OWNED) {
+            owner.lost(this, RAN_OUT);
+        }
     }
 
     /** Sends a renewal. */
-    @Override
-    public void renew() {
+    void renew() {
         Moment sentAt = context.now();
         acquisitions
                 .store()
                 .renew(owner.name(), id, grant().token(), terms.ttlMillis())
-                .whenComplete((reply, failure) -> owner.onEvent(() -> onRenewal(reply, sentAt)));
+                .whenComplete((reply, failure) -> onEvent(() -> onRenewal(reply, sentAt)));
     }
 
     private void onRenewal(@Nullable Reply reply, Moment sentAt) {
@@ -417,6 +394,7 @@ final class Acquisition implements Renewer.Renewable {
             if (renewed.waiters() > 0) {
                 owner.othersWait();
             }
+            acquisitions.renewer().begin(renewal);
             owner.renewed(this, true);
         } else if (state == State.OWNED && reply instanceof Reply.NotOwner) {
             owner.lost(this, "Redis no longer has it under this hold's token");
@@ -430,13 +408,13 @@ final class Acquisition implements Renewer.Renewable {
     // --- ending -----------------------------------------------------------------------------------------------
 
     /** Gives the lock back, and with a next id queues that one in the same step. */
-    CompletableFuture<ReleaseOutcome> unlock(@Nullable Acquisition next) {
-        Grant held = grant();
+    CompletableFuture<Hold.Release> unlock(@Nullable Acquisition next) {
+        grant(); // must be there
         Termination ended = end();
         if (next != null) {
-            next.asked();
+            next.onAsked();
         }
-        return ended.unlock(held, next);
+        return ended.unlock(next);
     }
 
     /** The unlock that was to queue this id is answered. */
@@ -446,24 +424,24 @@ final class Acquisition implements Renewer.Renewable {
         onAnswer(reply, failure, sentAt, true);
     }
 
-    /** Gives the lock back to nobody: all who wait in Redis leave the queue, and those of them who follow are told. */
-    CompletableFuture<ReleaseOutcome> complete() {
-        Grant held = grant();
-        return end().complete(held);
+    /** Gives the lock back and empties the queue in Redis; the wait of followers ends. */
+    CompletableFuture<Hold.Release> complete() {
+        grant(); // must be there
+        return end().complete();
     }
 
     /**
-     * Leaves the queue in Redis, for nobody waits under this id any more. A lock granted by then is given away.
+     * Leaves the queue in Redis, for no waiter is left. A lock granted by then is given away.
      *
      * @return completes when Redis has answered or the command has failed
      */
-    CompletableFuture<Void> leave() {
+    CompletableFuture<?> leave() {
         Termination ended = end();
         if (mayBeKnown) {
             return ended.cancel();
         }
         ended.drop();
-        return SETTLED;
+        return DONE;
     }
 
     /**
@@ -480,21 +458,21 @@ final class Acquisition implements Renewer.Renewable {
         }
     }
 
-    /** Ends without telling Redis, which has given the lock to another, or the place in the queue. */
+    /** Ends without a command: Redis has given the lock, or the place in the queue, to another. */
     void drop() {
         end().drop();
     }
 
-    /** Ends in whatever state it is: the settler tells Redis until it answers. */
+    /** Ends in whatever state it is: Redis is asked to forget the id until it answers. */
     void abandon() {
         end().abandon();
     }
 
     private Termination end() {
-        Termination ended = new Termination(acquisitions, owner, this, grant, isAsking(), predecessorSettled);
+        Termination ended = new Termination(acquisitions, owner.name(), this, grant, isAsking(), predecessorSettled);
         termination = ended;
         state = State.ENDED;
-        expectAnswer();
+        expectWithin(0);
         cancelPoll();
         if (grant != null) {
             acquisitions.noteToken(grant.lastToken());
@@ -504,19 +482,15 @@ final class Acquisition implements Renewer.Renewable {
 
     // --- what ought to have happened --------------------------------------------------------------------------
 
-    private void expectAnswer() {
-        expectWithin(0);
-    }
-
     private void expectWithin(long delay) {
         overdueAt = context.nanoTime() + delay + 2 * context.commandTimeout();
         looks = 0;
     }
 
-    /** Called now and then, without the mutex. */
+    /** Called once a second, without the mutex. */
     void lookAfter(long now, long wallMillis) {
         if (isOverdue(now)) {
-            owner.onEvent(this::goOn);
+            onEvent(this::goOn);
         } else if (state == State.OWNED && grant().isInDoubt(wallMillis)) {
             acquisitions.renewer().renewSoon(renewal);
         }
@@ -537,13 +511,13 @@ final class Acquisition implements Renewer.Renewable {
         looks = 0;
         context.log().overlooked(owner.name(), state + ", " + question);
         if (state == State.OWNED) {
-            owner.keepRenewed(this);
+            acquisitions.renewer().begin(renewal);
         } else if (termination != null) {
             termination.settle();
             acquisitions.deregister(this);
         } else if (isAsking()) {
             question = Question.NONE;
-            onFailedQuestion(new TimeoutException("the answer was lost"));
+            onFailure(new TimeoutException("the answer was lost"));
         } else {
             ask(true);
         }

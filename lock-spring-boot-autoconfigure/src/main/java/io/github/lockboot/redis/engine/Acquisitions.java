@@ -2,33 +2,52 @@ package io.github.lockboot.redis.engine;
 
 import java.util.Collection;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 
+import io.github.lockboot.internal.Unexpected;
 import io.github.lockboot.redis.protocol.AcquisitionIds;
 import io.github.lockboot.redis.protocol.GrantChannel;
 import io.github.lockboot.redis.protocol.LockStore;
+import io.github.lockboot.redis.protocol.Reply;
 import org.jspecify.annotations.Nullable;
 
-/** The acquisitions of a registry that are under way, by id, and what they share. */
+/** The acquisitions of a registry that are under way, by id, ids that Redis may still have to forget, and what they share. */
 final class Acquisitions {
+
+    /** Beyond this many ids at once, the rest is left to expire. */
+    private static final int MOST_UNSETTLED = 1_000;
 
     private final EngineContext context;
     private final AcquisitionIds ids;
     private final LockStore store;
     private final GrantChannel channel;
-    private final Settler settler;
     private final Renewer renewer;
     private final Map<String, Acquisition> byId = new ConcurrentHashMap<>();
     private final AtomicLong newestToken = new AtomicLong();
+    private final AtomicInteger unsettled = new AtomicInteger();
 
     Acquisitions(EngineContext context, AcquisitionIds ids, LockStore store, GrantChannel channel) {
         this.context = context;
         this.ids = ids;
         this.store = store;
         this.channel = channel;
-        this.settler = new Settler(context, store);
         this.renewer = new Renewer(context);
+    }
+
+    EngineContext context() {
+        return context;
+    }
+
+    LockStore store() {
+        return store;
+    }
+
+    Renewer renewer() {
+        return renewer;
     }
 
     // --- under way --------------------------------------------------------------------------------------------
@@ -65,45 +84,78 @@ final class Acquisitions {
         }
     }
 
-    long newestToken() {
-        return newestToken.get();
+    // --- ids to be forgotten ----------------------------------------------------------------------------------
+
+    /** Whether there is no id left that Redis may have to forget. */
+    boolean isSettled() {
+        return unsettled.get() == 0;
     }
 
-    // --- shared -----------------------------------------------------------------------------------------------
-
-    EngineContext context() {
-        return context;
+    /** As {@link #settleUnlock(String, String, long)}, for an id of which nothing is known here. */
+    void settleUnlock(String name, String id) {
+        settleUnlock(name, id, newestToken.get());
     }
 
-    LockStore store() {
-        return store;
+    /**
+     * Unlocks an id whose fate in Redis is unknown, again and again until Redis answers.
+     *
+     * @return completes when Redis has answered, or is not asked any more
+     */
+    CompletableFuture<Void> settleUnlock(String name, String id, long lastToken) {
+        return settle(() -> store.unlock(name, id, lastToken));
     }
 
-    Settler settler() {
-        return settler;
+    /** As {@link #settleUnlock(String, String, long)}, for an id that was not granted. */
+    CompletableFuture<Void> settleCancel(String name, String id) {
+        return settle(() -> store.cancel(name, id));
     }
 
-    Renewer renewer() {
-        return renewer;
+    private CompletableFuture<Void> settle(Supplier<CompletableFuture<Reply>> end) {
+        CompletableFuture<Void> settled = new CompletableFuture<>();
+        if (unsettled.incrementAndGet() > MOST_UNSETTLED) {
+            unsettled.decrementAndGet();
+            settled.complete(null);
+            return settled;
+        }
+        settled.whenComplete((none, failure) -> unsettled.decrementAndGet());
+        tryToSettle(end, settled, context.minRetryInterval());
+        return settled;
     }
 
-    /** Whether a grant would be told. */
+    private void tryToSettle(Supplier<CompletableFuture<Reply>> end, CompletableFuture<Void> settled, long pause) {
+        end.get().whenComplete((reply, failure) -> {
+            try {
+                if (failure == null || context.isClosed()) {
+                    settled.complete(null);
+                } else {
+                    long longer = Math.min(2 * pause, context.retryInterval());
+                    context.schedule(context.jittered(pause), () -> tryToSettle(end, settled, longer));
+                }
+            } catch (Throwable thrown) { // left to expire
+                settled.complete(null);
+                Unexpected.failure("when an end was to be repeated", thrown);
+            }
+        });
+    }
+
+    // --- the channel: without it only time is lost ------------------------------------------------------------
+
+    /** Whether a grant would be pushed. */
     boolean isNotified() {
         return channel.isLive();
     }
 
-    /** Has grants be told from now on. Without that only time is lost. */
     void openChannel() {
-        EngineContext.attempt("when the channel was opened", channel::open);
+        Unexpected.attempt("when the channel was opened", channel::open);
     }
 
-    /** As {@link #openChannel}, when there is reason to doubt that messages come. */
+    /** Called when there is reason to doubt that messages arrive. */
     void verifyChannel() {
-        EngineContext.attempt("when the channel was verified", channel::verify);
+        Unexpected.attempt("when the channel was verified", channel::verify);
     }
 
-    /** As {@link #openChannel}, for those who follow. */
+    /** Has messages for followers arrive. */
     void followChannel() {
-        EngineContext.attempt("when the channel of completions was subscribed to", channel::follow);
+        Unexpected.attempt("when the channel of completions was subscribed to", channel::follow);
     }
 }

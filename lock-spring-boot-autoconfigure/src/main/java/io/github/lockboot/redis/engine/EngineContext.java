@@ -8,7 +8,7 @@ import java.util.function.DoubleSupplier;
 
 import io.github.lockboot.internal.SerialExecutor;
 import io.github.lockboot.internal.Timer;
-import io.github.lockboot.internal.Unexpected;
+import io.github.lockboot.redis.engine.Grant.Moment;
 import io.github.lockboot.redis.engine.LockRequest.Terms;
 import io.github.lockboot.redis.protocol.LuaScript;
 
@@ -26,18 +26,18 @@ public final class EngineContext {
     /**
      * How a registry waits and passes on.
      *
-     * @param pollInterval how often a waiter asks, in case a message is lost
-     * @param minPollInterval how soon one asks again that no message can reach
+     * @param retryInterval how often a waiter asks, in case a message is lost
+     * @param minRetryInterval how soon a waiter asks again that no message can reach
      * @param commandTimeout how long Redis may take for an answer
      * @param localHandoffLimit how many local waiters are still served when other JVMs wait
      */
     public record Settings(
-            Duration pollInterval, Duration minPollInterval, Duration commandTimeout, int localHandoffLimit) {
+            Duration retryInterval, Duration minRetryInterval, Duration commandTimeout, int localHandoffLimit) {
 
         /** How often a waiter asks at least, whatever its terms. */
         public Duration poll() {
             Duration longest = Duration.ofMillis(LuaScript.CLAIM_LEASE_MILLIS / 3);
-            return pollInterval.compareTo(longest) < 0 ? pollInterval : longest;
+            return retryInterval.compareTo(longest) < 0 ? retryInterval : longest;
         }
 
         /** How long a waiter may be unseen before it is dropped from the queue. */
@@ -111,31 +111,20 @@ public final class EngineContext {
         inTurn.execute(quick);
     }
 
-    /** Runs an action whose failure costs only time, and logs the failure. */
-    static void attempt(String when, Runnable action) {
-        try {
-            action.run();
-        } catch (Throwable thrown) {
-            Unexpected.failure(when, thrown);
-        }
-    }
-
     // --- settings ---------------------------------------------------------------------------------------------
 
     /** How often a waiter asks again: never so rarely that it could miss a whole claim lease. */
     long pollInterval(Terms terms) {
         long claimLease = TimeUnit.MILLISECONDS.toNanos(Math.min(terms.ttlMillis(), LuaScript.CLAIM_LEASE_MILLIS));
-        return Math.min(longestPause(), claimLease / 3);
+        return Math.min(retryInterval(), claimLease / 3);
     }
 
-    /** The longest pause between two questions about the same thing. */
-    long longestPause() {
-        return settings.pollInterval().toNanos();
+    long retryInterval() {
+        return settings.retryInterval().toNanos();
     }
 
-    /** The shortest. */
-    long shortestPause() {
-        return settings.minPollInterval().toNanos();
+    long minRetryInterval() {
+        return settings.minRetryInterval().toNanos();
     }
 
     /** The duration, shortened by chance to not less than half. */

@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 
@@ -43,29 +43,36 @@ public final class Hold implements Lease, LockScope, Waiter.Outcome {
         LOST
     }
 
+    /** What came of a release. */
+    enum Release {
+
+        /** The next waiter of this JVM has the lock. Redis was not asked. */
+        PASSED_ON,
+
+        /** Redis has given it to another, or freed it. */
+        RELEASED,
+
+        /** Redis did not answer; it is asked until it does. */
+        UNKNOWN,
+
+        /** It was no longer ours. */
+        LOST
+    }
+
     /** Where it came from, and where it goes back to. */
     interface Releaser {
 
         /** Ends it: the lock goes to the next waiter, or back to Redis. */
-        CompletableFuture<ReleaseOutcome> release(Hold hold);
+        CompletableFuture<Release> release(Hold hold);
 
-        /** Ends it, and the wait of all who follow. */
-        CompletableFuture<ReleaseOutcome> complete(Hold hold);
-
-        /** Its waiter woke too late to use it. */
-        void takeBackOverdue(Waiter waiter, Hold hold);
-
-        /** Something was thrown when it ended: what is left undone is done later. */
-        void withdraw(Waiter waiter, Throwable thrown);
+        /** Ends it, and the wait of all followers. */
+        CompletableFuture<Release> complete(Hold hold);
 
         /** It may be renewed again although it was held for too long. */
         void renewAgain();
 
         void reportLoss(Hold hold);
     }
-
-    private static final AtomicIntegerFieldUpdater<Hold> COUNT =
-            AtomicIntegerFieldUpdater.newUpdater(Hold.class, "count");
 
     private final EngineContext context;
     private final Releaser releaser;
@@ -75,13 +82,14 @@ public final class Hold implements Lease, LockScope, Waiter.Outcome {
     private final long token;
     private final long since;
     private final AtomicReference<State> state = new AtomicReference<>(State.GRANTED);
+    private final AtomicInteger count = new AtomicInteger(1);
     private final List<Runnable> lossCallbacks = new ArrayList<>(0);
-    private volatile int count = 1;
     private volatile String lossReason = "";
     private volatile boolean denied;
     private volatile boolean kept;
     private volatile long keptUntil;
 
+    /** @param ownerId the acquisition id that owns the lock in Redis */
     Hold(EngineContext context, Releaser releaser, String ownerId, Grant grant, Waiter waiter) {
         this.context = context;
         this.releaser = releaser;
@@ -96,7 +104,6 @@ public final class Hold implements Lease, LockScope, Waiter.Outcome {
         return waiter;
     }
 
-    /** The acquisition id that owns the lock in Redis. */
     String ownerId() {
         return ownerId;
     }
@@ -106,12 +113,21 @@ public final class Hold implements Lease, LockScope, Waiter.Outcome {
         return waiter.thread();
     }
 
-    /** How it came about. */
     Origin origin() {
         if (token != grant.token()) {
             return Origin.LOCAL;
         }
         return grant.isPushed() ? Origin.GRANTED : Origin.ASKED;
+    }
+
+    @Override
+    public String name() {
+        return waiter.request().name();
+    }
+
+    @Override
+    public long fencingToken() {
+        return token;
     }
 
     // --- its lease --------------------------------------------------------------------------------------------
@@ -126,7 +142,7 @@ public final class Hold implements Lease, LockScope, Waiter.Outcome {
         return !isOver() && !grant.isInDoubt(context.wallMillis());
     }
 
-    /** Whether it has been held for longer than its holder said it would be. */
+    /** Whether it is held for longer than its longest hold. */
     boolean isOverdue() {
         long maxHold = waiter.request().maxHoldNanos();
         return !kept && maxHold > 0 && context.nanoTime() - since >= maxHold;
@@ -147,14 +163,12 @@ public final class Hold implements Lease, LockScope, Waiter.Outcome {
     }
 
     /**
-     * Its thread asks whether it holds the lock. A hold that was said not to be there may never be released, so it is not renewed any
+     * As {@link #isValid}, for its thread, which may never release a hold that it was told it does not have: then it is not renewed any
      * more.
      */
-    public boolean isThere() {
+    public boolean isValidForThread() {
         boolean valid = isValid();
-        if (!valid) {
-            denied = true;
-        }
+        denied |= !valid;
         return valid;
     }
 
@@ -172,15 +186,11 @@ public final class Hold implements Lease, LockScope, Waiter.Outcome {
         return state.compareAndSet(State.GRANTED, State.TAKEN_BACK);
     }
 
-    void takeBackFrom(Waiter late) {
-        releaser.takeBackOverdue(late, this);
-    }
-
     boolean isTakenBack() {
         return state.get() == State.TAKEN_BACK;
     }
 
-    /** Whether it is somebody's: neither released nor lost, whatever the clocks say. */
+    /** Whether it is neither released nor lost, whatever the clocks say. */
     boolean isHeld() {
         return state.get() == State.HELD;
     }
@@ -219,53 +229,49 @@ public final class Hold implements Lease, LockScope, Waiter.Outcome {
 
     // --- reentrancy -------------------------------------------------------------------------------------------
 
-    /** Reentrant holds of the owner. */
+    /** How often its owner holds it. */
     public int count() {
-        return count;
+        return count.get();
     }
 
-    /** @return false if the lease has run out, or the last one has been given up by another thread */
+    /** @return false if the lease has run out, or another thread has released it for the last time */
     public boolean enterAgain() {
-        return isHeld()
-                && !isOver()
-                && COUNT.getAndUpdate(this, before -> before == 0 ? 0 : Math.addExact(before, 1)) > 0;
+        return isHeld() && !isOver() && count.getAndUpdate(n -> n == 0 ? 0 : Math.addExact(n, 1)) > 0;
     }
 
     /**
-     * Gives up one of the holds that a thread counts; with the last one the lock.
+     * Releases it once; the last time releases the lock.
      *
-     * @return whether it was the last
      * @throws LockLostException if it was lost
      */
-    public boolean exit() {
-        boolean last = COUNT.decrementAndGet(this) == 0;
+    public void exit() {
+        boolean last = count.decrementAndGet() == 0;
         if (isLost()) {
             throw lostException();
         }
         if (last) {
             endAndAwait(releaser::release);
         }
-        return last;
     }
 
-    /** Any thread may give it up from now on. */
+    /** Any thread may release it from now on. */
     public void outliveThread() {
         waiter.outliveThread();
     }
 
-    // --- giving back ------------------------------------------------------------------------------------------
+    // --- its end ----------------------------------------------------------------------------------------------
 
     @Override
     public void close() {
         end(releaser::release);
     }
 
-    /** As {@link #close}, and ends the wait of all who follow. */
+    /** As {@link #close}, and ends the wait of all followers. */
     public void complete() {
         end(releaser::complete);
     }
 
-    private void end(Function<Hold, CompletableFuture<ReleaseOutcome>> how) {
+    private void end(Function<Hold, CompletableFuture<Release>> how) {
         if (isLost()) {
             throw lostException();
         }
@@ -275,23 +281,22 @@ public final class Hold implements Lease, LockScope, Waiter.Outcome {
     }
 
     /** After this call the holder no longer has the hold, even if an exception is thrown. */
-    private void endAndAwait(Function<Hold, CompletableFuture<ReleaseOutcome>> how) {
-        CompletableFuture<ReleaseOutcome> ended;
+    private void endAndAwait(Function<Hold, CompletableFuture<Release>> how) {
+        CompletableFuture<Release> ended;
         try {
             StackReserve.check();
             ended = how.apply(this);
         } catch (Throwable thrown) {
-            withdraw(thrown);
+            waiter.withdraw(thrown);
             throw thrown;
         }
-        // Redis answers within its time, or the client says that it did not. If neither comes, that was lost, and so is
-        // the outcome.
-        ReleaseOutcome outcome = Futures.awaitAtMost(ended, 2 * context.commandTimeout());
-        onEnded(outcome == null ? ReleaseOutcome.UNKNOWN : outcome);
+        // The future completes within the command timeout. If it does not, the answer was lost.
+        Release release = Futures.awaitAtMost(ended, 2 * context.commandTimeout());
+        onEnded(release == null ? Release.UNKNOWN : release);
     }
 
-    private void onEnded(ReleaseOutcome outcome) {
-        if (outcome == ReleaseOutcome.LOST) {
+    private void onEnded(Release release) {
+        if (release == Release.LOST) {
             if (lose(State.RELEASED, "Redis no longer had it when it was released")) {
                 releaser.reportLoss(this);
             }
@@ -299,15 +304,10 @@ public final class Hold implements Lease, LockScope, Waiter.Outcome {
                 throw lostException();
             }
         }
-        waiter.use().released(outcome != ReleaseOutcome.UNKNOWN);
+        waiter.use().released(release != Release.UNKNOWN);
     }
 
-    /** Its holder is not there any more. */
-    void withdraw(Throwable thrown) {
-        waiter.leaveBehind();
-        releaser.withdraw(waiter, thrown);
-    }
-
+    /** Repeated until it is closed: a lock that is kept, and whose end is forgotten, would be kept for ever. */
     @Override
     public CompletableFuture<Void> closeAfter(Duration delay) {
         long delayNanos = LockRequest.nanosOf(delay);
@@ -320,14 +320,8 @@ public final class Hold implements Lease, LockScope, Waiter.Outcome {
         CompletableFuture<Void> closed = new CompletableFuture<>();
         if (delayNanos <= 0) {
             close(closed);
-        } else {
-            closeLater(closed, delayNanos);
+            return closed;
         }
-        return closed;
-    }
-
-    /** Repeated until it is closed: a lock that is kept, and whose end is forgotten, would be kept for ever. */
-    private void closeLater(CompletableFuture<Void> closed, long delayNanos) {
         try {
             Timer.Task task = context.repeat(delayNanos, 2 * context.commandTimeout(), () -> close(closed));
             closed.whenComplete((none, failure) -> task.cancel());
@@ -335,14 +329,15 @@ public final class Hold implements Lease, LockScope, Waiter.Outcome {
             close(closed);
             throw notScheduled;
         }
+        return closed;
     }
 
     /** Completes on a worker, because what depends on it may block. */
     private void close(CompletableFuture<Void> closed) {
         try {
-            CompletableFuture<ReleaseOutcome> ended =
-                    isLost() ? CompletableFuture.completedFuture(ReleaseOutcome.LOST) : releaser.release(this);
-            ended.exceptionally(failure -> ReleaseOutcome.UNKNOWN)
+            CompletableFuture<Release> ended =
+                    isLost() ? CompletableFuture.completedFuture(Release.LOST) : releaser.release(this);
+            ended.exceptionally(failure -> Release.UNKNOWN)
                     .thenAcceptAsync(this::onEnded, context::runLater)
                     .whenComplete((none, failure) -> {
                         if (failure != null) {
@@ -353,11 +348,11 @@ public final class Hold implements Lease, LockScope, Waiter.Outcome {
                     });
         } catch (Throwable thrown) {
             closed.completeExceptionally(thrown);
-            withdraw(thrown);
+            waiter.withdraw(thrown);
         }
     }
 
-    // --- losing it --------------------------------------------------------------------------------------------
+    // --- its loss ---------------------------------------------------------------------------------------------
 
     @Override
     public void onLost(Runnable callback) {
@@ -384,16 +379,6 @@ public final class Hold implements Lease, LockScope, Waiter.Outcome {
     @Override
     public <T extends @Nullable Object, E extends Throwable> T call(LockScope.Body<T, E> action) throws E {
         return waiter.use().call(action);
-    }
-
-    @Override
-    public String name() {
-        return waiter.request().name();
-    }
-
-    @Override
-    public long fencingToken() {
-        return token;
     }
 
     @Override

@@ -3,7 +3,6 @@ package io.github.lockboot.redis.engine;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.function.Predicate;
 
 import io.github.lockboot.internal.Unexpected;
 import io.github.lockboot.registry.UseNotifier;
@@ -14,36 +13,38 @@ import org.jspecify.annotations.Nullable;
  * {@link Acquisition} stands for all of them in Redis; once it owns the lock, they pass it on among themselves without asking
  * (lock cohorting: Dice, Marathe and Shavit, PPoPP 2012).
  *
- * <p>In words: the first waiter has an acquisition ask; when it owns the lock, the first waiter is served with a hold of the grant;
- * when that is released, the next is served with a hold of the same grant, or, if this JVM has had its share, the acquisition is unlocked
- * and the next one queued in the same step; when nobody waits any more, the queue retires.
+ * <p>In words: the first waiter has an acquisition ask; when that owns the lock, the first waiter is served with a hold of the grant;
+ * when the hold is released, the next waiter is served with a hold of the same grant, or, if this JVM has had its share, the acquisition
+ * is unlocked and the next one queued in the same step; when no waiter is left, the queue retires.
  *
  * <p>This JVM has had its share when too little of the lease is left, when the next waiter wants other terms, or when other JVMs
  * are known to wait and as many as then waited here, but at most the hand-off limit, have been served.
  *
- * <p>Everything happens under the mutex, and nothing under the mutex blocks. If an action throws, all waiters fail, a grant that was
- * not claimed is given back, a claimed hold stays, and the name begins anew.
+ * <p>Everything happens under the mutex of the {@link Waiters}, and nothing under it blocks. If an action throws, all waiters fail, a
+ * grant that was not claimed is given back, a claimed hold stays, and the name begins anew.
  */
-final class LocalQueue implements Acquisition.Owner, Hold.Releaser {
+final class LocalQueue implements Acquisition.Owner, Hold.Releaser, Waiter.Line {
 
     private static final String FAILED = "the lock engine failed; see the cause";
     private static final String THREAD_ENDED = "its thread ended without releasing it";
+    private static final int UNLIMITED = -1;
 
-    private static final CompletableFuture<ReleaseOutcome> PASSED_ON =
-            CompletableFuture.completedFuture(ReleaseOutcome.PASSED_ON);
-    private static final CompletableFuture<ReleaseOutcome> LOST =
-            CompletableFuture.completedFuture(ReleaseOutcome.LOST);
+    private static final CompletableFuture<Hold.Release> PASSED_ON =
+            CompletableFuture.completedFuture(Hold.Release.PASSED_ON);
+    private static final CompletableFuture<Hold.Release> LOST = CompletableFuture.completedFuture(Hold.Release.LOST);
 
-    private final QueueLock mutex = new QueueLock(this::collapse);
     private final String name;
     private final EngineContext context;
     private final Acquisitions acquisitions;
     private final LossReporter losses;
     private final Consumer<LocalQueue> onRetired;
-    private final Waiters waiters = new Waiters(mutex);
-    private final HandoffBudget budget = new HandoffBudget();
+    private final Waiters waiters = new Waiters(this::collapse);
     private @Nullable Acquisition acquisition;
     private volatile @Nullable Hold holder;
+
+    /** How many more waiters are served under this acquisition; negative until other JVMs are known to wait. */
+    private int handoffsLeft = UNLIMITED;
+
     private boolean retired;
 
     LocalQueue(String name, Acquisitions acquisitions, LossReporter losses, Consumer<LocalQueue> onRetired) {
@@ -65,27 +66,24 @@ final class LocalQueue implements Acquisition.Owner, Hold.Releaser {
     }
 
     private void locked(Runnable action) {
-        mutex.locked(() -> {
+        waiters.locked(() -> {
             action.run();
             return null;
         });
     }
 
-    /** Does it under the mutex because something happened, so that no caller is there to get what it throws. */
+    /** Runs the action under the mutex. There is no caller to get what it throws. */
     @Override
     public void onEvent(Runnable action) {
-        try {
-            locked(action);
-        } catch (Throwable thrown) {
-            Unexpected.failure("when something happened to a lock", thrown);
-        }
+        Unexpected.attempt("in the queue of a lock", () -> locked(action));
     }
 
-    // --- those who want it ------------------------------------------------------------------------------------
+    // --- waiters ----------------------------------------------------------------------------------------------
 
-    /** @return false if this queue has been retired: the caller takes the new one of that name */
+    /** @return false if this queue is retired: the caller enters the new one of that name */
     boolean enter(Waiter waiter) {
-        return mutex.locked(() -> {
+        waiter.joins(this);
+        return waiters.locked(() -> {
             Hold current = holder;
             if (current != null && current.isOver()) {
                 loseHold(Acquisition.RAN_OUT);
@@ -99,68 +97,24 @@ final class LocalQueue implements Acquisition.Owner, Hold.Releaser {
                 retireIfIdle();
             } else if (asked == null) {
                 waiters.add(waiter);
-                askFor(waiter, false);
-            } else if (waiter.request().triesOnce()) {
-                tryOnce(waiter, asked);
-            } else {
+                begin(waiter, false).ask(!waiter.isLastCall());
+            } else if (!waiter.isLastCall()) {
                 waiters.add(waiter);
                 acquisitions.openChannel();
+            } else if (asked.isOwned() || asked.isHeldElsewhere()) {
+                waiters.decide(waiter, Waiter.Plain.REFUSED);
+            } else if (asked.isAsking()) {
+                waiters.add(waiter); // Redis has not said anything: it learns with the others
+            } else {
+                waiters.decide(waiter, noAnswer(asked.lastFailure()));
             }
             return true;
         });
     }
 
-    /** One that does not wait gets what Redis said last; if it has not said anything, it learns with the others. */
-    private void tryOnce(Waiter waiter, Acquisition asked) {
-        if (asked.isOwned() || asked.isHeldElsewhere()) {
-            waiters.decide(waiter, Waiter.Plain.REFUSED);
-        } else if (asked.isAsking()) {
-            waiters.add(waiter);
-        } else {
-            waiters.decide(waiter, noAnswer(asked.lastFailure()));
-        }
-    }
-
-    /** Removes the waiter. A grant that it cannot use does not put it back in the line. */
-    void abandon(Waiter waiter) {
-        locked(() -> {
-            if (!leave(waiter)) {
-                waiter.setLastCall();
-            }
-        });
-    }
-
-    /** Ends what became of one that is gone: it leaves, or what it was granted is given back. */
-    void withdraw(Waiter waiter) {
-        locked(() -> {
-            if (!leave(waiter) && waiter.outcome() instanceof Hold hold) {
-                hold.claim(); // unless it has been
-                release(hold);
-            }
-        });
-    }
-
     @Override
-    public void withdraw(Waiter waiter, Throwable thrown) {
-        if (!(thrown
-                instanceof
-                StackOverflowError)) { // there it would end in the middle; it is looked after within a second
-            onEvent(() -> withdraw(waiter));
-        }
-    }
-
-    /** Should have been decided long ago. */
-    void giveUp(Waiter waiter) {
-        locked(() -> {
-            if (waiter.isWaiting()) {
-                leave(waiter, noAnswer(null));
-            }
-        });
-    }
-
-    /** @return false if it is no longer waiting: it has been granted the lock, refused, or has failed */
-    boolean leave(Waiter waiter) {
-        return mutex.locked(() -> waiter.isWaiting() && leave(waiter, Waiter.Plain.REFUSED));
+    public boolean leave(Waiter waiter) {
+        return waiters.locked(() -> waiter.isWaiting() && leave(waiter, Waiter.Plain.REFUSED));
     }
 
     private boolean leave(Waiter waiter, Waiter.Outcome outcome) {
@@ -170,34 +124,46 @@ final class LocalQueue implements Acquisition.Owner, Hold.Releaser {
     }
 
     /**
-     * Leaves because its time has passed. As long as Redis has not answered at all, nothing tells whether the lock is held; it then
-     * stays until the answer to the question under way, which comes within the command timeout. Nor does anything if the last question
-     * failed. Either way it is decided without more waiting.
+     * As long as Redis has not answered at all, nothing tells whether the lock is held: the waiter stays until the answer to the question
+     * under way, which comes within the command timeout, or was lost. If the last question failed, nothing tells either.
      */
-    void leaveAtDeadline(Waiter waiter) {
+    @Override
+    public void leaveAtDeadline(Waiter waiter) {
         locked(() -> {
             Acquisition asked = acquisition;
             Acquisition unowned = asked == null || asked.isOwned() ? null : asked;
-            if (!waiter.isWaiting() || unowned != null && !unowned.isAnswered() && unowned.isAsking()) {
+            boolean overdue = waiter.isLongOverdue();
+            if (!waiter.isWaiting()) {
+                waiter.setLastCall();
+            } else if (overdue) {
+                leave(waiter, noAnswer(null));
+            } else if (unowned != null && !unowned.isAnswered() && unowned.isAsking()) {
                 waiter.setLastCall();
             } else if (unowned != null && (!unowned.isAnswered() || unowned.isFailing())) {
                 leave(waiter, noAnswer(unowned.lastFailure()));
             } else {
-                leave(waiter);
+                leave(waiter, Waiter.Plain.REFUSED);
             }
         });
     }
 
-    /** Takes a grant back from a waiter that woke too late to use it, and puts the waiter first. */
     @Override
-    public void takeBackOverdue(Waiter waiter, Hold hold) {
+    public void takeBack(Waiter waiter, Hold hold) {
         locked(() -> {
-            Acquisition owner = acquisition;
-            if (hold.takeBack() && owner != null) {
-                forget(owner);
-                owner.unlock(null);
-                waiters.putBack(waiter);
-                askForFirst();
+            if (hold == holder && !hold.isHeld()) {
+                loseHold(Acquisition.RAN_OUT);
+            }
+        });
+    }
+
+    @Override
+    public void withdraw(Waiter waiter) {
+        onEvent(() -> {
+            if (waiter.isWaiting()) {
+                leave(waiter, Waiter.Plain.REFUSED);
+            } else if (waiter.outcome() instanceof Hold hold) {
+                hold.claim(); // unless it has been
+                release(hold);
             }
         });
     }
@@ -206,44 +172,36 @@ final class LocalQueue implements Acquisition.Owner, Hold.Releaser {
         return new Waiter.Failure(LockEngine.NO_ANSWER, cause);
     }
 
-    // --- standing in Redis ------------------------------------------------------------------------------------
+    // --- the acquisition --------------------------------------------------------------------------------------
 
-    /** Begins anew for those who still wait and have had an answer before. */
+    /** @param answered whether those who wait have had an answer of Redis before */
+    private Acquisition begin(Waiter first, boolean answered) {
+        Acquisition begun = new Acquisition(acquisitions, this, first.request().terms(), answered);
+        acquisition = begun;
+        handoffsLeft = UNLIMITED;
+        return begun;
+    }
+
+    /** Begins anew for those who still wait. */
     private void askForFirst() {
         if (context.isClosing()) {
             waiters.failAll(LockEngine.CLOSING, null);
         }
-        Waiter first = waiters.first();
+        Waiter first = waiters.firstThere();
         if (first != null) {
-            askFor(first, true);
+            begin(first, true).ask(!first.isLastCall());
         }
         retireIfIdle();
     }
 
-    private void askFor(Waiter first, boolean answered) {
-        begin(first, answered).ask(!first.request().triesOnce());
-    }
-
-    private Acquisition begin(Waiter first, boolean answered) {
-        Acquisition begun = new Acquisition(acquisitions, this, first.request().terms(), answered);
-        acquisition = begun;
-        budget.reset();
-        return begun;
-    }
-
-    private CompletableFuture<ReleaseOutcome> unlockAndQueueAgain(Acquisition owner, Waiter next) {
-        return owner.unlock(begin(next, true));
-    }
-
-    private CompletableFuture<Void> leaveRedisIfNobodyWaits() {
-        CompletableFuture<Void> left = CompletableFuture.completedFuture(null);
-        Acquisition waiting = acquisition;
-        if (waiting != null && waiters.isEmpty() && !waiting.isOwned()) {
-            acquisition = null;
-            left = waiting.leave();
-        }
+    /** Gives the lock back to Redis, and with a next waiter queues again in the same step. */
+    private CompletableFuture<Hold.Release> unlock(Acquisition owner, @Nullable Waiter next) {
+        Acquisition again = next == null ? null : begin(next, true);
+        forget(owner);
+        acquisition = again;
+        CompletableFuture<Hold.Release> unlocked = owner.unlock(again);
         retireIfIdle();
-        return left;
+        return unlocked;
     }
 
     /** Detaches the acquisition and its hold from this queue. */
@@ -253,6 +211,17 @@ final class LocalQueue implements Acquisition.Owner, Hold.Releaser {
         acquisition = null;
     }
 
+    private CompletableFuture<?> leaveRedisIfNobodyWaits() {
+        CompletableFuture<?> left = CompletableFuture.completedFuture(null);
+        Acquisition waiting = acquisition;
+        if (waiting != null && waiters.isEmpty() && !waiting.isOwned()) {
+            acquisition = null;
+            left = waiting.leave();
+        }
+        retireIfIdle();
+        return left;
+    }
+
     private void retireIfIdle() {
         if (acquisition == null && waiters.isEmpty()) {
             retired = true;
@@ -260,43 +229,38 @@ final class LocalQueue implements Acquisition.Owner, Hold.Releaser {
         }
     }
 
-    // --- what Redis says --------------------------------------------------------------------------------------
+    // --- answers and messages ---------------------------------------------------------------------------------
 
-    /**
-     * The lock is ours: serves the first in the queue, or gives it back if nobody is left. Of the others those who would not wait, or
-     * no longer, have their answer too.
-     */
+    /** Serves the first waiter, or gives the lock back. Those who would not wait, or no longer, have their answer too. */
     @Override
     public void owned(Acquisition owner, Grant grant, long othersWaiting) {
         if (owner != acquisition) {
             owner.unlock(null); // something was thrown when it should have ended
             return;
         }
-        Waiter first = waiters.first();
-        if (first == null) {
-            acquisition = null;
-            owner.unlock(null);
-            retireIfIdle();
-        } else if (!first.request().terms().equals(owner.terms)) {
-            unlockAndQueueAgain(owner, first);
-        } else {
-            acquisitions.renewer().begin(owner.renewal());
-            serve(owner, first);
-            waiters.decideIf(Waiter::isLastCall, Waiter.Plain.REFUSED);
-            if (othersWaiting > 0 || !acquisitions.isNotified()) { // without the channel nothing would tell
-                othersWait();
-            }
+        Waiter first = waiters.firstThere();
+        if (first == null || !first.request().terms().equals(owner.terms)) {
+            unlock(owner, first);
+            return;
+        }
+        acquisitions.renewer().begin(owner.renewal());
+        serve(owner, first);
+        waiters.decideIf(Waiter::isLastCall, Waiter.Plain.REFUSED);
+        if (othersWaiting > 0 || !acquisitions.isNotified()) { // without the channel nothing would tell
+            othersWait();
         }
     }
 
-    /** Other JVMs wait: the lock goes back to Redis after those who wait here now. Saying so again changes nothing. */
+    /** The lock goes back to Redis after those who wait here now. Another call changes nothing. */
     @Override
     public void othersWait() {
-        budget.limitTo(Math.min(waiters.size(), context.localHandoffLimit()));
+        if (handoffsLeft < 0) {
+            handoffsLeft = Math.min(waiters.size(), context.localHandoffLimit());
+        }
     }
 
     @Override
-    public boolean stillWanted(Acquisition asked) {
+    public boolean refused(Acquisition asked) {
         waiters.decideIf(waiter -> waiter.isLastCall() || !waiter.isThere(), Waiter.Plain.REFUSED);
         leaveRedisIfNobodyWaits();
         if (asked != acquisition) {
@@ -306,25 +270,22 @@ final class LocalQueue implements Acquisition.Owner, Hold.Releaser {
         return true;
     }
 
+    /** Fails those who would not wait; if it has lasted, also those who would wait without limit. */
     @Override
-    public void unavailable(@Nullable Throwable failure) {
-        waiters.failAll(LockEngine.NO_ANSWER, failure);
-        leaveRedisIfNobodyWaits();
-    }
-
-    /** Fails those who would not wait, and, if it has lasted, those who would wait without limit. */
-    @Override
-    public boolean endures(Acquisition asked, @Nullable Throwable failure, boolean lasting) {
-        Predicate<Waiter> failed =
-                waiter -> waiter.isLastCall() || waiter.request().isUnlimited() && lasting;
-        waiters.decideIf(failed, noAnswer(failure));
+    public boolean failed(Acquisition asked, @Nullable Throwable failure, Acquisition.Outage outage) {
+        waiters.decideIf(
+                waiter -> outage == Acquisition.Outage.FROM_THE_START
+                        || waiter.isLastCall()
+                        || outage == Acquisition.Outage.LASTING
+                                && waiter.request().isUnlimited(),
+                noAnswer(failure));
         leaveRedisIfNobodyWaits();
         return asked == acquisition;
     }
 
     /**
-     * A holder in another JVM has completed: those who follow are done. An old message does no harm, for they look whether it
-     * is so.
+     * A holder in another JVM has completed, so the wait of followers ends. An old message does no harm, for they look whether it is
+     * so.
      *
      * @param token the last one that holder used
      */
@@ -348,14 +309,58 @@ final class LocalQueue implements Acquisition.Owner, Hold.Releaser {
         waiters.decideIf(waiter -> waiter.request().follows(), Waiter.Plain.COMPLETED);
     }
 
-    /** The lease of this acquisition is over although it was not given back. */
+    // --- the lease --------------------------------------------------------------------------------------------
+
     @Override
-    public void lost(Acquisition owner, String reason) {
-        if (owner == acquisition && owner.isOwned()) {
-            loseHold(reason);
+    public boolean shouldRenew(Acquisition owner) {
+        Hold current = holder;
+        if (owner != acquisition || !owner.terms.renew()) {
+            return false;
+        }
+        if (current == null) {
+            return true;
+        }
+        boolean overdue = current.isOverdue();
+        if (overdue) {
+            current.waiter().use().stuck();
+        }
+        return !overdue && !current.isDenied() && current.waiter().isThere();
+    }
+
+    @Override
+    public void renewed(Acquisition owner, boolean successfully) {
+        Hold current = holder;
+        if (current != null && owner == acquisition) {
+            UseNotifier use = current.waiter().use();
+            if (successfully) {
+                use.renewed();
+            } else {
+                use.renewalFailed();
+            }
         }
     }
 
+    /** A hold that was not renewed because it went on for too long is kept on purpose now. */
+    @Override
+    public void renewAgain() {
+        locked(() -> {
+            Acquisition owner = acquisition;
+            if (owner != null && owner.isOwned()) {
+                acquisitions.renewer().begin(owner.renewal());
+            }
+        });
+    }
+
+    @Override
+    public void lost(Acquisition owner, String reason) {
+        if (owner == acquisition) {
+            loseHold(reason);
+        } else {
+            owner.abandon();
+        }
+    }
+
+    /** A hold that was not claimed is no loss: its waiter is the first again. */
     private void loseHold(String reason) {
         Acquisition owner = acquisition;
         if (owner == null) {
@@ -375,59 +380,12 @@ final class LocalQueue implements Acquisition.Owner, Hold.Releaser {
         askForFirst();
     }
 
-    // --- renewal ----------------------------------------------------------------------------------------------
-
     @Override
-    public boolean renewalDue(Acquisition owner) {
-        if (owner != acquisition || !owner.isOwned() || !owner.terms.renew()) {
-            return false;
-        }
-        Hold current = holder;
-        if (current == null) {
-            return true;
-        }
-        boolean overdue = current.isOverdue();
-        if (overdue) {
-            current.waiter().use().stuck();
-        }
-        return !overdue && !current.isDenied() && current.waiter().isThere();
+    public void reportLoss(Hold hold) {
+        losses.report(hold);
     }
 
-    @Override
-    public void renewed(Acquisition owner, boolean successfully) {
-        if (successfully) {
-            acquisitions.renewer().begin(owner.renewal());
-        }
-        Hold current = holder;
-        if (current != null && owner == acquisition) {
-            UseNotifier use = current.waiter().use();
-            if (successfully) {
-                use.renewed();
-            } else {
-                use.renewalFailed();
-            }
-        }
-    }
-
-    @Override
-    public void keepRenewed(Acquisition owner) {
-        if (owner == acquisition && !acquisitions.renewer().isPlanned(owner.renewal())) {
-            acquisitions.renewer().begin(owner.renewal());
-        }
-    }
-
-    /** A hold that was not renewed because it went on for too long is kept on purpose now. */
-    @Override
-    public void renewAgain() {
-        locked(() -> {
-            Acquisition owner = acquisition;
-            if (owner != null && owner.isOwned()) {
-                acquisitions.renewer().begin(owner.renewal());
-            }
-        });
-    }
-
-    // --- the one who holds it ---------------------------------------------------------------------------------
+    // --- the holder -------------------------------------------------------------------------------------------
 
     private void serve(Acquisition owner, Waiter first) {
         Hold hold = new Hold(context, this, owner.id, owner.grant(), first);
@@ -436,72 +394,58 @@ final class LocalQueue implements Acquisition.Owner, Hold.Releaser {
     }
 
     @Override
-    public CompletableFuture<ReleaseOutcome> release(Hold hold) {
-        return end(hold, this::passOn);
+    public CompletableFuture<Hold.Release> release(Hold hold) {
+        return end(hold, owner -> passOn(owner, hold));
     }
 
     @Override
-    public CompletableFuture<ReleaseOutcome> complete(Hold hold) {
+    public CompletableFuture<Hold.Release> complete(Hold hold) {
         return end(hold, owner -> {
             forget(owner);
-            CompletableFuture<ReleaseOutcome> completed = owner.complete();
+            CompletableFuture<Hold.Release> completed = owner.complete();
             completeFollowers();
             askForFirst();
             return completed;
         });
     }
 
-    private CompletableFuture<ReleaseOutcome> end(
-            Hold hold, Function<Acquisition, CompletableFuture<ReleaseOutcome>> how) {
-        return mutex.locked(() -> {
+    private CompletableFuture<Hold.Release> end(Hold hold, Function<Acquisition, CompletableFuture<Hold.Release>> how) {
+        return waiters.locked(() -> {
             if (hold.isOver() && !hold.isReleased()) {
                 if (hold == holder) {
                     loseHold(Acquisition.RAN_OUT);
                 }
                 return LOST;
             }
-            boolean notRenewed = hold.isOverdue();
             Acquisition owner = acquisition;
             if (!hold.release() || owner == null) {
                 return hold.isLost() ? LOST : PASSED_ON;
             }
             holder = null;
-            CompletableFuture<ReleaseOutcome> ended = how.apply(owner);
-            if (notRenewed && owner == acquisition) {
-                renewAgain();
-            }
-            return ended;
+            return how.apply(owner);
         });
     }
 
-    private CompletableFuture<ReleaseOutcome> passOn(Acquisition owner) {
-        Waiter next = waiters.first();
-        if (next != null && canServe(owner, next)) {
-            serve(owner, next);
-            return PASSED_ON;
+    private CompletableFuture<Hold.Release> passOn(Acquisition owner, Hold released) {
+        Waiter next = waiters.firstThere();
+        if (next == null || !canServe(owner, next)) {
+            return unlock(owner, next);
         }
-        acquisitions.renewer().end(owner.renewal());
-        if (next != null) {
-            return unlockAndQueueAgain(owner, next);
+        handoffsLeft--;
+        serve(owner, next);
+        if (released.isOverdue()) {
+            renewAgain();
         }
-        acquisition = null;
-        CompletableFuture<ReleaseOutcome> unlocked = owner.unlock(null);
-        retireIfIdle();
-        return unlocked;
+        return PASSED_ON;
     }
 
     /** A lease that is not renewed is not shared: the next one is promised a whole one. */
     private boolean canServe(Acquisition owner, Waiter next) {
-        return owner.terms.renew()
+        return handoffsLeft != 0
+                && owner.terms.renew()
                 && next.request().terms().equals(owner.terms)
                 && owner.grant().canServeAnother(context.nanoTime())
-                && !owner.grant().isInDoubt(context.wallMillis())
-                && budget.takeOne();
-    }
-
-    @Override
-    public void reportLoss(Hold hold) {
-        losses.report(hold);
+                && !owner.grant().isInDoubt(context.wallMillis());
     }
 
     // --- what was not meant to happen -------------------------------------------------------------------------
@@ -515,7 +459,7 @@ final class LocalQueue implements Acquisition.Owner, Hold.Releaser {
         Hold hold = holder;
         boolean held = hold != null && !hold.takeBack() && hold.isHeld();
         if (current != null && held) {
-            keepRenewed(current);
+            acquisitions.renewer().beginIfForgotten(current.renewal());
         } else if (current != null) {
             forget(current);
             current.abandon();
@@ -527,7 +471,7 @@ final class LocalQueue implements Acquisition.Owner, Hold.Releaser {
         retireIfIdle();
     }
 
-    /** Called now and then: what was cut short comes to its end, and who is gone leaves. */
+    /** Called once a second: finishes what was cut short, and releases what a caller that is gone has left. */
     void lookAfter() {
         onEvent(() -> {
             Hold current = holder;
@@ -541,19 +485,19 @@ final class LocalQueue implements Acquisition.Owner, Hold.Releaser {
 
     // --- shutdown ---------------------------------------------------------------------------------------------
 
-    @Override
-    public boolean isKeptBeyond(long nanoTime) {
+    /** Whether the hold is kept, although its work is done, until after this time. */
+    boolean isKeptBeyond(long nanoTime) {
         Hold hold = holder;
         return hold != null && hold.isKeptBeyond(nanoTime);
     }
 
     /**
-     * Fails all who wait; a hold stays until it is released.
+     * Fails all waiters; a hold stays until it is released.
      *
-     * @return completes when Redis knows, or could not be told
+     * @return completes when Redis has answered, or could not be asked
      */
-    CompletableFuture<Void> close() {
-        return mutex.locked(() -> {
+    CompletableFuture<?> close() {
+        return waiters.locked(() -> {
             waiters.failAll(LockEngine.CLOSING, null);
             return leaveRedisIfNobodyWaits();
         });

@@ -7,6 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockUnavailableException;
@@ -17,6 +18,7 @@ import io.github.lockboot.redis.protocol.GrantChannel;
 import io.github.lockboot.redis.protocol.GrantMessage;
 import io.github.lockboot.redis.protocol.LockStore;
 import io.github.lockboot.redis.protocol.Reply;
+import io.github.lockboot.redis.protocol.StackReserve;
 import io.github.lockboot.registry.Listeners;
 import io.github.lockboot.registry.UseNotifier;
 import org.jspecify.annotations.Nullable;
@@ -79,62 +81,70 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     /**
      * Has the current thread wait for the lock.
      *
-     * @return whether it has it now
+     * @return whether it has the lock now
      * @throws LockUnavailableException if Redis could not be asked
      * @throws InterruptedException if interrupted while it waits; it has no lock then
      */
     public boolean acquire(LockRequest request) throws InterruptedException {
-        return ParkedWait.acquire(this, request, true);
+        return await(request, true);
     }
 
     /** As {@link #acquire}, but an interrupt does not end the wait: the flag is set again. */
     public boolean acquireUninterruptibly(LockRequest request) {
         try {
-            return ParkedWait.acquire(this, request, false);
+            return await(request, false);
         } catch (InterruptedException e) {
             throw new AssertionError(e);
         }
     }
 
+    private boolean await(LockRequest request, boolean interruptible) throws InterruptedException {
+        StackReserve.check();
+        UseNotifier use = listeners.requested(request.name(), request.group(), Thread.currentThread());
+        ThreadWaiter waiter = new ThreadWaiter(context, request, use);
+        try {
+            enter(waiter);
+            return waiter.await(interruptible);
+        } catch (Throwable thrown) {
+            waiter.withdraw(thrown);
+            throw thrown;
+        }
+    }
+
     /** As {@link #acquire} for a lease that belongs to no thread; to cancel the future ends the wait. */
     public CompletableFuture<Lease> acquireAsync(LockRequest request) {
-        return FutureWait.acquire(this, request);
+        return start(request, Optional::orElseThrow);
     }
 
     /** As {@link #acquireAsync}, but the wait also ends, with nothing, when a holder has completed. */
     public CompletableFuture<Optional<Lease>> acquireOrFollowAsync(LockRequest request) {
         acquisitions.followChannel();
-        return FutureWait.acquireOrFollow(this, request);
+        return start(request.following(), Function.identity());
     }
 
-    /** Tells listeners of a request. */
-    UseNotifier requested(LockRequest request, @Nullable Thread thread) {
-        return listeners.requested(request.name(), request.group(), thread);
+    private <T> CompletableFuture<T> start(LockRequest request, Function<Optional<Lease>, T> result) {
+        StackReserve.check();
+        UseNotifier use = listeners.requested(request.name(), request.group(), null);
+        FutureWaiter<T> waiter = new FutureWaiter<>(context, request, use, result);
+        try {
+            enter(waiter);
+            return waiter.start();
+        } catch (Throwable thrown) { // the caller has no future that would ever tell
+            waiter.withdraw(thrown);
+            throw thrown;
+        }
     }
 
-    /** Has the waiter queue for the name of its request. */
-    LocalQueue enter(Waiter waiter) {
+    private void enter(Waiter waiter) {
         String name = waiter.request().name();
-        while (true) {
+        LocalQueue queue;
+        do {
             LocalQueue known = queues.get(name);
-            LocalQueue queue = known != null
+            queue = known != null
                     ? known
                     : queues.computeIfAbsent(name, n -> new LocalQueue(n, acquisitions, losses, this::retire));
-            if (queue.enter(waiter)) {
-                looks.start(); // not before: there must be something to look after
-                return queue;
-            }
-        }
-    }
-
-    /** Cleans up after a waiter whose caller has left. */
-    void withdraw(Waiter waiter, Throwable thrown) {
-        LocalQueue queue = queues.get(waiter.request().name());
-        if (waiter.outcome() instanceof Hold hold) {
-            hold.withdraw(thrown);
-        } else if (queue != null) {
-            queue.withdraw(waiter, thrown);
-        }
+        } while (!queue.enter(waiter));
+        looks.start(); // not before: there must be something to look after
     }
 
     private void retire(LocalQueue queue) {
@@ -203,7 +213,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         String name = acquisitions.isOurs(push.id()) ? store.nameOf(push.key()) : null;
         if (name != null) {
             // Redis holds the lock for an id that has ended: a late command revived it, or a failover brought it back.
-            acquisitions.settler().unlock(name, push.id(), acquisitions.newestToken());
+            acquisitions.settleUnlock(name, push.id());
         }
     }
 
@@ -253,7 +263,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     }
 
     /** What is thrown for one does not keep the others open. */
-    private static CompletableFuture<Void> closed(LocalQueue queue) {
+    private static CompletableFuture<?> closed(LocalQueue queue) {
         try {
             return queue.close();
         } catch (Throwable thrown) {
@@ -275,8 +285,10 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     }
 
     private void lookWhetherDrained(CompletableFuture<Void> drained, long deadline) {
-        boolean anythingLeft = !acquisitions.settler().isIdle()
-                || acquisitions.all().stream().anyMatch(acquisition -> !acquisition.isKeptBeyond(deadline));
+        long kept = queues.values().stream()
+                .filter(queue -> queue.isKeptBeyond(deadline))
+                .count();
+        boolean anythingLeft = !acquisitions.isSettled() || acquisitions.all().size() > kept;
         long left = deadline - context.nanoTime();
         if (!anythingLeft || left <= 0 || context.isClosed()) {
             drained.complete(null);

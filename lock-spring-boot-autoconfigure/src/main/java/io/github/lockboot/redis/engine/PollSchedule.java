@@ -41,7 +41,7 @@ final class PollSchedule {
             delay = nextBackoff();
         }
         long expiry = TimeUnit.MILLISECONDS.toNanos(queued.leftMillis() + queued.position());
-        return after(Math.min(delay, Math.max(expiry, context.shortestPause())));
+        return after(Math.min(delay, Math.max(expiry, context.minRetryInterval())));
     }
 
     /**
@@ -67,7 +67,7 @@ final class PollSchedule {
     }
 
     private long nextBackoff() {
-        backoff = Math.min(Math.max(2 * backoff, context.shortestPause()), interval);
+        backoff = Math.min(Math.max(2 * backoff, context.minRetryInterval()), interval);
         return context.jittered(backoff);
     }
 }

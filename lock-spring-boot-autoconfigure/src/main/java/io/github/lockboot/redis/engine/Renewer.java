@@ -9,6 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.github.lockboot.internal.Timer;
+import io.github.lockboot.internal.Unexpected;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,34 +20,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class Renewer {
 
-    /** Something that Redis has given for a time. All but {@link #onEvent} and {@link #renew} is called in an event of its own. */
-    interface Renewable {
-
-        Grant grant();
-
-        /** Whether it is renewed at all; if not, it is looked at when it runs out. */
-        boolean renews();
-
-        /** Does it under the mutex that guards this. */
-        void onEvent(Runnable action);
-
-        /** @return whether to renew it now */
-        boolean isDue();
-
-        /** Its deadline has passed. */
-        void ranOut();
-
-        /** Sends a renewal; to be begun anew when that is answered. */
-        void renew();
-    }
-
     /** The place of one lease among those that are due. Guarded by the mutex of the lease. */
     static final class Slot {
 
-        private final Renewable lease;
+        private final Acquisition lease;
         private @Nullable Entry entry;
 
-        Slot(Renewable lease) {
+        Slot(Acquisition lease) {
             this.lease = lease;
         }
     }
@@ -75,10 +55,17 @@ final class Renewer {
     /** Begins with a lease that was granted or renewed; its mutex is held. */
     void begin(Slot slot) {
         Grant grant = slot.lease.grant();
-        if (slot.lease.renews()) {
+        if (slot.lease.terms.renew()) {
             enter(slot, grant.renewalDue(), grant.tolerance());
         } else {
             enter(slot, grant.deadline(), 0);
+        }
+    }
+
+    /** As {@link #begin}, unless the lease will be looked at. */
+    void beginIfForgotten(Slot slot) {
+        if (!isPlanned(slot)) {
+            begin(slot);
         }
     }
 
@@ -140,7 +127,7 @@ final class Renewer {
             Entry planned = slot.entry;
             boolean soon =
                     planned != null && planned.due - now() <= slot.lease.grant().retryDelay();
-            if (!soon && slot.lease.isDue()) {
+            if (!soon && slot.lease.shouldRenew()) {
                 enter(slot, context.nanoTime(), 0);
             }
         });
@@ -153,7 +140,7 @@ final class Renewer {
         }
         try {
             // All are sent before any is answered; a client may pipeline them. One that throws is due again soon.
-            takeDue().forEach(lease -> EngineContext.attempt("when a lease was renewed", lease::renew));
+            takeDue().forEach(lease -> Unexpected.attempt("when a lease was renewed", lease::renew));
         } finally {
             planNext();
         }
@@ -166,8 +153,8 @@ final class Renewer {
         }
     }
 
-    private List<Renewable> takeDue() {
-        List<Renewable> toRenew = new ArrayList<>();
+    private List<Acquisition> takeDue() {
+        List<Acquisition> toRenew = new ArrayList<>();
         long now = now();
         while (true) {
             Iterator<Entry> inOrder = entries.iterator();
@@ -194,7 +181,7 @@ final class Renewer {
             slot.lease.ranOut();
             return false;
         }
-        boolean renew = slot.lease.isDue();
+        boolean renew = slot.lease.shouldRenew();
         long retry = now + grant.retryDelay();
         enter(slot, renew && retry - grant.deadline() < 0 ? retry : grant.deadline(), 0);
         return renew;

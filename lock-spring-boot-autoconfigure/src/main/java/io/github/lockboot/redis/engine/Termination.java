@@ -1,7 +1,9 @@
 package io.github.lockboot.redis.engine;
 
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 
+import io.github.lockboot.redis.engine.Grant.Moment;
 import io.github.lockboot.redis.protocol.LockStore;
 import io.github.lockboot.redis.protocol.Reply;
 import org.jspecify.annotations.Nullable;
@@ -10,17 +12,17 @@ import org.jspecify.annotations.Nullable;
  * The end of an acquisition id in Redis.
  *
  * <pre>
- *   unlock, complete, cancel          answered, or left to the settler
+ *   unlock, complete, cancel          answered, or repeated until it is
  *   ────────────────────────▶ SENT ────────────────────────────────────▶ ANSWERED ──┐ a late answer shows the id
- *   drop: nothing is sent; abandon: left to the settler ─────────────────▶   ▲      │ alive, or may: settled
+ *   drop: nothing is sent; abandon: repeated until it is answered ───────▶   ▲      │ alive, or may: ended again
  *                                                                            └──────┘
  * </pre>
  *
  * <ul>
  *   <li>SENT: the command that ends the id is sent, once. What was granted is given away with it.
- *   <li>ANSWERED: Redis has answered, or the settler repeats the end until it does. A question or a renewal of the acquisition may
- *       still be under way, and may run in Redis after the end. If its answer shows the id alive, the id is ended once more. The id is
- *       forgotten here when no question is under way any more.
+ *   <li>ANSWERED: Redis has answered, or is asked until it does. A question or a renewal of the acquisition may still be under way, and
+ *       may run in Redis after the end. If its answer shows the id alive, the id is ended once more. The id is forgotten here when no
+ *       question is under way any more.
  * </ul>
  *
  * <p>Used with the mutex of the queue held, and none of it blocks.
@@ -41,7 +43,8 @@ final class Termination {
     }
 
     private final Acquisitions acquisitions;
-    private final Acquisition.Owner owner;
+    private final LockStore store;
+    private final String name;
     private final Acquisition ending;
     private final @Nullable Grant grant;
     private State state = State.SENT;
@@ -57,13 +60,14 @@ final class Termination {
      */
     Termination(
             Acquisitions acquisitions,
-            Acquisition.Owner owner,
+            String name,
             Acquisition ending,
             @Nullable Grant grant,
             boolean questionUnderWay,
             CompletableFuture<Void> predecessorSettled) {
         this.acquisitions = acquisitions;
-        this.owner = owner;
+        this.store = acquisitions.store();
+        this.name = name;
         this.ending = ending;
         this.grant = grant;
         this.questionUnderWay = questionUnderWay;
@@ -71,35 +75,39 @@ final class Termination {
     }
 
     /** Gives the lock back, and with a next id queues that one in the same step. */
-    CompletableFuture<ReleaseOutcome> unlock(Grant held, @Nullable Acquisition next) {
+    CompletableFuture<Hold.Release> unlock(@Nullable Acquisition next) {
+        long token = lastToken();
+        return next == null
+                ? send(() -> store.unlock(name, ending.id, token), null)
+                : send(() -> store.unlock(name, ending.id, token, next.id, next.terms.ttlMillis()), next);
+    }
+
+    /** Gives the lock back and empties the queue in Redis. */
+    CompletableFuture<Hold.Release> complete() {
+        return send(() -> store.complete(name, ending.id, lastToken()), null);
+    }
+
+    /** Leaves the queue in Redis; a lock granted by then is given away. */
+    CompletableFuture<?> cancel() {
+        if (!predecessorSettled.isDone()) {
+            predecessorSettled.thenRun(
+                    this::settle); // a copy of the predecessor's unlock that runs later queues this id anew
+        }
+        return send(() -> store.cancel(name, ending.id), null);
+    }
+
+    private CompletableFuture<Hold.Release> send(Supplier<CompletableFuture<Reply>> end, @Nullable Acquisition next) {
         Moment sentAt = acquisitions.context().now();
-        LockStore store = acquisitions.store();
         long epoch = store.epoch();
-        CompletableFuture<Reply> sent = next == null
-                ? store.unlock(owner.name(), ending.id, held.lastToken())
-                : store.unlock(owner.name(), ending.id, held.lastToken(), next.id, next.terms.ttlMillis());
-        return sent.handle((reply, failure) -> {
+        return end.get().handle((reply, failure) -> {
             CompletableFuture<Void> settled = reply == null ? settle() : CompletableFuture.completedFuture(null);
-            owner.onEvent(() -> {
-                answered(reply instanceof Reply.NotOwner);
+            ending.onEvent(() -> {
+                onEndAnswered(reply instanceof Reply.NotOwner || reply instanceof Reply.Unknown);
                 if (next != null) {
                     next.onPredecessorUnlocked(reply, failure, sentAt, settled);
                 }
             });
-            return outcomeOf(reply, epoch, held);
-        });
-    }
-
-    /** Gives the lock back to nobody: all who wait in Redis leave the queue, and those of them who follow are told. */
-    CompletableFuture<ReleaseOutcome> complete(Grant held) {
-        LockStore store = acquisitions.store();
-        long epoch = store.epoch();
-        return store.complete(owner.name(), ending.id, held.lastToken()).handle((reply, failure) -> {
-            if (reply == null) {
-                settle();
-            }
-            owner.onEvent(() -> answered(reply instanceof Reply.NotOwner));
-            return outcomeOf(reply, epoch, held);
+            return reply == null ? Hold.Release.UNKNOWN : releaseOf(reply, epoch);
         });
     }
 
@@ -107,46 +115,25 @@ final class Termination {
      * NOT_OWNER to a command that may have been sent twice answers our own second copy; after the deadline, by either clock, it may
      * only tell that the command came late.
      */
-    private ReleaseOutcome outcomeOf(@Nullable Reply reply, long epochSentIn, Grant held) {
-        if (reply == null) {
-            return ReleaseOutcome.UNKNOWN;
-        }
+    private Hold.Release releaseOf(Reply reply, long epochSentIn) {
         boolean lost = reply instanceof Reply.NotOwner
-                && epochSentIn == acquisitions.store().epoch()
-                && !held.isOver(acquisitions.context().nanoTime())
-                && !held.isInDoubt(acquisitions.context().wallMillis());
-        return lost ? ReleaseOutcome.LOST : ReleaseOutcome.RELEASED;
+                && grant != null
+                && epochSentIn == store.epoch()
+                && !grant.isOver(acquisitions.context().nanoTime())
+                && !grant.isInDoubt(acquisitions.context().wallMillis());
+        return lost ? Hold.Release.LOST : Hold.Release.RELEASED;
     }
 
-    /**
-     * Leaves the queue in Redis; a lock granted by then is given away.
-     *
-     * @return completes when Redis has answered or the command has failed
-     */
-    CompletableFuture<Void> cancel() {
-        // A copy of the predecessor's unlock that runs later queues this id anew.
-        if (!predecessorSettled.isDone()) {
-            predecessorSettled.thenRun(this::settle);
-        }
-        return acquisitions.store().cancel(owner.name(), ending.id).handle((reply, failure) -> {
-            if (reply == null) {
-                settle();
-            }
-            owner.onEvent(() -> answered(reply instanceof Reply.Unknown));
-            return null;
-        });
-    }
-
-    /** Redis need not be told: it does not know the id, or has given the lock to another. */
+    /** Sends nothing: Redis does not know the id, or has given the lock to another. */
     void drop() {
         dropped = true;
-        answered(false);
+        onEndAnswered(false);
     }
 
-    /** Whatever has been sent: the settler tells Redis until it answers. */
+    /** Whatever has been sent, Redis is asked until it answers. */
     void abandon() {
         predecessorSettled.thenRun(this::settle);
-        answered(false);
+        onEndAnswered(false);
     }
 
     /**
@@ -175,16 +162,16 @@ final class Termination {
             lateAnswer = alive ? LateAnswer.ALIVE : LateAnswer.NOT_ALIVE;
         }
         if (state == State.ANSWERED) {
-            answered(true);
+            onEndAnswered(true);
         }
     }
 
-    /** @param inVain whether Redis did not know the id, so that what a late answer showed came to life after the end */
-    private void answered(boolean inVain) {
+    /** @param unknownId whether Redis did not know the id, so that what a late answer showed came to life after the end */
+    private void onEndAnswered(boolean unknownId) {
         state = State.ANSWERED;
         if (lateAnswer == LateAnswer.UNKNOWN) {
             predecessorSettled.thenRun(this::settle); // not before: the end may have been sent with a next id
-        } else if (lateAnswer == LateAnswer.ALIVE && inVain) {
+        } else if (lateAnswer == LateAnswer.ALIVE && unknownId) {
             settle();
         }
         if (!questionUnderWay) {
@@ -192,10 +179,14 @@ final class Termination {
         }
     }
 
-    /** Has the id ended until Redis says so: by unlock if it was granted, else by cancel. */
+    /** Ends the id again until Redis answers: by unlock if it was granted, else by cancel. */
     CompletableFuture<Void> settle() {
         return grant != null
-                ? acquisitions.settler().unlock(owner.name(), ending.id, grant.lastToken())
-                : acquisitions.settler().cancel(owner.name(), ending.id);
+                ? acquisitions.settleUnlock(name, ending.id, grant.lastToken())
+                : acquisitions.settleCancel(name, ending.id);
+    }
+
+    private long lastToken() {
+        return grant == null ? 0 : grant.lastToken();
     }
 }

@@ -1,19 +1,20 @@
 package io.github.lockboot.redis.engine;
 
-import java.util.concurrent.locks.LockSupport;
-
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.internal.Unexpected;
 import io.github.lockboot.registry.UseNotifier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One who wants a lock: a thread that parks, or a future. Decided once, under the mutex of the queue; only a grant that has not been
- * claimed yet can be taken back.
+ * A caller that wants a lock: a thread that parks, or a future. The queue of the name decides its wait, once; only a grant that the
+ * waiter has not claimed yet can be taken back, and then it waits again.
+ *
+ * <p>At its deadline the waiter asks the queue for a decision, and again every command timeout, because whatever was to decide it or to
+ * wake it may have been lost with something that was thrown.
  */
-public final class Waiter {
+abstract sealed class Waiter permits ThreadWaiter, FutureWaiter {
 
-    /** How the wait stands: read it once, then decide by what was read. */
+    /** The state of a wait: read it once, then act on what was read. */
     sealed interface Outcome permits Plain, Failure, Hold {}
 
     enum Plain implements Outcome {
@@ -26,109 +27,130 @@ public final class Waiter {
     /** The wait ended without the lock because Redis could not be asked. */
     record Failure(String reason, @Nullable Throwable cause) implements Outcome {}
 
+    /** The queue it waits in. */
+    interface Line {
+
+        /** {@return false if the waiter has been decided already} Otherwise it is refused. */
+        boolean leave(Waiter waiter);
+
+        /** The time to wait has passed: decides the waiter, now or with the next answer of Redis. */
+        void leaveAtDeadline(Waiter waiter);
+
+        /** Takes back a grant that the waiter found too late, and puts the waiter first in the line. */
+        void takeBack(Waiter waiter, Hold hold);
+
+        /** The caller is gone: the waiter leaves, or what it was granted is released. */
+        void withdraw(Waiter waiter);
+    }
+
+    private static final int LOOKS_WITHOUT_ANSWER = 2;
+
+    final EngineContext context;
+    final long start;
     private final LockRequest request;
     private final UseNotifier use;
     private final @Nullable Thread thread;
-    private final Runnable onDecision;
-    private boolean lastCall;
+    private volatile @Nullable Line line;
     private volatile Outcome outcome = Plain.WAITING;
+    private volatile boolean lastCall;
     private volatile boolean gone;
     private volatile boolean outlivesThread;
+    private int looks;
 
-    private Waiter(LockRequest request, UseNotifier use, @Nullable Thread thread, Runnable onDecision) {
+    /** @param thread that will own the hold; null if the hold will belong to no thread */
+    Waiter(EngineContext context, LockRequest request, UseNotifier use, @Nullable Thread thread) {
+        this.context = context;
+        this.start = context.nanoTime();
         this.request = request;
         this.use = use;
         this.thread = thread;
-        this.onDecision = onDecision;
+        this.lastCall = request.triesOnce();
     }
 
-    /** The current thread, which will own the hold. */
-    static Waiter thread(LockRequest request, UseNotifier use) {
-        Thread thread = Thread.currentThread();
-        return new Waiter(request, use, thread, () -> LockSupport.unpark(thread));
-    }
-
-    /** One whose hold will belong to no thread; {@code onDecision} runs on any thread and must not block. */
-    static Waiter callback(LockRequest request, UseNotifier use, Runnable onDecision) {
-        return new Waiter(request, use, null, onDecision);
-    }
-
-    LockRequest request() {
+    final LockRequest request() {
         return request;
     }
 
-    /** What listeners are told of it, and of its hold. */
-    UseNotifier use() {
+    /** Notifies listeners of the wait and the hold. */
+    final UseNotifier use() {
         return use;
     }
 
-    /** The thread that waits and will own the hold; null if there is none. */
-    @Nullable
-    Thread thread() {
+    final @Nullable Thread thread() {
         return thread;
     }
 
-    /** Whether it will not wait for a second answer: it tries once, its time is over, or it was cancelled. */
-    boolean isLastCall() {
-        return lastCall || request.triesOnce();
+    /** Called before it enters the queue. */
+    final void joins(Line joined) {
+        line = joined;
     }
 
-    void setLastCall() {
+    final Line line() {
+        Line joined = line;
+        if (joined == null) {
+            throw new IllegalStateException("the waiter is in no queue");
+        }
+        return joined;
+    }
+
+    /** How long after the start the queue has to decide it. A waiter that tries once has the time of one command. */
+    final long patience() {
+        return request.triesOnce() ? context.commandTimeout() : request.waitNanos();
+    }
+
+    /** Whether the next answer decides it: it tries once, its time has passed, or it was cancelled. */
+    final boolean isLastCall() {
+        return lastCall;
+    }
+
+    final void setLastCall() {
         lastCall = true;
     }
 
-    /** Whoever asked is not there any more: it is passed over, and its hold given back. */
-    void leaveBehind() {
-        gone = true;
+    /** Counts the calls of {@link Line#leaveAtDeadline}; {@return whether it has waited for an answer long enough} */
+    final boolean isLongOverdue() {
+        return ++looks > LOOKS_WITHOUT_ANSWER;
     }
 
-    boolean isGone() {
+    final boolean isGone() {
         return gone;
     }
 
-    /** Whether it would use the lock. */
-    boolean isThere() {
+    /** Whether its caller would use the lock. */
+    final boolean isThere() {
         return !gone && (thread == null || outlivesThread || thread.isAlive());
     }
 
-    /** Its hold may be released by any thread, so it does not end with its own. */
-    void outliveThread() {
+    /** Any thread may release the hold, so it does not end with its own. */
+    final void outliveThread() {
         outlivesThread = true;
     }
 
-    // --- how it is decided ------------------------------------------------------------------------------------
+    // --- the decision -----------------------------------------------------------------------------------------
 
-    boolean isWaiting() {
+    final boolean isWaiting() {
         return outcome == Plain.WAITING;
     }
 
-    Outcome outcome() {
+    final Outcome outcome() {
         return outcome;
     }
 
-    /** Sets the outcome; the mutex is held. */
-    void decide(Outcome decided) {
+    /** Called with the mutex of the queue held. */
+    final void decide(Outcome decided) {
         outcome = decided;
     }
 
-    Waiter waitAgain() {
-        outcome = Plain.WAITING;
-        return this;
-    }
-
-    /** Wakes it to see how it was decided. */
-    void wake() {
-        onDecision.run();
-    }
+    /** Has it look at its outcome. May be called more than once, on any thread; does not block. */
+    abstract void wake();
 
     /**
-     * Tells listeners and the log how the wait has ended.
+     * Notifies listeners and the log of the decision.
      *
-     * @return the hold, which the caller has claimed; null if another has the lock
+     * @return the hold, which the waiter has claimed; null if another has the lock
      * @throws LockUnavailableException if Redis could not be asked
      */
-    @Nullable
-    Hold conclude(LockLog log) {
+    final @Nullable Hold conclude() {
         Outcome decided = outcome;
         if (decided instanceof Hold granted) {
             use.acquired(granted.ownerId(), granted.fencingToken(), granted.origin(), granted::remainingLease);
@@ -136,20 +158,24 @@ public final class Waiter {
         }
         if (decided instanceof Failure failure) {
             use.unavailable();
-            log.unavailable(request.name(), failure.reason);
+            context.log().unavailable(request.name(), failure.reason);
             throw new LockUnavailableException(request.name(), failure.reason, failure.cause);
         }
         use.notAcquired();
-        log.notAcquired(request.name());
+        context.log().notAcquired(request.name());
         return null;
     }
 
-    /** Tells listeners that it ended with something that was thrown, unless they have been told of an end. */
-    void concludeThrown() {
-        try {
-            use.unavailable();
-        } catch (Throwable thrown) {
-            Unexpected.failure("when listeners were told of a failure", thrown);
+    /**
+     * Something was thrown, so the caller has no lock, whatever was decided. After a stack overflow the rest is left to the queue, which
+     * looks for waiters that are gone once a second: it would end in the middle here.
+     */
+    final void withdraw(Throwable thrown) {
+        gone = true;
+        Line joined = line;
+        if (joined != null && !(thrown instanceof StackOverflowError)) {
+            joined.withdraw(this);
         }
+        Unexpected.attempt("when listeners were notified of a failure", use::unavailable);
     }
 }

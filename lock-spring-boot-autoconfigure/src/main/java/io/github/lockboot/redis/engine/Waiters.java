@@ -2,19 +2,80 @@ package io.github.lockboot.redis.engine;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 
+import io.github.lockboot.internal.Unexpected;
 import org.jspecify.annotations.Nullable;
 
-/** Those of this JVM who wait for one name, in order. Used under the mutex, which wakes those that were decided once it is free. */
+/**
+ * The waiters of this JVM for one name, in order, and the mutex that guards all of their queue. Waiters that were decided are woken
+ * once the mutex is free, because a woken thread takes it at once.
+ */
 final class Waiters {
 
-    private final QueueLock mutex;
+    private final ReentrantLock mutex = new ReentrantLock();
     private final Deque<Waiter> inOrder = new ArrayDeque<>(2);
+    private final Deque<Waiter> toWake = new ArrayDeque<>(2);
+    private final Consumer<Throwable> onThrown;
+    private volatile @Nullable Throwable unsettled;
 
-    Waiters(QueueLock mutex) {
-        this.mutex = mutex;
+    /** @param onThrown puts in order what was being changed when something was thrown; the mutex is held */
+    Waiters(Consumer<Throwable> onThrown) {
+        this.onThrown = onThrown;
     }
+
+    // --- the mutex --------------------------------------------------------------------------------------------
+
+    /** Runs the action with the mutex held; reentrant. All other methods are for such actions. */
+    <T extends @Nullable Object> T locked(Supplier<T> action) {
+        mutex.lock();
+        try {
+            if (unsettled != null && mutex.getHoldCount() == 1) {
+                settle();
+            }
+            return action.get();
+        } catch (StackOverflowError overflow) {
+            unsettled = overflow; // nothing can be put in order where there is no stack: the next action does it
+            throw overflow;
+        } catch (Throwable thrown) {
+            unsettled = thrown;
+            settle();
+            throw thrown;
+        } finally {
+            unlockAndWake();
+        }
+    }
+
+    private void settle() {
+        Throwable thrown = unsettled;
+        if (thrown != null) {
+            try {
+                onThrown.accept(thrown);
+                unsettled = null;
+            } catch (Throwable again) {
+                Unexpected.failure("when a lock's queue was put in order", again);
+            }
+        }
+    }
+
+    private void unlockAndWake() {
+        List<Waiter> awake = List.of();
+        try {
+            if (!toWake.isEmpty() && mutex.getHoldCount() == 1) {
+                awake = List.copyOf(toWake);
+                toWake.clear();
+            }
+        } finally {
+            mutex.unlock();
+        }
+        awake.forEach(waiter -> Unexpected.attempt("when a waiter was woken", waiter::wake));
+    }
+
+    // --- the line ---------------------------------------------------------------------------------------------
 
     boolean isEmpty() {
         return inOrder.isEmpty();
@@ -24,9 +85,9 @@ final class Waiters {
         return inOrder.size();
     }
 
-    /** Who is next; those that are gone are passed over. */
+    /** The first one whose caller is there; those before it leave. */
     @Nullable
-    Waiter first() {
+    Waiter firstThere() {
         Waiter first = inOrder.peek();
         while (first != null && !first.isThere()) {
             leave(first, Waiter.Plain.REFUSED);
@@ -39,12 +100,13 @@ final class Waiters {
         inOrder.add(waiter);
     }
 
-    /** Puts back one that had been granted the lock and could not use it. */
+    /** Puts back one that was granted the lock and could not use it. */
     void putBack(Waiter waiter) {
         if (waiter.isLastCall() || !waiter.isThere()) {
             decide(waiter, Waiter.Plain.REFUSED);
         } else {
-            inOrder.addFirst(waiter.waitAgain());
+            waiter.decide(Waiter.Plain.WAITING);
+            inOrder.addFirst(waiter);
         }
     }
 
@@ -52,28 +114,28 @@ final class Waiters {
         decide(inOrder.remove(), hold);
     }
 
-    /** Decides one that is not among those who wait. */
-    void decide(Waiter waiter, Waiter.Outcome outcome) {
-        waiter.decide(outcome);
-        mutex.wakeLater(waiter::wake);
-    }
-
     void leave(Waiter waiter, Waiter.Outcome outcome) {
         decide(waiter, outcome);
         inOrder.remove(waiter);
     }
 
+    /** Decides one that is not in the line. */
+    void decide(Waiter waiter, Waiter.Outcome outcome) {
+        waiter.decide(outcome);
+        toWake.add(waiter);
+    }
+
     void decideIf(Predicate<Waiter> which, Waiter.Outcome outcome) {
         inOrder.removeIf(waiter -> {
-            boolean settled = which.test(waiter);
-            if (settled) {
+            boolean decided = which.test(waiter);
+            if (decided) {
                 decide(waiter, outcome);
             }
-            return settled;
+            return decided;
         });
     }
 
-    /** Each is out of the line only once it has been decided, so that one whose deciding throws is decided by the next try. */
+    /** Each leaves only once it is decided, so that one whose decision throws is decided by the next call. */
     void failAll(String reason, @Nullable Throwable cause) {
         Waiter.Failure failure = new Waiter.Failure(reason, cause);
         for (Waiter first = inOrder.peek(); first != null; first = inOrder.peek()) {

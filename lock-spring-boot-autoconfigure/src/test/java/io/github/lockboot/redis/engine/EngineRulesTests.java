@@ -189,11 +189,11 @@ class EngineRulesTests {
         @Test
         void aReleaseThatComesLateAfterASleepIsNoLoss() {
             Lease lease = scripted.granted(100, TTL);
-            CompletableFuture<ReleaseOutcome> released =
+            CompletableFuture<Hold.Release> released =
                     scripted.engine.queue(ScriptedEngine.NAME).release((Hold) lease);
             scripted.timer.setWallForwardBy(TTL);
             scripted.next("unlock").answer(new Reply.NotOwner());
-            assertThat(released).isCompletedWithValue(ReleaseOutcome.RELEASED);
+            assertThat(released).isCompletedWithValue(Hold.Release.RELEASED);
         }
 
         @Test

@@ -44,7 +44,7 @@ class FlightRulesTests {
     }
 
     /** Without waiting for the answer. */
-    private CompletableFuture<ReleaseOutcome> complete(Lease lease) {
+    private CompletableFuture<Hold.Release> complete(Lease lease) {
         return scripted.engine.queue(NAME).complete((Hold) lease);
     }
 
@@ -212,13 +212,13 @@ class FlightRulesTests {
         void thoseOfThisJvmAreDoneWithoutWaitingForRedis() {
             Lease lease = lead(100);
             CompletableFuture<Optional<Lease>> follower = follow();
-            CompletableFuture<ReleaseOutcome> outcome = complete(lease);
+            CompletableFuture<Hold.Release> outcome = complete(lease);
             assertThat(follower.join()).isEmpty();
             assertThat(lease.isValid()).isFalse();
             Sent complete = scripted.next("complete");
             assertThat(complete.argument(4)).isEqualTo("100");
             complete.answer(new Reply.Completed());
-            assertThat(outcome.join()).isEqualTo(ReleaseOutcome.RELEASED);
+            assertThat(outcome.join()).isEqualTo(Hold.Release.RELEASED);
         }
 
         @Test
@@ -238,10 +238,10 @@ class FlightRulesTests {
         @Test
         void aCompletionOfUnknownOutcomeIsSettledAsARelease() {
             Lease lease = lead(100);
-            CompletableFuture<ReleaseOutcome> outcome = complete(lease);
+            CompletableFuture<Hold.Release> outcome = complete(lease);
             Sent complete = scripted.next("complete");
             complete.fail("cut");
-            assertThat(outcome.join()).isEqualTo(ReleaseOutcome.UNKNOWN);
+            assertThat(outcome.join()).isEqualTo(Hold.Release.UNKNOWN);
             Sent unlock = scripted.next("unlock");
             assertThat(unlock.id()).isEqualTo(complete.id());
             unlock.answer(new Reply.HandedOver());
@@ -250,18 +250,18 @@ class FlightRulesTests {
         @Test
         void aCompletionThatRedisRefusesIsALoss() {
             Lease lease = lead(100);
-            CompletableFuture<ReleaseOutcome> outcome = complete(lease);
+            CompletableFuture<Hold.Release> outcome = complete(lease);
             scripted.next("complete").answer(new Reply.NotOwner());
-            assertThat(outcome.join()).isEqualTo(ReleaseOutcome.LOST);
+            assertThat(outcome.join()).isEqualTo(Hold.Release.LOST);
         }
 
         @Test
         void aRefusalThatMayAnswerOurOwnSecondCopyIsNone() {
             Lease lease = lead(100);
-            CompletableFuture<ReleaseOutcome> outcome = complete(lease);
+            CompletableFuture<Hold.Release> outcome = complete(lease);
             scripted.epoch++;
             scripted.next("complete").answer(new Reply.NotOwner());
-            assertThat(outcome.join()).isEqualTo(ReleaseOutcome.RELEASED);
+            assertThat(outcome.join()).isEqualTo(Hold.Release.RELEASED);
         }
 
         @Test

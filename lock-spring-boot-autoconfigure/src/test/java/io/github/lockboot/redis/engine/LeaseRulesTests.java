@@ -190,11 +190,11 @@ class LeaseRulesTests {
         void aReleaseReturns() {
             Lease lease = scripted.granted(100, TTL);
             CompletableFuture<Lease> next = scripted.acquire(LONG, TTL.dividedBy(2), true);
-            CompletableFuture<ReleaseOutcome> released =
+            CompletableFuture<Hold.Release> released =
                     scripted.engine.queue(NAME).release((Hold) lease);
             scripted.lackThread();
             scripted.next("unlock").answer(new Reply.Owner(200, TTL.toMillis() / 2, 0));
-            assertThat(released).isCompletedWithValue(ReleaseOutcome.RELEASED);
+            assertThat(released).isCompletedWithValue(Hold.Release.RELEASED);
             scripted.timer.tick(SOON);
             release(next.join());
         }

@@ -145,12 +145,12 @@ final class SimulatedUser {
         world.witness().completed(lease);
         world.time().trace(() -> who + " completes " + lease);
         LocalQueue queue = client.engine.queue(lease.name());
-        CompletableFuture<ReleaseOutcome> completed =
-                queue == null ? CompletableFuture.completedFuture(ReleaseOutcome.LOST) : queue.complete(lease);
+        CompletableFuture<Hold.Release> completed =
+                queue == null ? CompletableFuture.completedFuture(Hold.Release.LOST) : queue.complete(lease);
         completed.whenComplete(world.witness().watched((outcome, failure) -> {
             world.count("completed");
             assertThat(failure).isNull();
-            if (outcome == ReleaseOutcome.LOST) {
+            if (outcome == Hold.Release.LOST) {
                 lost(true);
             }
         }));
