@@ -58,7 +58,7 @@ final class Acquisition {
     }
 
     /** The queue of waiters that the id stands for. */
-    interface Owner {
+    interface Queue {
 
         String name();
 
@@ -103,7 +103,7 @@ final class Acquisition {
 
     final String id;
     final Terms terms;
-    private final Owner owner;
+    private final Queue queue;
     private final Acquisitions acquisitions;
     private final EngineContext context;
     private final Renewer.Slot renewal = new Renewer.Slot(this);
@@ -127,15 +127,15 @@ final class Acquisition {
     private CompletableFuture<Void> predecessorSettled = DONE;
 
     /** When something has to have happened: an answer, a poll. */
-    private long overdueAt;
+    private long expectedBy;
 
     private int looks;
 
     /** @param answered whether those who wait have had an answer of Redis, under an earlier id: then they endure failures */
-    Acquisition(Acquisitions acquisitions, Owner owner, Terms terms, boolean answered) {
+    Acquisition(Acquisitions acquisitions, Queue queue, Terms terms, boolean answered) {
         this.acquisitions = acquisitions;
         this.context = acquisitions.context();
-        this.owner = owner;
+        this.queue = queue;
         this.terms = terms;
         this.answered = answered;
         this.id = acquisitions.nextId();
@@ -143,7 +143,7 @@ final class Acquisition {
     }
 
     void onEvent(Runnable action) {
-        owner.onEvent(action);
+        queue.onEvent(action);
     }
 
     // --- waiting: questions and answers -----------------------------------------------------------------------
@@ -155,7 +155,7 @@ final class Acquisition {
         Moment sentAt = context.now();
         acquisitions
                 .store()
-                .acquire(owner.name(), id, terms.ttlMillis(), enqueue)
+                .acquire(queue.name(), id, terms.ttlMillis(), enqueue)
                 .whenComplete((reply, failure) -> onEvent(() -> onAnswer(reply, failure, sentAt, enqueue)));
     }
 
@@ -201,11 +201,6 @@ final class Acquisition {
         return state == State.WAITING && answered && failing == null;
     }
 
-    /** Whether the last question failed. */
-    boolean isFailing() {
-        return failing != null;
-    }
-
     /** Why the last question failed, if it did. */
     @Nullable
     Throwable lastFailure() {
@@ -242,8 +237,8 @@ final class Acquisition {
         } else if (answer.fence() == known.token()) {
             known.prolong(answer.leaseMillis(), sentAt);
         } else if (answer.fence() > known.token()) { // else the answer is older than the push that granted it
-            owner.lost(this, "its lease ran out and the lock was granted again");
-            acquisitions.settleUnlock(owner.name(), id, answer.fence());
+            queue.lost(this, "its lease ran out and the lock was granted again");
+            acquisitions.settleUnlock(queue.name(), id, answer.fence());
         }
     }
 
@@ -255,7 +250,7 @@ final class Acquisition {
         if (early != null) {
             onPush(early);
         }
-        if (state == State.WAITING && owner.refused(this) && !isAsking()) {
+        if (state == State.WAITING && queue.refused(this) && !isAsking()) {
             if (again) {
                 ask(true);
             } else {
@@ -268,7 +263,7 @@ final class Acquisition {
     private void onBusy(boolean enqueued) {
         onAnswered();
         mayBeKnown &= enqueued;
-        if (owner.refused(this)) {
+        if (queue.refused(this)) {
             if (enqueued) {
                 expectWithin(polls().unaided());
             } else {
@@ -292,7 +287,7 @@ final class Acquisition {
             mayBeKnown = kind == RedisFailure.UNKNOWN || before != null;
         }
         Outage outage = fromTheStart ? Outage.FROM_THE_START : lasting ? Outage.LASTING : Outage.BRIEF;
-        if (owner.failed(this, failure, outage)) {
+        if (queue.failed(this, failure, outage)) {
             expectWithin(polls().unaided());
         }
     }
@@ -315,12 +310,12 @@ final class Acquisition {
     }
 
     private void onPush(GrantMessage push) {
-        if (!owner.name().equals(acquisitions.store().nameOf(push.key())) || push.leaseMillis() > terms.ttlMillis()) {
+        if (!queue.name().equals(acquisitions.store().nameOf(push.key())) || push.leaseMillis() > terms.ttlMillis()) {
             return; // no script of ours wrote it
         }
         pushed = true;
         if (state == State.OWNED && push.isHint()) {
-            owner.othersWait();
+            queue.othersWait();
         } else if (state == State.WAITING && push.isHint()) {
             askSoon(); // the lock is ours already: its grant was pushed and missed
         } else if (state == State.WAITING) {
@@ -351,7 +346,7 @@ final class Acquisition {
         onAnswered();
         grant = granted;
         state = State.OWNED;
-        owner.owned(this, granted, othersWaiting);
+        queue.owned(this, granted, othersWaiting);
     }
 
     boolean isOwned() {
@@ -370,12 +365,12 @@ final class Acquisition {
     }
 
     boolean shouldRenew() {
-        return state == State.OWNED && owner.shouldRenew(this);
+        return state == State.OWNED && queue.shouldRenew(this);
     }
 
     void ranOut() {
         if (state == State.OWNED) {
-            owner.lost(this, RAN_OUT);
+            queue.lost(this, RAN_OUT);
         }
     }
 
@@ -384,7 +379,7 @@ final class Acquisition {
         Moment sentAt = context.now();
         acquisitions
                 .store()
-                .renew(owner.name(), id, grant().token(), terms.ttlMillis())
+                .renew(queue.name(), id, grant().token(), terms.ttlMillis())
                 .whenComplete((reply, failure) -> onEvent(() -> onRenewal(reply, sentAt)));
     }
 
@@ -392,16 +387,16 @@ final class Acquisition {
         if (state == State.OWNED && reply instanceof Reply.Renewed renewed) {
             grant().prolong(renewed.leaseMillis(), sentAt);
             if (renewed.waiters() > 0) {
-                owner.othersWait();
+                queue.othersWait();
             }
             acquisitions.renewer().begin(renewal);
-            owner.renewed(this, true);
+            queue.renewed(this, true);
         } else if (state == State.OWNED && reply instanceof Reply.NotOwner) {
-            owner.lost(this, "Redis no longer has it under this hold's token");
+            queue.lost(this, "Redis no longer has it under this hold's token");
         } else if (termination != null && (reply == null || reply instanceof Reply.Renewed)) {
             termination.onLateRenewal(reply != null);
         } else if (reply == null) {
-            owner.renewed(this, false);
+            queue.renewed(this, false);
         }
     }
 
@@ -469,7 +464,7 @@ final class Acquisition {
     }
 
     private Termination end() {
-        Termination ended = new Termination(acquisitions, owner.name(), this, grant, isAsking(), predecessorSettled);
+        Termination ended = new Termination(acquisitions, queue.name(), this, grant, isAsking(), predecessorSettled);
         termination = ended;
         state = State.ENDED;
         expectWithin(0);
@@ -483,21 +478,21 @@ final class Acquisition {
     // --- what ought to have happened --------------------------------------------------------------------------
 
     private void expectWithin(long delay) {
-        overdueAt = context.nanoTime() + delay + 2 * context.commandTimeout();
+        expectedBy = context.nanoTime() + delay + 2 * context.commandTimeout();
         looks = 0;
     }
 
     /** Called once a second, without the mutex. */
     void lookAfter(long now, long wallMillis) {
-        if (isOverdue(now)) {
+        if (isLate(now)) {
             onEvent(this::goOn);
         } else if (state == State.OWNED && grant().isInDoubt(wallMillis)) {
             acquisitions.renewer().renewSoon(renewal);
         }
     }
 
-    private boolean isOverdue(long now) {
-        return state == State.OWNED ? !acquisitions.renewer().isPlanned(renewal) : now - overdueAt > 0;
+    private boolean isLate(long now) {
+        return state == State.OWNED ? !acquisitions.renewer().isPlanned(renewal) : now - expectedBy > 0;
     }
 
     /**
@@ -505,11 +500,11 @@ final class Acquisition {
      * before everything else.
      */
     private void goOn() {
-        if (!isOverdue(context.nanoTime()) || ++looks <= LOOKS_ENDURED) {
+        if (!isLate(context.nanoTime()) || ++looks <= LOOKS_ENDURED) {
             return;
         }
         looks = 0;
-        context.log().overlooked(owner.name(), state + ", " + question);
+        context.log().overlooked(queue.name(), state + ", " + question);
         if (state == State.OWNED) {
             acquisitions.renewer().begin(renewal);
         } else if (termination != null) {

@@ -109,7 +109,7 @@ public final class Hold implements Lease, LockScope, Waiter.Outcome {
     }
 
     /** The thread it belongs to; null if it belongs to whoever has it. */
-    public @Nullable Thread owner() {
+    public @Nullable Thread thread() {
         return waiter.thread();
     }
 
@@ -142,8 +142,8 @@ public final class Hold implements Lease, LockScope, Waiter.Outcome {
         return !isOver() && !grant.isInDoubt(context.wallMillis());
     }
 
-    /** Whether it is held for longer than its longest hold. */
-    boolean isOverdue() {
+    /** Whether it is held for longer than its maximum hold, so that it is not renewed any more. */
+    boolean isHeldTooLong() {
         long maxHold = waiter.request().maxHoldNanos();
         return !kept && maxHold > 0 && context.nanoTime() - since >= maxHold;
     }
@@ -311,7 +311,7 @@ public final class Hold implements Lease, LockScope, Waiter.Outcome {
     @Override
     public CompletableFuture<Void> closeAfter(Duration delay) {
         long delayNanos = LockRequest.nanosOf(delay);
-        boolean notRenewed = isOverdue();
+        boolean notRenewed = isHeldTooLong();
         keptUntil = context.nanoTime() + delayNanos;
         kept = true;
         if (notRenewed) {

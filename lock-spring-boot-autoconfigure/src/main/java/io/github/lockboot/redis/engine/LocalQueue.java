@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Everything happens under the mutex of the {@link Waiters}, and nothing under it blocks. If an action throws, all waiters fail, a
  * grant that was not claimed is given back, a claimed hold stays, and the name begins anew.
  */
-final class LocalQueue implements Acquisition.Owner, Hold.Releaser, Waiter.Line {
+final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line {
 
     private static final String FAILED = "the lock engine failed; see the cause";
     private static final String THREAD_ENDED = "its thread ended without releasing it";
@@ -75,7 +75,11 @@ final class LocalQueue implements Acquisition.Owner, Hold.Releaser, Waiter.Line 
     /** Runs the action under the mutex. There is no caller to get what it throws. */
     @Override
     public void onEvent(Runnable action) {
-        Unexpected.attempt("in the queue of a lock", () -> locked(action));
+        try {
+            locked(action);
+        } catch (Throwable thrown) {
+            Unexpected.failure("in the queue of a lock", thrown);
+        }
     }
 
     // --- waiters ----------------------------------------------------------------------------------------------
@@ -101,15 +105,25 @@ final class LocalQueue implements Acquisition.Owner, Hold.Releaser, Waiter.Line 
             } else if (!waiter.isLastCall()) {
                 waiters.add(waiter);
                 acquisitions.openChannel();
-            } else if (asked.isOwned() || asked.isHeldElsewhere()) {
-                waiters.decide(waiter, Waiter.Plain.REFUSED);
-            } else if (asked.isAsking()) {
-                waiters.add(waiter); // Redis has not said anything: it learns with the others
             } else {
-                waiters.decide(waiter, noAnswer(asked.lastFailure()));
+                Waiter.Outcome known = outcomeNow();
+                if (known == null) {
+                    waiters.add(waiter);
+                } else {
+                    waiters.decide(waiter, known);
+                }
             }
             return true;
         });
+    }
+
+    /** The outcome for a waiter that does not wait any longer; null if the answer to the question under way decides. */
+    private Waiter.@Nullable Outcome outcomeNow() {
+        Acquisition asked = acquisition;
+        if (asked == null || asked.isOwned() || asked.isHeldElsewhere()) {
+            return Waiter.Plain.REFUSED;
+        }
+        return asked.isAsking() && !asked.isAnswered() ? null : noAnswer(asked.lastFailure());
     }
 
     @Override
@@ -123,26 +137,14 @@ final class LocalQueue implements Acquisition.Owner, Hold.Releaser, Waiter.Line 
         return true;
     }
 
-    /**
-     * As long as Redis has not answered at all, nothing tells whether the lock is held: the waiter stays until the answer to the question
-     * under way, which comes within the command timeout, or was lost. If the last question failed, nothing tells either.
-     */
     @Override
     public void leaveAtDeadline(Waiter waiter) {
         locked(() -> {
-            Acquisition asked = acquisition;
-            Acquisition unowned = asked == null || asked.isOwned() ? null : asked;
-            boolean overdue = waiter.isLongOverdue();
-            if (!waiter.isWaiting()) {
+            Waiter.Outcome known = waiter.hasWaitedForAnswer() ? noAnswer(null) : outcomeNow();
+            if (known == null || !waiter.isWaiting()) {
                 waiter.setLastCall();
-            } else if (overdue) {
-                leave(waiter, noAnswer(null));
-            } else if (unowned != null && !unowned.isAnswered() && unowned.isAsking()) {
-                waiter.setLastCall();
-            } else if (unowned != null && (!unowned.isAnswered() || unowned.isFailing())) {
-                leave(waiter, noAnswer(unowned.lastFailure()));
             } else {
-                leave(waiter, Waiter.Plain.REFUSED);
+                leave(waiter, known);
             }
         });
     }
@@ -320,11 +322,11 @@ final class LocalQueue implements Acquisition.Owner, Hold.Releaser, Waiter.Line 
         if (current == null) {
             return true;
         }
-        boolean overdue = current.isOverdue();
-        if (overdue) {
+        boolean tooLong = current.isHeldTooLong();
+        if (tooLong) {
             current.waiter().use().stuck();
         }
-        return !overdue && !current.isDenied() && current.waiter().isThere();
+        return !tooLong && !current.isDenied() && current.waiter().isThere();
     }
 
     @Override
@@ -433,7 +435,7 @@ final class LocalQueue implements Acquisition.Owner, Hold.Releaser, Waiter.Line 
         }
         handoffsLeft--;
         serve(owner, next);
-        if (released.isOverdue()) {
+        if (released.isHeldTooLong()) {
             renewAgain();
         }
         return PASSED_ON;

@@ -2,7 +2,6 @@ package io.github.lockboot.redis.engine;
 
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
@@ -46,7 +45,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     private final Listeners listeners;
     private final PeriodicCheck looks;
     private final Map<String, LocalQueue> queues = new ConcurrentHashMap<>();
-    private final Set<CompletableFuture<Void>> drains = ConcurrentHashMap.newKeySet();
+    private final CompletableFuture<Void> closed = new CompletableFuture<>();
 
     /** Makes the channel for the engine that gets its messages. */
     public interface ChannelFactory {
@@ -163,7 +162,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     public @Nullable Hold heldBy(Thread thread, String name) {
         LocalQueue queue = queues.get(name);
         Hold hold = queue == null ? null : queue.holder();
-        return hold != null && hold.owner() == thread ? hold : null;
+        return hold != null && hold.thread() == thread ? hold : null;
     }
 
     /** A hold of the thread that was lost, which it has not been told. */
@@ -278,10 +277,8 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
      */
     public CompletableFuture<Void> drain(long atMostNanos) {
         CompletableFuture<Void> drained = new CompletableFuture<>();
-        drains.add(drained);
-        drained.whenComplete((none, failure) -> drains.remove(drained));
         lookWhetherDrained(drained, context.nanoTime() + atMostNanos);
-        return drained;
+        return drained.applyToEither(closed, none -> none);
     }
 
     private void lookWhetherDrained(CompletableFuture<Void> drained, long deadline) {
@@ -290,7 +287,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
                 .count();
         boolean anythingLeft = !acquisitions.isSettled() || acquisitions.all().size() > kept;
         long left = deadline - context.nanoTime();
-        if (!anythingLeft || left <= 0 || context.isClosed()) {
+        if (!anythingLeft || left <= 0) {
             drained.complete(null);
         } else {
             context.schedule(Math.min(left, DRAIN_LOOK_NANOS), () -> lookWhetherDrained(drained, deadline));
@@ -303,7 +300,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
             channel.close();
         } finally {
             context.close();
-            drains.forEach(drained -> drained.complete(null));
+            closed.complete(null);
         }
     }
 }

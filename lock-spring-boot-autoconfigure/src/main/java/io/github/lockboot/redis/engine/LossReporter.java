@@ -13,10 +13,10 @@ final class LossReporter {
     /** Of threads that never come to unlock what they lost, the oldest are forgotten beyond this many. */
     private static final int MOST_REMEMBERED = 1_000;
 
-    private record Owner(String name, Thread thread) {}
+    private record Loser(String name, Thread thread) {}
 
     private final EngineContext context;
-    private final Map<Owner, Hold> unclaimed = new LinkedHashMap<>();
+    private final Map<Loser, Hold> unclaimed = new LinkedHashMap<>();
 
     LossReporter(EngineContext context) {
         this.context = context;
@@ -24,11 +24,11 @@ final class LossReporter {
 
     void report(Hold hold) {
         try {
-            Thread owner = hold.owner();
-            if (owner != null && owner.isAlive()) {
-                remember(hold, owner);
+            Thread thread = hold.thread();
+            if (thread != null && thread.isAlive()) {
+                remember(hold, thread);
             }
-            Throwable stuckAt = owner != null && hold.isOverdue() ? whereStuck(owner) : null;
+            Throwable stuckAt = thread != null && hold.isHeldTooLong() ? whereStuck(thread) : null;
             // Not on this thread, which may be the timer's: a log may block.
             context.runLater(() -> context.log().lost(hold.name(), hold.fencingToken(), hold.lossReason(), stuckAt));
             hold.waiter().use().lost(hold.lossReason());
@@ -40,30 +40,30 @@ final class LossReporter {
 
     /** The hold of that name that the thread lost and has not been told of. */
     synchronized @Nullable Hold lossOf(String name, Thread thread) {
-        return unclaimed.get(new Owner(name, thread));
+        return unclaimed.get(new Loser(name, thread));
     }
 
     /** Its thread has been told. */
     synchronized void acknowledge(Hold hold) {
-        Thread owner = hold.owner();
-        if (owner != null) {
-            unclaimed.remove(new Owner(hold.name(), owner), hold);
+        Thread thread = hold.thread();
+        if (thread != null) {
+            unclaimed.remove(new Loser(hold.name(), thread), hold);
         }
     }
 
-    private synchronized void remember(Hold hold, Thread owner) {
+    private synchronized void remember(Hold hold, Thread thread) {
         unclaimed.keySet().removeIf(known -> !known.thread().isAlive());
-        unclaimed.put(new Owner(hold.name(), owner), hold);
-        Iterator<Owner> oldest = unclaimed.keySet().iterator();
+        unclaimed.put(new Loser(hold.name(), thread), hold);
+        Iterator<Loser> oldest = unclaimed.keySet().iterator();
         while (unclaimed.size() > MOST_REMEMBERED && oldest.hasNext()) {
             oldest.next();
             oldest.remove();
         }
     }
 
-    private static Throwable whereStuck(Thread owner) {
-        Throwable where = new Throwable("held beyond lock.max-hold by thread " + owner.getName());
-        where.setStackTrace(owner.getStackTrace());
+    private static Throwable whereStuck(Thread thread) {
+        Throwable where = new Throwable("held beyond lock.max-hold by thread " + thread.getName());
+        where.setStackTrace(thread.getStackTrace());
         return where;
     }
 }

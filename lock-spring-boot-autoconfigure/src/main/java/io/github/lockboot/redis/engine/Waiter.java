@@ -43,8 +43,6 @@ abstract sealed class Waiter permits ThreadWaiter, FutureWaiter {
         void withdraw(Waiter waiter);
     }
 
-    private static final int LOOKS_WITHOUT_ANSWER = 2;
-
     final EngineContext context;
     final long start;
     private final LockRequest request;
@@ -107,9 +105,9 @@ abstract sealed class Waiter permits ThreadWaiter, FutureWaiter {
         lastCall = true;
     }
 
-    /** Counts the calls of {@link Line#leaveAtDeadline}; {@return whether it has waited for an answer long enough} */
-    final boolean isLongOverdue() {
-        return ++looks > LOOKS_WITHOUT_ANSWER;
+    /** Counts the calls of {@link Line#leaveAtDeadline}; {@return whether two command timeouts have passed for an answer} */
+    final boolean hasWaitedForAnswer() {
+        return ++looks > (request.triesOnce() ? 1 : 2);
     }
 
     final boolean isGone() {

@@ -72,7 +72,13 @@ final class Waiters {
         } finally {
             mutex.unlock();
         }
-        awake.forEach(waiter -> Unexpected.attempt("when a waiter was woken", waiter::wake));
+        for (Waiter waiter : awake) {
+            try {
+                waiter.wake();
+            } catch (Throwable thrown) { // it looks by itself
+                Unexpected.failure("when a waiter was woken", thrown);
+            }
+        }
     }
 
     // --- the line ---------------------------------------------------------------------------------------------
