@@ -196,9 +196,9 @@ final class Acquisition {
         return answered;
     }
 
-    /** Whether another had the lock when Redis was asked last. */
-    boolean isHeldElsewhere() {
-        return state == State.WAITING && answered && failing == null;
+    /** Whether it has the lock, or another had when Redis was asked last. */
+    boolean isTaken() {
+        return state == State.OWNED || answered && failing == null;
     }
 
     /** Why the last question failed, if it did. */

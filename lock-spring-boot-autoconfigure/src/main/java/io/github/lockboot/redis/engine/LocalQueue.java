@@ -105,25 +105,19 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
             } else if (!waiter.isLastCall()) {
                 waiters.add(waiter);
                 acquisitions.openChannel();
+            } else if (asked.isAsking() && !asked.isTaken()) {
+                waiters.add(waiter); // the answer is for it, too
             } else {
-                Waiter.Outcome known = outcomeNow();
-                if (known == null) {
-                    waiters.add(waiter);
-                } else {
-                    waiters.decide(waiter, known);
-                }
+                waiters.decide(waiter, outcomeNow());
             }
             return true;
         });
     }
 
-    /** The outcome for a waiter that does not wait any longer; null if the answer to the question under way decides. */
-    private Waiter.@Nullable Outcome outcomeNow() {
+    /** The outcome for a waiter that does not wait any longer. */
+    private Waiter.Outcome outcomeNow() {
         Acquisition asked = acquisition;
-        if (asked == null || asked.isOwned() || asked.isHeldElsewhere()) {
-            return Waiter.Plain.REFUSED;
-        }
-        return asked.isAsking() && !asked.isAnswered() ? null : noAnswer(asked.lastFailure());
+        return asked == null || asked.isTaken() ? Waiter.Plain.REFUSED : noAnswer(asked.lastFailure());
     }
 
     @Override
@@ -140,11 +134,12 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
     @Override
     public void leaveAtDeadline(Waiter waiter) {
         locked(() -> {
-            Waiter.Outcome known = waiter.hasWaitedForAnswer() ? noAnswer(null) : outcomeNow();
-            if (known == null || !waiter.isWaiting()) {
+            Acquisition asked = acquisition;
+            boolean firstAnswerComes = asked != null && asked.isAsking() && !asked.isAnswered();
+            if (!waiter.isWaiting() || !waiter.hasWaitedForAnswer() && firstAnswerComes) {
                 waiter.setLastCall();
             } else {
-                leave(waiter, known);
+                leave(waiter, outcomeNow());
             }
         });
     }
