@@ -11,11 +11,7 @@ import io.github.lockboot.redis.RedisLockRegistry;
 /** Checks whether locks are available, for the health indicators of both Spring Boot lines. */
 final class LockHealth {
 
-    private final Collection<RedisLockRegistry> registries;
-
-    LockHealth(Collection<RedisLockRegistry> registries) {
-        this.registries = registries;
-    }
+    private LockHealth() {}
 
     /**
      * Asks Redis through every registry.
@@ -23,22 +19,18 @@ final class LockHealth {
      * @return details of the health
      * @throws io.github.lockboot.LockUnavailableException if Redis does not answer one of the registries
      */
-    Map<String, Object> check() {
+    static Map<String, Object> check(Collection<RedisLockRegistry> registries) {
         Map<String, Object> details = new LinkedHashMap<>();
-        details.put("notification", text(Notification.UNUSED));
+        details.put("notification", "unused");
         for (RedisLockRegistry registry : registries) {
             Notification notification = registry.inspector().check();
+            if (notification != Notification.UNUSED) {
+                details.put("notification", notification.name().toLowerCase(Locale.ROOT));
+            }
             if (notification == Notification.CUT) {
                 details.put("degraded", "the channel is not subscribed: waiters only poll");
             }
-            if (notification != Notification.UNUSED) {
-                details.put("notification", text(notification));
-            }
         }
         return details;
-    }
-
-    private static String text(Notification notification) {
-        return notification.name().toLowerCase(Locale.ROOT);
     }
 }

@@ -1,5 +1,7 @@
 package io.github.lockboot.autoconfigure.actuate;
 
+import java.util.Map;
+
 import io.github.lockboot.autoconfigure.LockAutoConfiguration;
 import io.github.lockboot.redis.RedisLockRegistry;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -23,12 +25,11 @@ public final class LockHealthBoot4AutoConfiguration {
     @ConditionalOnEnabledHealthIndicator("lock")
     @ConditionalOnMissingBean(name = "lockHealthIndicator")
     HealthIndicator lockHealthIndicator(ListableBeanFactory beanFactory) {
-        LockHealth locks = new LockHealth(
-                beanFactory.getBeansOfType(RedisLockRegistry.class).values());
+        Map<String, RedisLockRegistry> registries = beanFactory.getBeansOfType(RedisLockRegistry.class);
         return new AbstractHealthIndicator("Locks are unavailable") {
             @Override
             protected void doHealthCheck(Health.Builder builder) {
-                builder.up().withDetails(locks.check());
+                builder.up().withDetails(LockHealth.check(registries.values()));
             }
         };
     }
