@@ -411,10 +411,7 @@ class PackageRulesTests {
         assertThat(publicTypes(AUTOCONFIGURE))
                 .containsExactly("LockAutoConfiguration", "LockObservabilityAutoConfiguration");
         assertThat(publicTypes(ACTUATE))
-                .containsExactly(
-                        "LockHealthBoot3AutoConfiguration",
-                        "LockHealthBoot4AutoConfiguration",
-                        "LocksEndpointAutoConfiguration");
+                .containsExactly("LockHealthAutoConfiguration", "LocksEndpointAutoConfiguration");
     }
 
     private static String[] publicTypes(String packageName) {

@@ -3,17 +3,17 @@ package io.github.lockboot.autoconfigure;
 import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.autoconfigure.LockProperties.StartupCheck;
+import io.github.lockboot.internal.Threads;
 import io.github.lockboot.redis.Finding;
 import io.github.lockboot.redis.RedisLockRegistry;
 import org.apache.commons.logging.Log;
@@ -68,11 +68,16 @@ class LockLifecycle implements ApplicationListener<ApplicationContextEvent>, Sma
             registriesToClose().forEach(RedisLockRegistry::stopGranting);
         } else if (event instanceof ContextRefreshedEvent) {
             switch (properties.startupCheck()) {
-                case WARN ->
-                    CompletableFuture.delayedExecutor(1, TimeUnit.SECONDS, LockLifecycle::runOnDaemon)
+                case WARN -> {
+                    ThreadFactory threads = Threads.daemons("lock-startup-check");
+                    CompletableFuture.delayedExecutor(
+                                    1,
+                                    TimeUnit.SECONDS,
+                                    check -> threads.newThread(check).start())
                             .execute(this::warn);
+                }
                 case OFF -> report(List.of());
-                case FAIL -> {} // has run by now
+                case FAIL -> {} // start() has checked
             }
         }
     }
@@ -81,30 +86,24 @@ class LockLifecycle implements ApplicationListener<ApplicationContextEvent>, Sma
     public void start() {
         running = true;
         if (properties.startupCheck() == StartupCheck.FAIL) {
-            Map<Boolean, List<Finding>> findings =
-                    findings().stream().collect(Collectors.partitioningBy(Finding::certain));
-            report(findings.getOrDefault(false, List.of()));
-            List<Finding> certain = findings.getOrDefault(true, List.of());
+            Set<Finding> findings = findings();
+            List<Finding> certain = findings.stream().filter(Finding::certain).toList();
+            certain.forEach(findings::remove);
+            report(findings);
             if (!certain.isEmpty()) {
                 throw new LockStartupException(certain);
             }
         }
     }
 
-    private static void runOnDaemon(Runnable check) {
-        Thread thread = new Thread(check, "lock-startup-check");
-        thread.setDaemon(true);
-        thread.start();
-    }
-
     private void warn() {
         try {
-            Set<Finding> findings = running ? findings() : Set.of();
-            if (running) {
+            Set<Finding> findings = closing ? Set.of() : findings();
+            if (!closing) {
                 report(findings);
             }
         } catch (RuntimeException failure) {
-            if (running) {
+            if (!closing) {
                 log.warn("The startup check of locks failed", failure);
             }
         }

@@ -178,17 +178,17 @@ record LockProperties(
     record Retry(Duration interval, Duration minInterval) {
 
         private static Retry of(@Nullable Duration interval, @Nullable Duration minInterval) {
-            Duration set = requireNonNullElse(interval, Duration.ofSeconds(2));
-            Duration min = requireNonNullElse(minInterval, min(Duration.ofMillis(20), set));
-            requirePositive("lock.retry.interval", set, "raise it");
-            requirePositive("lock.retry.min-interval", min, "raise it");
+            interval = requireNonNullElse(interval, Duration.ofSeconds(2));
+            minInterval = requireNonNullElse(minInterval, min(Duration.ofMillis(20), interval));
+            requirePositive("lock.retry.interval", interval, "raise it");
+            requirePositive("lock.retry.min-interval", minInterval, "raise it");
             require(
-                    min.compareTo(set) <= 0,
+                    minInterval.compareTo(interval) <= 0,
                     "lock.retry.min-interval",
-                    min,
+                    minInterval,
                     "must be at most lock.retry.interval (%s): lower it",
-                    set);
-            return new Retry(set, min);
+                    interval);
+            return new Retry(interval, minInterval);
         }
     }
 
@@ -198,15 +198,15 @@ record LockProperties(
     record Redis(Duration commandTimeout) {
 
         private static Redis of(@Nullable Duration commandTimeout, Duration ttl) {
-            Duration timeout = requireNonNullElse(commandTimeout, min(Duration.ofSeconds(2), ttl.dividedBy(2)));
-            requirePositive("lock.redis.command-timeout", timeout, "raise it");
+            commandTimeout = requireNonNullElse(commandTimeout, min(Duration.ofSeconds(2), ttl.dividedBy(2)));
+            requirePositive("lock.redis.command-timeout", commandTimeout, "raise it");
             require(
-                    timeout.compareTo(ttl) < 0,
+                    commandTimeout.compareTo(ttl) < 0,
                     "lock.redis.command-timeout",
-                    timeout,
+                    commandTimeout,
                     "must be less than lock.ttl (%s), or one slow command outlasts a lease: lower it",
                     ttl);
-            return new Redis(timeout);
+            return new Redis(commandTimeout);
         }
     }
 

@@ -2,6 +2,8 @@ package io.github.lockboot.observability;
 
 import java.time.Duration;
 import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -41,8 +43,8 @@ public final class LockMetrics implements LockOutcomeListener {
         return group != null ? group : "none";
     }
 
-    static String text(Enum<?> tag) {
-        return tag.name().toLowerCase(Locale.ROOT);
+    static String text(Origin origin) {
+        return origin.name().toLowerCase(Locale.ROOT);
     }
 
     @Override
@@ -53,22 +55,21 @@ public final class LockMetrics implements LockOutcomeListener {
     @Override
     public void acquired(LockUse use, Origin origin, Duration waited) {
         Meters meters = of(use);
-        meters.end(Outcome.ACQUIRED, waited);
+        meters.end("acquired", waited);
         requireNonNull(meters.acquired.get(origin)).increment();
         meters.held.incrementAndGet();
     }
 
     @Override
-    public void ended(LockUse use, Outcome outcome, Duration time) {
+    public void ended(LockUse use, String outcome, Duration time) {
         of(use).end(outcome, time);
     }
 
     @Override
     public void released(LockUse use, Duration held, boolean known) {
-        Meters meters = of(use);
-        meters.end(Outcome.RELEASED, held);
+        ended(use, "released", held);
         if (!known) {
-            meters.releaseUnknown.increment();
+            of(use).releaseUnknown.increment();
         }
     }
 
@@ -93,9 +94,10 @@ public final class LockMetrics implements LockOutcomeListener {
         final Tags group;
         final AtomicInteger waiting = new AtomicInteger();
         final AtomicInteger held = new AtomicInteger();
-        final Map<Outcome, Timer> times = new EnumMap<>(Outcome.class);
-        final Map<Outcome, Counter> ends = new EnumMap<>(Outcome.class);
+        final Map<String, Timer> waits = new HashMap<>();
+        final Timer hold;
         final Map<Origin, Counter> acquired = new EnumMap<>(Origin.class);
+        final Map<String, Counter> ends;
         final Counter stuck;
         final Counter renewed;
         final Counter renewalFailed;
@@ -103,54 +105,52 @@ public final class LockMetrics implements LockOutcomeListener {
 
         Meters(String group) {
             this.group = Tags.of("group", group);
-            Timer hold = timer("lock.hold", "Time for which a lock was held, its release included", this.group);
-            for (Outcome outcome : Outcome.values()) {
-                times.put(outcome, outcome.endsWait() ? wait(outcome) : hold);
+            for (String outcome : List.of("acquired", "not_acquired", "abandoned", "followed", "unavailable")) {
+                waits.put(
+                        outcome,
+                        timer("lock.wait", "Time from the request for a lock to its outcome", "outcome", outcome));
             }
+            hold = timer("lock.hold", "Time for which a lock was held, its release included");
             for (Origin origin : Origin.values()) {
-                Tags tags = Tags.of("origin", text(origin));
-                acquired.put(origin, counter("lock.acquired", "Locks acquired, by where they came from", tags));
+                acquired.put(
+                        origin,
+                        counter("lock.acquired", "Locks acquired, by where they came from", "origin", text(origin)));
             }
-            ends.put(
-                    Outcome.NOT_ACQUIRED,
-                    counter("lock.not.acquired", "Waits that ended because another held the lock"));
-            ends.put(Outcome.ABANDONED, counter("lock.abandoned", "Waits that were interrupted or cancelled"));
-            ends.put(
-                    Outcome.UNAVAILABLE, counter("lock.unavailable", "Waits that ended because Redis was unavailable"));
-            ends.put(Outcome.LOST, counter("lock.lost", "Holds that were lost before they were released"));
+            ends = Map.of(
+                    "not_acquired", counter("lock.not.acquired", "Waits that ended because another held the lock"),
+                    "abandoned", counter("lock.abandoned", "Waits that were interrupted or cancelled"),
+                    "unavailable", counter("lock.unavailable", "Waits that ended because Redis was unavailable"),
+                    "lost", counter("lock.lost", "Holds that were lost before they were released"));
             stuck = counter("lock.stuck", "Holds that exceeded their maximum time");
-            renewed = renewals("renewed");
-            renewalFailed = renewals("failed");
+            renewed = counter("lock.renewals", "Renewals of leases, by outcome", "outcome", "renewed");
+            renewalFailed = counter("lock.renewals", "Renewals of leases, by outcome", "outcome", "failed");
             releaseUnknown = counter("lock.release.unknown", "Releases that Redis did not confirm in time");
             gauge("lock.held", "Locks held by this instance", held);
             gauge("lock.waiting", "Threads and futures of this instance that wait for a lock", waiting);
         }
 
-        void end(Outcome outcome, Duration time) {
-            (outcome.endsWait() ? waiting : held).decrementAndGet();
-            requireNonNull(times.get(outcome)).record(time);
+        void end(String outcome, Duration time) {
+            Timer wait = waits.get(outcome);
+            (wait != null ? waiting : held).decrementAndGet();
+            (wait != null ? wait : hold).record(time);
             Counter ended = ends.get(outcome);
             if (ended != null) {
                 ended.increment();
             }
         }
 
-        private Timer wait(Outcome outcome) {
-            Tags tags = group.and("outcome", text(outcome));
-            return timer("lock.wait", "Time from the request for a lock to its outcome", tags);
+        private Timer timer(String name, String description, String... tags) {
+            return Timer.builder(name)
+                    .description(description)
+                    .tags(group.and(tags))
+                    .register(registry);
         }
 
-        private Counter renewals(String outcome) {
-            return counter("lock.renewals", "Renewals of leases, by outcome", Tags.of("outcome", outcome));
-        }
-
-        private Timer timer(String name, String description, Tags tags) {
-            return Timer.builder(name).description(description).tags(tags).register(registry);
-        }
-
-        private Counter counter(String name, String description, Tags... tags) {
-            Tags all = tags.length == 0 ? group : group.and(tags[0]);
-            return Counter.builder(name).description(description).tags(all).register(registry);
+        private Counter counter(String name, String description, String... tags) {
+            return Counter.builder(name)
+                    .description(description)
+                    .tags(group.and(tags))
+                    .register(registry);
         }
 
         private void gauge(String name, String description, AtomicInteger value) {

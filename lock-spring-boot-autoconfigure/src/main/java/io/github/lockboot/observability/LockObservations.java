@@ -46,7 +46,7 @@ public final class LockObservations implements LockOutcomeListener {
     }
 
     @Override
-    public void ended(LockUse use, Outcome outcome, Duration time) {
+    public void ended(LockUse use, String outcome, Duration time) {
         Steps steps = underWay.remove(use);
         if (steps != null) {
             steps.end(outcome);
@@ -97,7 +97,7 @@ public final class LockObservations implements LockOutcomeListener {
 
         synchronized void acquired(Origin origin) {
             if (!ended) {
-                stop(wait.lowCardinalityKeyValue("lock.origin", LockMetrics.text(origin)), Outcome.ACQUIRED);
+                stop(wait.lowCardinalityKeyValue("lock.origin", LockMetrics.text(origin)), "acquired");
                 hold = create("lock.execution.hold", "lock hold")
                         .parentObservation(execution)
                         .start();
@@ -108,16 +108,14 @@ public final class LockObservations implements LockOutcomeListener {
             return ended ? null : hold;
         }
 
-        synchronized void end(Outcome outcome) {
+        synchronized void end(String outcome) {
             ended = true;
             stop(hold != null ? hold : wait.lowCardinalityKeyValue("lock.origin", "none"), outcome);
             stop(execution, outcome);
         }
 
-        private static void stop(Observation observation, Outcome outcome) {
-            observation
-                    .lowCardinalityKeyValue("lock.outcome", LockMetrics.text(outcome))
-                    .stop();
+        private static void stop(Observation observation, String outcome) {
+            observation.lowCardinalityKeyValue("lock.outcome", outcome).stop();
         }
     }
 }

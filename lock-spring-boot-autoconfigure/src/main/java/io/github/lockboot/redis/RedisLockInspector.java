@@ -28,13 +28,13 @@ public final class RedisLockInspector {
     private static final List<String> FIELDS = List.of("owner", "ttl", "until", "fence", "queue", "looked", "excused");
 
     private final Supplier<? extends RedisConnectionFactory> factory;
-    private final LockStore store;
     private final LockEngine engine;
+    private final LockStore store;
 
     RedisLockInspector(Supplier<? extends RedisConnectionFactory> factory, LockEngine engine) {
         this.factory = factory;
-        this.store = engine.store();
         this.engine = engine;
+        this.store = engine.store();
     }
 
     /** Whether Redis notifies waiters of this registry. */

@@ -59,7 +59,7 @@ class LocksEndpoint implements LockOutcomeListener {
     }
 
     @Override
-    public void ended(LockUse use, Outcome outcome, Duration time) {
+    public void ended(LockUse use, String outcome, Duration time) {
         uses.remove(use);
     }
 
@@ -83,12 +83,7 @@ class LocksEndpoint implements LockOutcomeListener {
             Duration remainingLease,
             long queue) {}
 
-    /**
-     * @param group null if the lock has none
-     * @param name a digest of the lock's name, or the name itself
-     * @param thread null for a lease
-     * @param position place among the waiters of this instance, from 1
-     */
+    /** @param position place among the waiters of this instance, from 1 */
     record Waiting(
             @Nullable String group, String name, @Nullable String thread, Instant since, long position) {}
 

@@ -45,10 +45,8 @@ class LockHealthTests {
         return new ApplicationContextRunner()
                 .withBean(RedisConnectionFactory.class, redis)
                 .withClassLoader(new FilteredClassLoader(ON_BOOT_3 ? BOOT_4 : BOOT_3))
-                .withConfiguration(AutoConfigurations.of(
-                        LockAutoConfiguration.class,
-                        LockHealthBoot3AutoConfiguration.class,
-                        LockHealthBoot4AutoConfiguration.class));
+                .withConfiguration(
+                        AutoConfigurations.of(LockAutoConfiguration.class, LockHealthAutoConfiguration.class));
     }
 
     @BeforeAll
@@ -117,7 +115,7 @@ class LockHealthTests {
     void aCutChannelIsADetailAndALiveOneIsNot() {
         runner.run(context -> {
             RedisLockRegistry locks = context.getBean(RedisLockRegistry.class);
-            Supplier<Map<String, Object>> health = () -> LockHealth.check(List.of(locks));
+            Supplier<Map<String, Object>> health = () -> LockHealthAutoConfiguration.check(List.of(locks));
             Lease held = locks.acquire("a", LockOptions.defaults());
             locks.acquireAsync("a", LockOptions.defaults().withWaitTime(Duration.ofMinutes(1)));
             Actor.await("it is live", () -> health.get().get("notification").equals("live"));
