@@ -105,26 +105,16 @@ record LockProperties(
         redis = Redis.of(redis == null ? null : redis.commandTimeout, ttl);
     }
 
-    /** Where locks are kept. */
+    /** Where locks are kept. The values are described in the additional metadata. */
     enum Type {
-
-        /** In the Redis of the application. */
         REDIS,
-
-        /** In the memory of this process, for tests. Other processes are not excluded. */
         MEMORY
     }
 
-    /** What to do if Redis is not suitable for locks. */
+    /** What to do if Redis is not suitable for locks. The values are described in the additional metadata. */
     enum StartupCheck {
-
-        /** Log a warning after startup. */
         WARN,
-
-        /** Fail startup. */
         FAIL,
-
-        /** Skip the check. */
         OFF
     }
 
