@@ -219,7 +219,7 @@ class PackageRulesTests {
                 .that()
                 .resideOutsideOfPackages(OBSERVABILITY, BASE + ".fixture")
                 .and()
-                .haveSimpleNameNotEndingWith("AutoConfiguration")
+                .haveNameNotMatching(".*AutoConfiguration([$].*)?")
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage("io.micrometer..", "org.slf4j..")
@@ -264,7 +264,7 @@ class PackageRulesTests {
                 .and()
                 .doNotHaveSimpleName("Lease")
                 .and()
-                .doNotHaveSimpleName("LockStartupCheck")
+                .doNotHaveSimpleName("LockLifecycle")
                 .should()
                 .callMethodWhere(DescribedPredicate.describe("reads a clock", PackageRulesTests::readsAClock))
                 .check(MAIN);
@@ -406,19 +406,12 @@ class PackageRulesTests {
                         "LockEventPublisher",
                         "LockMdc",
                         "LockMetrics",
-                        "LockObservation",
-                        "LockObservations");
+                        "LockObservations",
+                        "LockOutcomeListener");
         assertThat(publicTypes(AUTOCONFIGURE))
-                .containsExactly(
-                        "LockAutoConfiguration",
-                        "LockMetricsAutoConfiguration",
-                        "LockObservationAutoConfiguration",
-                        "LockProperties");
+                .containsExactly("LockAutoConfiguration", "LockObservabilityAutoConfiguration");
         assertThat(publicTypes(ACTUATE))
-                .containsExactly(
-                        "LockHealthBoot3AutoConfiguration",
-                        "LockHealthBoot4AutoConfiguration",
-                        "LocksEndpointAutoConfiguration");
+                .containsExactly("LockHealthAutoConfiguration", "LocksEndpointAutoConfiguration");
     }
 
     private static String[] publicTypes(String packageName) {

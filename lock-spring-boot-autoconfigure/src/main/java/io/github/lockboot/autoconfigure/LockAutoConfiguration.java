@@ -1,17 +1,21 @@
 package io.github.lockboot.autoconfigure;
 
+import io.github.lockboot.LockListener;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockTemplate;
 import io.github.lockboot.aop.DistributedLockAdvisor;
 import io.github.lockboot.aop.DistributedLockValidator;
 import io.github.lockboot.aop.LockProxyRegistrar;
+import io.github.lockboot.observability.LockEventPublisher;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.ImportRuntimeHints;
@@ -36,12 +40,7 @@ import org.springframework.core.env.Environment;
 @ConditionalOnProperty(name = "lock.enabled", matchIfMissing = true)
 @EnableConfigurationProperties(LockProperties.class)
 @ImportRuntimeHints(LockRuntimeHints.class)
-@Import({
-    RedisLockConfiguration.class,
-    MemoryLockConfiguration.class,
-    LockListenerConfiguration.class,
-    LockProxyRegistrar.class
-})
+@Import({RedisLockConfiguration.class, MemoryLockConfiguration.class, LockProxyRegistrar.class})
 public final class LockAutoConfiguration {
 
     @Bean
@@ -56,11 +55,11 @@ public final class LockAutoConfiguration {
             return single;
         }
         throw registries.stream().findAny().isPresent()
-                ? new LockRegistryNotFoundException(
+                ? new LockStartupException(
                         "Distributed locks found several LockRegistry beans and none of them is primary",
                         "annotate one of them with @Primary, or the others with a @Qualifier and"
                                 + " @Bean(defaultCandidate = false)")
-                : new LockRegistryNotFoundException(
+                : new LockStartupException(
                         "Distributed locks need Spring Data Redis and it is not on the class path",
                         "add spring-boot-starter-data-redis, define a LockRegistry bean, set lock.type=memory in tests,"
                                 + " or set lock.enabled=false");
@@ -86,8 +85,26 @@ public final class LockAutoConfiguration {
             ObjectProvider<LockProperties> properties,
             Environment environment) {
         return new DistributedLockValidator(advisor, beanFactory, () -> {
-            IgnoredProperties.reject(environment);
+            PropertyCheck.rejectIgnored(environment);
             return properties.getObject().overrides();
         });
+    }
+
+    /**
+     * Adds all {@link LockListener} beans to all registries, and the publisher of events if the application listens to them. Runs
+     * after all singletons exist, so that a listener may use locks itself.
+     */
+    @Bean
+    static SmartInitializingSingleton distributedLockListenerRegistrar(ApplicationContext context) {
+        return () -> {
+            LockEventPublisher events = new LockEventPublisher(context);
+            for (LockRegistry registry :
+                    context.getBeansOfType(LockRegistry.class).values()) {
+                context.getBeanProvider(LockListener.class).orderedStream().forEach(registry::addListener);
+                if (events.isWanted()) {
+                    registry.addListener(events);
+                }
+            }
+        };
     }
 }

@@ -11,6 +11,9 @@ import io.github.lockboot.registry.ConfiguredOptions;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 
+import static io.github.lockboot.autoconfigure.PropertyCheck.require;
+import static io.github.lockboot.autoconfigure.PropertyCheck.requireNotNegative;
+import static io.github.lockboot.autoconfigure.PropertyCheck.requirePositive;
 import static java.util.Objects.requireNonNullElse;
 
 /**
@@ -65,33 +68,7 @@ public record LockProperties(
         Observations observations,
         Endpoint endpoint) {
 
-    private static final Duration DEFAULT_INTERVAL = Duration.ofSeconds(2);
-    private static final Duration DEFAULT_MIN_INTERVAL = Duration.ofMillis(20);
-    private static final Duration DEFAULT_COMMAND_TIMEOUT = Duration.ofSeconds(2);
-
-    /**
-     * Applies defaults and validates.
-     *
-     * @param enabled as the component
-     * @param type as the component
-     * @param keyPrefix as the component
-     * @param ttl as the component
-     * @param waitTime as the component
-     * @param renew as the component
-     * @param maxHold as the component
-     * @param localHandoffLimit as the component
-     * @param maxWaiters as the component
-     * @param locks as the component
-     * @param startupCheck as the component
-     * @param shutdownGracePeriod as the component
-     * @param logKeys as the component
-     * @param mdc as the component
-     * @param retry as the component
-     * @param redis as the component
-     * @param aop as the component
-     * @param observations as the component
-     * @param endpoint as the component
-     */
+    /** Applies defaults and validates. */
     public LockProperties {
         enabled = requireNonNullElse(enabled, true);
         type = requireNonNullElse(type, Type.REDIS);
@@ -104,56 +81,40 @@ public record LockProperties(
         locks = requireNonNullElse(locks, Map.of());
         startupCheck = requireNonNullElse(startupCheck, StartupCheck.WARN);
         shutdownGracePeriod = requireNonNullElse(shutdownGracePeriod, Duration.ofSeconds(10));
-        retry = retry == null ? Retry.of(null, null) : Retry.of(retry.interval, retry.minInterval);
-        redis = requireNonNullElse(redis, new Redis(null));
-        aop = aop == null || aop.order == null ? new Aop(DistributedLockAdvisor.DEFAULT_ORDER) : aop;
         observations = requireNonNullElse(observations, new Observations(false));
         endpoint = requireNonNullElse(endpoint, new Endpoint(false));
+        aop = aop != null && aop.order != null ? aop : new Aop(DistributedLockAdvisor.DEFAULT_ORDER);
 
-        PropertyCheck.requirePrefix(keyPrefix, "lock.key-prefix");
-        PropertyCheck.requireHold("lock", ttl, waitTime, maxHold);
-        locks.forEach(
-                (name, lock) -> PropertyCheck.requireHold(propertyOf(name), lock.ttl, lock.waitTime, lock.maxHold));
-        PropertyCheck.require(
-                !shutdownGracePeriod.isNegative(),
-                "lock.shutdown-grace-period",
-                shutdownGracePeriod,
-                "must not be negative: use 0 not to wait");
-        PropertyCheck.require(
+        require(!keyPrefix.isBlank(), "lock.key-prefix", keyPrefix, "must not be blank: use a prefix such as 'lock:'");
+        require(
+                keyPrefix.matches("[^\\p{javaISOControl}\\p{javaWhitespace}]*"),
+                "lock.key-prefix",
+                keyPrefix,
+                "must have neither white space nor control characters: remove them");
+        new Named(ttl, waitTime, renew, maxHold).check("lock");
+        locks.forEach((group, named) -> named.check(propertyOf(group)));
+        requireNotNegative("lock.shutdown-grace-period", shutdownGracePeriod, "use 0 not to wait");
+        require(
                 localHandoffLimit >= 0 && localHandoffLimit <= RedisLockRegistry.MAX_LOCAL_HANDOFFS,
                 "lock.local-handoff-limit",
                 localHandoffLimit,
-                "must be from 0 to " + RedisLockRegistry.MAX_LOCAL_HANDOFFS + ": use 0 for strict order");
-        PropertyCheck.require(maxWaiters >= 1, "lock.max-waiters", maxWaiters, "must be at least 1: raise it");
-        PropertyCheck.requirePositive(redis.commandTimeout, "lock.redis.command-timeout");
-        PropertyCheck.require(
-                redis.commandTimeout == null || redis.commandTimeout.compareTo(ttl) < 0,
-                "lock.redis.command-timeout",
-                redis.commandTimeout,
-                "must be less than lock.ttl (%s), or one slow command outlasts a lease: lower it",
-                ttl);
+                "must be from 0 to %s: use 0 for strict order",
+                RedisLockRegistry.MAX_LOCAL_HANDOFFS);
+        require(maxWaiters >= 1, "lock.max-waiters", maxWaiters, "must be at least 1: raise it");
+        retry = retry == null ? Retry.of(null, null) : Retry.of(retry.interval, retry.minInterval);
+        redis = Redis.of(redis == null ? null : redis.commandTimeout, ttl);
     }
 
-    /** Where locks are kept. */
-    public enum Type {
-
-        /** In the Redis of the application. */
+    /** Where locks are kept. The values are described in the additional metadata. */
+    enum Type {
         REDIS,
-
-        /** In the memory of this process, for tests. Other processes are not excluded. */
         MEMORY
     }
 
-    /** What to do if Redis is not suitable for locks. */
-    public enum StartupCheck {
-
-        /** Log a warning after startup. */
+    /** What to do if Redis is not suitable for locks. The values are described in the additional metadata. */
+    enum StartupCheck {
         WARN,
-
-        /** Fail startup. */
         FAIL,
-
-        /** Skip the check. */
         OFF
     }
 
@@ -165,11 +126,28 @@ public record LockProperties(
      * @param renew Whether to renew leases while locks are held.
      * @param maxHold Maximum time to renew a lock that is not released.
      */
-    public record Named(
+    record Named(
             @Nullable Duration ttl,
             @Nullable Duration waitTime,
             @Nullable Boolean renew,
             @Nullable Duration maxHold) {
+
+        private void check(String prefix) {
+            require(
+                    ttl == null || ttl.compareTo(LockOptions.MIN_TTL) >= 0,
+                    prefix + ".ttl",
+                    ttl,
+                    "must be at least %ss: raise it",
+                    LockOptions.MIN_TTL.toSeconds());
+            require(
+                    ttl == null || ttl.compareTo(LockOptions.MAX_TTL) <= 0,
+                    prefix + ".ttl",
+                    ttl,
+                    "must be at most %sd: lower it and keep lock.renew=true",
+                    LockOptions.MAX_TTL.toDays());
+            requireNotNegative(prefix + ".wait-time", waitTime, "use 0 to try once");
+            requirePositive(prefix + ".max-hold", maxHold, "remove the property for no limit");
+        }
 
         private LockOptions options() {
             LockOptions options = LockOptions.defaults();
@@ -187,45 +165,55 @@ public record LockProperties(
      * @param interval Polling interval of a waiter in the queue, in case a notification is lost.
      * @param minInterval Initial polling delay of a waiter that cannot be notified. 20ms, or the interval if that is less.
      */
-    public record Retry(Duration interval, Duration minInterval) {
+    record Retry(Duration interval, Duration minInterval) {
 
         private static Retry of(@Nullable Duration interval, @Nullable Duration minInterval) {
-            Duration most = requireNonNullElse(interval, DEFAULT_INTERVAL);
-            PropertyCheck.requirePositive(most, "lock.retry.interval");
-            PropertyCheck.requirePositive(minInterval, "lock.retry.min-interval");
-            PropertyCheck.require(
-                    minInterval == null || minInterval.compareTo(most) <= 0,
+            interval = requireNonNullElse(interval, Duration.ofSeconds(2));
+            minInterval = requireNonNullElse(minInterval, min(Duration.ofMillis(20), interval));
+            requirePositive("lock.retry.interval", interval, "raise it");
+            requirePositive("lock.retry.min-interval", minInterval, "raise it");
+            require(
+                    minInterval.compareTo(interval) <= 0,
                     "lock.retry.min-interval",
                     minInterval,
                     "must be at most lock.retry.interval (%s): lower it",
-                    most);
-            return new Retry(most, requireNonNullElse(minInterval, min(DEFAULT_MIN_INTERVAL, most)));
+                    interval);
+            return new Retry(interval, minInterval);
         }
     }
 
     /**
      * @param commandTimeout Timeout of a Redis command of a lock, connecting included. 2s, or half of lock.ttl if that is less.
      */
-    public record Redis(@Nullable Duration commandTimeout) {}
+    record Redis(Duration commandTimeout) {
+
+        private static Redis of(@Nullable Duration commandTimeout, Duration ttl) {
+            commandTimeout = requireNonNullElse(commandTimeout, min(Duration.ofSeconds(2), ttl.dividedBy(2)));
+            requirePositive("lock.redis.command-timeout", commandTimeout, "raise it");
+            require(
+                    commandTimeout.compareTo(ttl) < 0,
+                    "lock.redis.command-timeout",
+                    commandTimeout,
+                    "must be less than lock.ttl (%s), or one slow command outlasts a lease: lower it",
+                    ttl);
+            return new Redis(commandTimeout);
+        }
+    }
 
     /**
      * @param order Order of the lock advisor. Transactions and caches belong after it.
      */
-    public record Aop(Integer order) {}
+    record Aop(Integer order) {}
 
     /**
      * @param enabled Whether to observe every use of a lock, for traces.
      */
-    public record Observations(boolean enabled) {}
+    record Observations(boolean enabled) {}
 
     /**
      * @param forceRelease Whether the endpoint may force-release a lock (DELETE with the owner id).
      */
-    public record Endpoint(boolean forceRelease) {}
-
-    Duration commandTimeout() {
-        return requireNonNullElse(redis.commandTimeout, min(DEFAULT_COMMAND_TIMEOUT, ttl.dividedBy(2)));
-    }
+    record Endpoint(boolean forceRelease) {}
 
     /** The defaults of a registry. */
     LockOptions options() {
@@ -235,13 +223,13 @@ public record LockProperties(
     /** Options that take precedence, by group. */
     Map<String, LockOptions> overrides() {
         Map<String, LockOptions> overrides = new LinkedHashMap<>();
-        locks.forEach((name, lock) -> overrides.put(name, lock.options()));
+        locks.forEach((group, named) -> overrides.put(group, named.options()));
         return overrides;
     }
 
-    /** The property for locks of that name, as it has to be written. */
-    static String propertyOf(String name) {
-        return "lock.locks." + (name.matches("[A-Za-z0-9-]+") ? name : "[" + name + "]");
+    /** The property for that group of locks, as it has to be written. */
+    static String propertyOf(String group) {
+        return "lock.locks." + (group.matches("[A-Za-z0-9-]+") ? group : "[" + group + "]");
     }
 
     private static Duration min(Duration one, Duration other) {

@@ -1,73 +1,70 @@
 package io.github.lockboot.autoconfigure;
 
 import java.time.Duration;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
 
-import io.github.lockboot.LockOptions;
 import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.convert.DurationStyle;
+import org.springframework.core.env.Environment;
 
-/** Rejects values out of range, with the name of the property and what to do. */
+/** Rejects properties that are out of range or would have no effect, and says what to do. */
 final class PropertyCheck {
+
+    /** Lower case and without separators, because environment variables have neither case nor dashes. */
+    private static final Set<String> ATTRIBUTES = Set.of("ttl", "waittime", "renew", "maxhold");
 
     private PropertyCheck() {}
 
-    static void require(boolean valid, String property, @Nullable Object value, String reason) {
+    /** @param parts of the reason, which is put together only if it is needed: most startups are fine */
+    static void require(boolean valid, String property, @Nullable Object value, String reason, Object... parts) {
         if (!valid) {
-            throw new InvalidConfigurationPropertyValueException(
-                    property, value instanceof Duration duration ? text(duration) : value, reason);
+            Object[] shown = Stream.of(parts).map(PropertyCheck::text).toArray();
+            throw new InvalidConfigurationPropertyValueException(property, text(value), reason.formatted(shown));
         }
     }
 
-    /** @param other the value of another property, {@code %s} in the reason */
-    static void require(boolean valid, String property, @Nullable Object value, String reason, Duration other) {
-        if (!valid) {
-            require(false, property, value, reason.formatted(text(other)));
+    static void requirePositive(String property, @Nullable Duration value, String action) {
+        require(value == null || value.compareTo(Duration.ZERO) > 0, property, value, "must be positive: %s", action);
+    }
+
+    static void requireNotNegative(String property, @Nullable Duration value, String action) {
+        require(value == null || !value.isNegative(), property, value, "must not be negative: %s", action);
+    }
+
+    static @Nullable Object text(@Nullable Object value) {
+        return value instanceof Duration duration ? DurationStyle.SIMPLE.print(duration) : value;
+    }
+
+    /**
+     * Rejects properties under {@code lock.locks} that would have no effect, mostly because a name with a dot is written
+     * without brackets.
+     */
+    static void rejectIgnored(Environment environment) {
+        Binder.get(environment)
+                .bind("lock.locks", Bindable.mapOf(String.class, Object.class))
+                .ifBound(locks -> locks.forEach((group, value) -> rejectIgnored(group, "", value)));
+    }
+
+    /** @param path what follows the group in the property, with a leading dot */
+    private static void rejectIgnored(String group, String path, Object value) {
+        if (value instanceof Map<?, ?> nested) {
+            nested.forEach((key, inner) -> rejectIgnored(group, path + "." + key, inner));
+        } else if (!ATTRIBUTES.contains(path.replaceAll("[-.]", "").toLowerCase(Locale.ROOT))) {
+            String property = "lock.locks." + group + path;
+            int last = path.lastIndexOf('.');
+            String reason = last < 0
+                    ? "needs an attribute, such as " + property + ".ttl"
+                    : last == 0
+                            ? "is none of ttl, wait-time, renew and max-hold"
+                            : "would be ignored: write a name with dots in brackets, lock.locks.[" + group
+                                    + path.substring(0, last) + "]" + path.substring(last);
+            throw new InvalidConfigurationPropertyValueException(property, value, reason);
         }
-    }
-
-    static void requirePositive(@Nullable Duration value, String property) {
-        require(value == null || !value.isNegative() && !value.isZero(), property, value, "must be positive: raise it");
-    }
-
-    /** Checks the settings that a group of locks may have of its own. */
-    static void requireHold(
-            String prefix, @Nullable Duration ttl, @Nullable Duration waitTime, @Nullable Duration maxHold) {
-        require(
-                ttl == null || ttl.compareTo(LockOptions.MIN_TTL) >= 0,
-                prefix + ".ttl",
-                ttl,
-                "must be at least " + LockOptions.MIN_TTL.toSeconds() + "s: raise it");
-        require(
-                ttl == null || ttl.compareTo(LockOptions.MAX_TTL) <= 0,
-                prefix + ".ttl",
-                ttl,
-                "must be at most " + LockOptions.MAX_TTL.toDays() + "d: lower it and keep lock.renew=true");
-        require(
-                waitTime == null || !waitTime.isNegative(),
-                prefix + ".wait-time",
-                waitTime,
-                "must not be negative: use 0 to try once");
-        require(
-                maxHold == null || !maxHold.isNegative() && !maxHold.isZero(),
-                prefix + ".max-hold",
-                maxHold,
-                "must be positive: remove the property for no limit");
-    }
-
-    static void requirePrefix(String text, String property) {
-        require(!text.isBlank(), property, text, "must not be blank: use a prefix such as 'lock:'");
-        for (int i = 0; i < text.length(); i++) {
-            char c = text.charAt(i);
-            require(
-                    !Character.isISOControl(c) && !Character.isWhitespace(c),
-                    property,
-                    text,
-                    "must have neither white space nor control characters: remove them");
-        }
-    }
-
-    private static String text(Duration duration) {
-        return DurationStyle.SIMPLE.print(duration);
     }
 }

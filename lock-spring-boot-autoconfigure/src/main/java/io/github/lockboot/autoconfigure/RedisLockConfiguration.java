@@ -1,20 +1,14 @@
 package io.github.lockboot.autoconfigure;
 
-import java.util.List;
-import java.util.function.Predicate;
-import java.util.stream.Stream;
-
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.aop.DistributedLockValidator;
-import io.github.lockboot.autoconfigure.LockProperties.StartupCheck;
 import io.github.lockboot.redis.RedisLockRegistry;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
-import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
-import org.springframework.context.ApplicationContext;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
@@ -44,7 +38,7 @@ class RedisLockConfiguration {
                 .overrides(properties.overrides())
                 .retryInterval(properties.retry().interval())
                 .retryMinInterval(properties.retry().minInterval())
-                .commandTimeout(properties.commandTimeout())
+                .commandTimeout(properties.redis().commandTimeout())
                 .localHandoffLimit(properties.localHandoffLimit())
                 .maxWaiters(properties.maxWaiters())
                 .logKeys(properties.logKeys())
@@ -53,39 +47,9 @@ class RedisLockConfiguration {
 
     @Bean
     @Lazy(false)
-    LockShutdown distributedLockShutdown(
-            LockProperties properties, ApplicationContext context, ConfigurableListableBeanFactory beanFactory) {
-        return new LockShutdown(context, () -> registriesToClose(beanFactory), properties.shutdownGracePeriod());
-    }
-
-    @Bean
-    @Lazy(false)
-    LockStartupCheck distributedLockStartupCheck(
-            LockProperties properties,
-            DistributedLockValidator validator,
-            ConfigurableListableBeanFactory beanFactory) {
-        // Without a check a lazy registry stays as it is.
-        Predicate<String> checked =
-                properties.startupCheck() == StartupCheck.OFF ? beanFactory::containsSingleton : name -> true;
-        return new LockStartupCheck(properties, validator::options, () -> registries(beanFactory, checked));
-    }
-
-    /** The registries that exist, except those that the context must not close. */
-    private static List<RedisLockRegistry> registriesToClose(ConfigurableListableBeanFactory beanFactory) {
-        return registries(
-                beanFactory,
-                name -> beanFactory.containsSingleton(name)
-                        && beanFactory.containsBeanDefinition(name)
-                        && !"".equals(beanFactory.getBeanDefinition(name).getDestroyMethodName()));
-    }
-
-    /** Includes registries defined by the application. */
-    private static List<RedisLockRegistry> registries(
-            ConfigurableListableBeanFactory beanFactory, Predicate<String> which) {
-        return Stream.of(beanFactory.getBeanNamesForType(RedisLockRegistry.class, false, false))
-                .filter(which)
-                .map(name -> beanFactory.getBean(name, RedisLockRegistry.class))
-                .toList();
+    LockLifecycle distributedLockLifecycle(
+            ConfigurableApplicationContext context, LockProperties properties, DistributedLockValidator validator) {
+        return new LockLifecycle(context, properties, validator::options);
     }
 
     private static RedisConnectionFactory single(ObjectProvider<RedisConnectionFactory> connectionFactories) {
@@ -94,10 +58,10 @@ class RedisLockConfiguration {
             return single;
         }
         throw connectionFactories.stream().findAny().isPresent()
-                ? new LockRegistryNotFoundException(
+                ? new LockStartupException(
                         "Distributed locks found several RedisConnectionFactory beans and none of them is primary",
                         "annotate the one for locks with @Qualifier(\"distributedLock\"), or one of them with @Primary")
-                : new LockRegistryNotFoundException(
+                : new LockStartupException(
                         "Distributed locks need a RedisConnectionFactory bean and there is none",
                         "add spring-boot-starter-data-redis, define the bean or a LockRegistry bean,"
                                 + " or set lock.enabled=false");

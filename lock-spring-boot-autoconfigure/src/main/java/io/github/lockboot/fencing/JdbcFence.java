@@ -16,7 +16,7 @@ import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * Refuses, in a database, what the holder of a lock writes after it has lost it.
+ * Rejects writes to a database by a holder that has lost its lock.
  *
  * <pre>{@code
  * lock.lock();
@@ -31,20 +31,21 @@ import org.springframework.jdbc.core.JdbcTemplate;
  * }</pre>
  *
  * <p>A row per name keeps the largest token seen. {@link #check} raises it in the caller's transaction, and the database keeps
- * the row locked until that ends: between the check and the commit nobody with a newer token can write, and afterwards nobody
- * with an older one. So all writers must check, and first thing in their transaction. Rolled back, a check has not happened.
+ * the row locked until that transaction ends. So between the check and the commit no holder with a newer token can write, and
+ * afterwards none with an older one. All writers must call it, before anything else in their transaction. If the transaction is
+ * rolled back, so is the check.
  *
- * <p>The table is made by {@link #DDL}. Where names are compared without regard to case, as MySQL does by default, give the
- * column a binary collation; names that share a row are guarded all the same, but the current holder of one may be refused
- * for the sake of the other. A row may be deleted once no holder can be about that got its token before.
+ * <p>{@link #DDL} creates the table. Where the database compares names without regard to case, as MySQL does by default, give
+ * the column a binary collation. Names that share a row are protected all the same, but the current holder of one may be
+ * rejected because of the other. A row may be deleted once no holder with an older token can still run.
  *
- * <p>Thread-safe. Standard SQL and a savepoint, which H2, PostgreSQL and MySQL know. It does not matter whether the driver counts
- * rows that an update finds or only those that it changes. Where a missing row is locked too, as by
- * MySQL's repeatable read, one of two transactions that check a new name at once may be ended as a deadlock's victim.
+ * <p>Thread-safe. It uses standard SQL and a savepoint, as H2, PostgreSQL and MySQL support them. The driver may count all rows
+ * that an update finds or only those that it changes. Where the database also locks missing rows, as MySQL does for repeatable
+ * read, two transactions that check a new name at the same time may deadlock, and the database then ends one of them.
  */
 public final class JdbcFence {
 
-    /** Makes the table {@code lock_fence}. */
+    /** Creates the table {@code lock_fence}. */
     public static final String DDL =
             "create table lock_fence (name varchar(255) not null primary key, token bigint not null)";
 
@@ -54,43 +55,44 @@ public final class JdbcFence {
     private static final String RAISE = "update lock_fence set token = ? where name = ? and token <= ?";
     private static final String NEWEST = "select token from lock_fence where name = ?";
 
-    /** What is committed, not what was when a repeatable read began. */
+    /** Reads what is committed, even if the repeatable read of the transaction began before. */
     private static final String NEWEST_OF_ALL = NEWEST + " for update";
 
     private static final String INSERT = "insert into lock_fence (name, token) values (?, ?)";
 
     private final JdbcTemplate jdbc;
 
-    /** @param dataSource that of the transactions in which is written */
+    /** @param dataSource the data source of the transactions that write */
     public JdbcFence(DataSource dataSource) {
         this.jdbc = new JdbcTemplate(dataSource);
     }
 
     /**
-     * Lets pass whoever holds the lock by all the database knows, and remembers the token. The same token passes any number of
-     * times. Waits while a transaction that has checked the same name is under way.
+     * Accepts the token if it is the newest seen for this name, and records it. The same token is accepted any number of times.
+     * Waits while another transaction that has checked the same name is active.
      *
-     * @param name of the lock, or of the guarded resource; the same for all who write there
+     * @param name of the lock or of the protected resource; the same for all writers
      * @param token {@link io.github.lockboot.NamedLock#fencingToken()} or {@link io.github.lockboot.Lease#fencingToken()}
      * @throws StaleTokenException if a larger token has been seen: roll back
      * @throws IllegalStateException if no transaction is active on this thread
      * @throws IllegalArgumentException if the name is empty or longer than {@value #MAX_NAME_LENGTH} characters
      * @throws ConcurrencyFailureException if the isolation of the transaction hides another's check: run it again
-     * @throws DataAccessException if the database fails; it has not let pass then
+     * @throws DataAccessException if the database fails; the token is then not accepted
      */
     public void check(String name, long token) {
         if (name.isEmpty() || name.length() > MAX_NAME_LENGTH) {
             throw new IllegalArgumentException("the name has " + name.length() + " characters, 1 to " + MAX_NAME_LENGTH
                     + " are allowed; use a digest of what it names");
         }
-        requireTransaction();
-        if (!raise(name, token) && !(newest(NEWEST, name) == null && insert(name, token)) && !raise(name, token)) {
-            checkNewest(name, token);
+        if (Boolean.TRUE.equals(jdbc.execute(Connection::getAutoCommit))) {
+            throw new IllegalStateException(
+                    "a fence is checked in the transaction that writes, and none is active on this"
+                            + " data source: begin one before, by @Transactional or TransactionTemplate");
         }
-    }
-
-    /** No row was counted as raised. Passes if the row has this token already: some drivers count only rows that change. */
-    private void checkNewest(String name, long token) {
+        if (raise(name, token) || newest(NEWEST, name) == null && insert(name, token) || raise(name, token)) {
+            return;
+        }
+        // Some drivers count only rows that change, so the row may have this token already.
         Long newest = newest(NEWEST_OF_ALL, name);
         if (newest == null || newest < token) {
             throw new ConcurrencyFailureException("the fence '" + name
@@ -98,14 +100,6 @@ public final class JdbcFence {
         }
         if (newest > token) {
             throw new StaleTokenException(name, token, newest);
-        }
-    }
-
-    private void requireTransaction() {
-        if (Boolean.TRUE.equals(jdbc.execute(Connection::getAutoCommit))) {
-            throw new IllegalStateException(
-                    "a fence is checked in the transaction that writes, and none is active on this"
-                            + " data source: begin one before, by @Transactional or TransactionTemplate");
         }
     }
 
@@ -117,30 +111,25 @@ public final class JdbcFence {
         return DataAccessUtils.singleResult(jdbc.queryForList(query, Long.class, name));
     }
 
-    /** @return false if another has inserted a row of that name */
+    /** Uses a savepoint, because on PostgreSQL a statement that fails ends its transaction. */
     private boolean insert(String name, long token) {
+        ConnectionCallback<Boolean> insert = connection -> {
+            Savepoint before = connection.setSavepoint();
+            try (PreparedStatement statement = connection.prepareStatement(INSERT)) {
+                statement.setString(1, name);
+                statement.setLong(2, token);
+                statement.executeUpdate();
+                connection.releaseSavepoint(before);
+                return true;
+            } catch (SQLException failure) {
+                connection.rollback(before);
+                throw failure;
+            }
+        };
         try {
-            jdbc.execute((ConnectionCallback<Void>) connection -> {
-                insert(connection, name, token);
-                return null;
-            });
-            return true;
-        } catch (DuplicateKeyException another) {
+            return Boolean.TRUE.equals(jdbc.execute(insert));
+        } catch (DuplicateKeyException anotherInserted) {
             return false;
-        }
-    }
-
-    /** With a savepoint, for on PostgreSQL a statement that fails ends its transaction. */
-    private static void insert(Connection connection, String name, long token) throws SQLException {
-        Savepoint before = connection.setSavepoint();
-        try (PreparedStatement insert = connection.prepareStatement(INSERT)) {
-            insert.setString(1, name);
-            insert.setLong(2, token);
-            insert.executeUpdate();
-            connection.releaseSavepoint(before);
-        } catch (SQLException failure) {
-            connection.rollback(before);
-            throw failure;
         }
     }
 }

@@ -1,4 +1,4 @@
-/** Guards for a database, which refuse what a holder writes after it has lost its lock. */
+/** Rejects writes to a database by a holder that has lost its lock. */
 @NullMarked
 package io.github.lockboot.fencing;
 

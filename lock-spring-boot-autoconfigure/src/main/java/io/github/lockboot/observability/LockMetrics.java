@@ -2,19 +2,19 @@ package io.github.lockboot.observability;
 
 import java.time.Duration;
 import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import io.github.lockboot.LockRuntime;
 import io.github.lockboot.LockUse;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
-import org.jspecify.annotations.Nullable;
 
 import static java.util.Objects.requireNonNull;
 
@@ -22,7 +22,7 @@ import static java.util.Objects.requireNonNull;
  * Counts and times locks. Every meter is tagged {@code group} with the group of the lock, never with its name. All meters of a
  * group exist, at zero, from its first use.
  */
-public final class LockMetrics implements LockRuntime.Listener {
+public final class LockMetrics implements LockOutcomeListener {
 
     private final MeterRegistry registry;
     private final Map<String, Meters> groups = new ConcurrentHashMap<>();
@@ -43,8 +43,8 @@ public final class LockMetrics implements LockRuntime.Listener {
         return group != null ? group : "none";
     }
 
-    static String text(Enum<?> value) {
-        return value.name().toLowerCase(Locale.ROOT);
+    static String text(Origin origin) {
+        return origin.name().toLowerCase(Locale.ROOT);
     }
 
     @Override
@@ -55,50 +55,27 @@ public final class LockMetrics implements LockRuntime.Listener {
     @Override
     public void acquired(LockUse use, Origin origin, Duration waited) {
         Meters meters = of(use);
-        meters.endWait(Outcome.ACQUIRED, waited);
-        requireNonNull(meters.origins.get(origin)).increment();
+        meters.end("acquired", waited);
+        requireNonNull(meters.acquired.get(origin)).increment();
         meters.held.incrementAndGet();
     }
 
     @Override
-    public void notAcquired(LockUse use, Duration waited) {
-        of(use).endWait(Outcome.NOT_ACQUIRED, waited);
-    }
-
-    @Override
-    public void abandoned(LockUse use, Duration waited) {
-        of(use).endWait(Outcome.ABANDONED, waited);
-    }
-
-    @Override
-    public void followed(LockUse use, Duration waited) {
-        of(use).endWait(Outcome.FOLLOWED, waited);
-    }
-
-    @Override
-    public void unavailable(LockUse use, Duration waited) {
-        of(use).endWait(Outcome.UNAVAILABLE, waited);
+    public void ended(LockUse use, String outcome, Duration time) {
+        of(use).end(outcome, time);
     }
 
     @Override
     public void released(LockUse use, Duration held, boolean known) {
-        Meters meters = of(use);
-        meters.endHold(held);
+        ended(use, "released", held);
         if (!known) {
-            meters.count(LockMeter.RELEASE_UNKNOWN);
+            of(use).releaseUnknown.increment();
         }
     }
 
     @Override
-    public void lost(LockUse use, Duration held, String reason) {
-        Meters meters = of(use);
-        meters.endHold(held);
-        meters.count(LockMeter.LOST);
-    }
-
-    @Override
     public void stuck(LockUse use, Duration held) {
-        of(use).count(LockMeter.STUCK);
+        of(use).stuck.increment();
     }
 
     @Override
@@ -111,92 +88,76 @@ public final class LockMetrics implements LockRuntime.Listener {
         of(use).renewalFailed.increment();
     }
 
-    /** How a wait ends, with the meter that counts it besides the timer. */
-    private enum Outcome {
-        ACQUIRED(null),
-        NOT_ACQUIRED(LockMeter.NOT_ACQUIRED),
-        ABANDONED(LockMeter.ABANDONED),
-        FOLLOWED(null),
-        UNAVAILABLE(LockMeter.UNAVAILABLE);
-
-        private final @Nullable LockMeter meter;
-
-        Outcome(@Nullable LockMeter meter) {
-            this.meter = meter;
-        }
-    }
-
     /** The meters of one group. */
     private final class Meters {
 
-        final String group;
+        final Tags group;
         final AtomicInteger waiting = new AtomicInteger();
         final AtomicInteger held = new AtomicInteger();
-        final Map<Outcome, Timer> waits = new EnumMap<>(Outcome.class);
-        final Map<Origin, Counter> origins = new EnumMap<>(Origin.class);
-        final Map<LockMeter, Counter> counters = new EnumMap<>(LockMeter.class);
+        final Map<String, Timer> waits = new HashMap<>();
         final Timer hold;
+        final Map<Origin, Counter> acquired = new EnumMap<>(Origin.class);
+        final Map<String, Counter> ends;
+        final Counter stuck;
         final Counter renewed;
         final Counter renewalFailed;
+        final Counter releaseUnknown;
 
         Meters(String group) {
-            this.group = group;
-            for (Outcome outcome : Outcome.values()) {
-                waits.put(outcome, timer(LockMeter.WAIT, "outcome", text(outcome)));
+            this.group = Tags.of("group", group);
+            for (String outcome : List.of("acquired", "not_acquired", "abandoned", "followed", "unavailable")) {
+                waits.put(
+                        outcome,
+                        timer("lock.wait", "Time from the request for a lock to its outcome", "outcome", outcome));
             }
+            hold = timer("lock.hold", "Time for which a lock was held, its release included");
             for (Origin origin : Origin.values()) {
-                origins.put(origin, counter(LockMeter.ACQUIRED, "origin", text(origin)));
+                acquired.put(
+                        origin,
+                        counter("lock.acquired", "Locks acquired, by where they came from", "origin", text(origin)));
             }
-            for (LockMeter meter : LockMeter.UNTAGGED_COUNTERS) {
-                counters.put(meter, counter(meter));
+            ends = Map.of(
+                    "not_acquired", counter("lock.not.acquired", "Waits that ended because another held the lock"),
+                    "abandoned", counter("lock.abandoned", "Waits that were interrupted or cancelled"),
+                    "unavailable", counter("lock.unavailable", "Waits that ended because Redis was unavailable"),
+                    "lost", counter("lock.lost", "Holds that were lost before they were released"));
+            stuck = counter("lock.stuck", "Holds that exceeded their maximum time");
+            renewed = counter("lock.renewals", "Renewals of leases, by outcome", "outcome", "renewed");
+            renewalFailed = counter("lock.renewals", "Renewals of leases, by outcome", "outcome", "failed");
+            releaseUnknown = counter("lock.release.unknown", "Releases that Redis did not confirm in time");
+            gauge("lock.held", "Locks held by this instance", held);
+            gauge("lock.waiting", "Threads and futures of this instance that wait for a lock", waiting);
+        }
+
+        void end(String outcome, Duration time) {
+            Timer wait = waits.get(outcome);
+            (wait != null ? waiting : held).decrementAndGet();
+            (wait != null ? wait : hold).record(time);
+            Counter ended = ends.get(outcome);
+            if (ended != null) {
+                ended.increment();
             }
-            hold = timer(LockMeter.HOLD);
-            renewed = counter(LockMeter.RENEWALS, "outcome", "renewed");
-            renewalFailed = counter(LockMeter.RENEWALS, "outcome", "failed");
-            gauge(LockMeter.WAITING, waiting);
-            gauge(LockMeter.HELD, held);
         }
 
-        void count(LockMeter meter) {
-            requireNonNull(counters.get(meter)).increment();
-        }
-
-        void endWait(Outcome outcome, Duration waited) {
-            waiting.decrementAndGet();
-            requireNonNull(waits.get(outcome)).record(waited);
-            if (outcome.meter != null) {
-                count(outcome.meter);
-            }
-        }
-
-        void endHold(Duration time) {
-            held.decrementAndGet();
-            hold.record(time);
-        }
-
-        private Timer timer(LockMeter meter, String... tags) {
-            return Timer.builder(meter.meterName())
-                    .description(meter.description())
-                    .tags(all(tags))
+        private Timer timer(String name, String description, String... tags) {
+            return Timer.builder(name)
+                    .description(description)
+                    .tags(group.and(tags))
                     .register(registry);
         }
 
-        private Counter counter(LockMeter meter, String... tags) {
-            return Counter.builder(meter.meterName())
-                    .description(meter.description())
-                    .tags(all(tags))
+        private Counter counter(String name, String description, String... tags) {
+            return Counter.builder(name)
+                    .description(description)
+                    .tags(group.and(tags))
                     .register(registry);
         }
 
-        private void gauge(LockMeter meter, AtomicInteger value) {
-            Gauge.builder(meter.meterName(), value, AtomicInteger::get)
-                    .description(meter.description())
-                    .tags(all())
+        private void gauge(String name, String description, AtomicInteger value) {
+            Gauge.builder(name, value, AtomicInteger::get)
+                    .description(description)
+                    .tags(group)
                     .register(registry);
-        }
-
-        private Tags all(String... more) {
-            return Tags.of("group", group).and(more);
         }
     }
 }

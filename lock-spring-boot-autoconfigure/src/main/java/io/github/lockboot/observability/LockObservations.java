@@ -4,18 +4,23 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-import io.github.lockboot.LockRuntime;
 import io.github.lockboot.LockUse;
-import io.github.lockboot.observability.LockObservation.Key;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Observes uses of locks, as children of the current observation of the requesting thread. While code runs under a lock, the
- * hold is the current observation of the thread, so what that code observes is a child of the hold.
+ * Observes uses of locks, as children of the current observation of the requesting thread: {@code lock.execution}, from the
+ * request to the release or the end of an unsuccessful wait, and as its children {@code lock.execution.wait}, from the request
+ * to its outcome, and {@code lock.execution.hold}, from the grant to the release. While code runs under a lock, the hold is the
+ * current observation of the thread, so what that code observes is a child of the hold.
+ *
+ * <p>The key values are of low cardinality, and none holds the name of a lock: {@code lock.group}, the group or {@code none};
+ * {@code lock.outcome}, of a wait {@code acquired}, {@code not_acquired}, {@code abandoned}, {@code followed} or
+ * {@code unavailable}, of a hold {@code released} or {@code lost}, of the execution the last of these; {@code lock.origin} of a
+ * wait, {@code local}, {@code asked} or {@code granted} if acquired, else {@code none}.
  */
-public final class LockObservations implements LockRuntime.Listener {
+public final class LockObservations implements LockOutcomeListener {
 
     private final ObservationRegistry registry;
     private final Map<LockUse, Steps> underWay = new ConcurrentHashMap<>();
@@ -28,7 +33,7 @@ public final class LockObservations implements LockRuntime.Listener {
     @Override
     public void requested(LockUse use) {
         if (!registry.isNoop()) {
-            underWay.put(use, new Steps(use));
+            underWay.put(use, new Steps(LockMetrics.groupOf(use)));
         }
     }
 
@@ -36,44 +41,22 @@ public final class LockObservations implements LockRuntime.Listener {
     public void acquired(LockUse use, Origin origin, Duration waited) {
         Steps steps = underWay.get(use);
         if (steps != null) {
-            steps.acquired(LockMetrics.text(origin));
+            steps.acquired(origin);
         }
     }
 
     @Override
-    public void notAcquired(LockUse use, Duration waited) {
-        end(use, "not_acquired");
-    }
-
-    @Override
-    public void abandoned(LockUse use, Duration waited) {
-        end(use, "abandoned");
-    }
-
-    @Override
-    public void followed(LockUse use, Duration waited) {
-        end(use, "followed");
-    }
-
-    @Override
-    public void unavailable(LockUse use, Duration waited) {
-        end(use, "unavailable");
+    public void ended(LockUse use, String outcome, Duration time) {
+        Steps steps = underWay.remove(use);
+        if (steps != null) {
+            steps.end(outcome);
+        }
     }
 
     @Override
     public @Nullable Runnable entering(LockUse use) {
         Observation hold = holdOf(use);
         return hold == null ? null : hold.openScope()::close;
-    }
-
-    @Override
-    public void released(LockUse use, Duration held, boolean known) {
-        end(use, "released");
-    }
-
-    @Override
-    public void lost(LockUse use, Duration held, String reason) {
-        end(use, "lost");
     }
 
     @Override
@@ -89,13 +72,6 @@ public final class LockObservations implements LockRuntime.Listener {
         return steps == null ? null : steps.hold();
     }
 
-    private void end(LockUse use, String outcome) {
-        Steps steps = underWay.remove(use);
-        if (steps != null) {
-            steps.end(outcome);
-        }
-    }
-
     /** The observations of one use. Its end may be reported while its beginning still is. */
     private final class Steps {
 
@@ -105,20 +81,26 @@ public final class LockObservations implements LockRuntime.Listener {
         private @Nullable Observation hold;
         private boolean ended;
 
-        Steps(LockUse use) {
-            group = LockMetrics.groupOf(use);
-            execution = create(LockObservation.EXECUTION).start();
-            wait = create(LockObservation.WAIT).parentObservation(execution).start();
+        Steps(String group) {
+            this.group = group;
+            execution = create("lock.execution", "lock").start();
+            wait = create("lock.execution.wait", "lock wait")
+                    .parentObservation(execution)
+                    .start();
         }
 
-        private Observation create(LockObservation kind) {
-            return kind.observation(registry).lowCardinalityKeyValue(Key.GROUP.asString(), group);
+        private Observation create(String name, String contextualName) {
+            return Observation.createNotStarted(name, registry)
+                    .contextualName(contextualName)
+                    .lowCardinalityKeyValue("lock.group", group);
         }
 
-        synchronized void acquired(String origin) {
+        synchronized void acquired(Origin origin) {
             if (!ended) {
-                stop(wait.lowCardinalityKeyValue(Key.ORIGIN.asString(), origin), "acquired");
-                hold = create(LockObservation.HOLD).parentObservation(execution).start();
+                stop(wait.lowCardinalityKeyValue("lock.origin", LockMetrics.text(origin)), "acquired");
+                hold = create("lock.execution.hold", "lock hold")
+                        .parentObservation(execution)
+                        .start();
             }
         }
 
@@ -128,12 +110,12 @@ public final class LockObservations implements LockRuntime.Listener {
 
         synchronized void end(String outcome) {
             ended = true;
-            stop(hold != null ? hold : wait.lowCardinalityKeyValue(Key.ORIGIN.asString(), "none"), outcome);
+            stop(hold != null ? hold : wait.lowCardinalityKeyValue("lock.origin", "none"), outcome);
             stop(execution, outcome);
         }
 
         private static void stop(Observation observation, String outcome) {
-            observation.lowCardinalityKeyValue(Key.OUTCOME.asString(), outcome).stop();
+            observation.lowCardinalityKeyValue("lock.outcome", outcome).stop();
         }
     }
 }

@@ -176,7 +176,17 @@ public final class RedisLockRegistry implements LockRuntime, AutoCloseable {
     /** What it is, on one line: the kind of Redis, its version once {@link #check} has asked for it, key prefix and defaults. */
     @Override
     public String toString() {
-        return new Summary(Connections.kindOf(connectionFactory), keyPrefix, options.defaults()).with(servers);
+        LockOptions defaults = options.defaults();
+        return (servers.isEmpty() ? "Redis" : LockNames.printable(servers))
+                + " (" + Connections.kindOf(connectionFactory) + "): key prefix '" + LockNames.printable(keyPrefix)
+                + "', ttl " + text(defaults.ttl())
+                + (Boolean.TRUE.equals(defaults.renew()) ? ", renewed" : ", not renewed")
+                + ", wait time " + text(defaults.waitTime());
+    }
+
+    private static String text(@Nullable Duration duration) {
+        long millis = duration == null ? 0 : duration.toMillis();
+        return millis % 1000 == 0 ? millis / 1000 + "s" : millis + "ms";
     }
 
     /** Settings of a registry. Every setter throws {@link IllegalArgumentException} for what no registry may have. */

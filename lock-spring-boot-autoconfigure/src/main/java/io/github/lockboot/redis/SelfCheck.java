@@ -38,7 +38,8 @@ final class SelfCheck {
     private final Supplier<? extends RedisConnectionFactory> factory;
     private final ScriptStore store;
     private final InstantSource clock;
-    private volatile String servers = "";
+    private final Set<String> products = new TreeSet<>();
+    private final List<Finding> findings = new ArrayList<>();
 
     SelfCheck(Supplier<? extends RedisConnectionFactory> factory, ScriptStore store, InstantSource clock) {
         this.factory = factory;
@@ -47,78 +48,69 @@ final class SelfCheck {
     }
 
     /** The products and versions found, several if the masters of a Cluster differ, or empty if none is known. */
-    String servers() {
-        return servers;
+    synchronized String servers() {
+        return String.join(" and ", products);
     }
 
-    List<Finding> run() {
-        Set<String> products = new TreeSet<>();
-        List<Finding> findings = new ArrayList<>();
+    synchronized List<Finding> run() {
+        products.clear();
+        findings.clear();
         try (RedisConnection connection = factory.get().getConnection()) {
-            serversOf(connection).forEach(server -> check(server, products, findings));
-            checkScripts(connection, findings);
+            if (connection instanceof RedisClusterConnection cluster) {
+                var commands = cluster.serverCommands();
+                for (RedisClusterNode node : cluster.clusterGetNodes()) {
+                    if (node.isMaster() && node.isConnected()) {
+                        String title = "Redis at " + node.asString();
+                        checkInfo(title, () -> commands.info(node));
+                        checkClock(title, () -> commands.time(node, TimeUnit.MILLISECONDS));
+                    }
+                }
+            } else {
+                var commands = connection.serverCommands();
+                checkInfo("Redis", commands::info);
+                checkClock("Redis", () -> commands.time(TimeUnit.MILLISECONDS));
+            }
+            checkScripts(connection);
         } catch (RuntimeException failure) {
-            String problem = "Redis could not be asked (" + reasonOf(failure) + ")";
-            String action = "check spring.data.redis.* and the network; until then locks are refused with"
-                    + " LockUnavailableException";
-            findings.add(new Finding(true, problem, action));
+            add(
+                    "Redis could not be asked (" + reasonOf(failure) + ")",
+                    "check spring.data.redis.* and the network; until then locks are refused with LockUnavailableException");
         }
-        servers = String.join(" and ", products);
-        return findings;
+        return List.copyOf(findings);
     }
 
-    private record Server(String title, Supplier<@Nullable Properties> info, Supplier<@Nullable Long> time) {}
-
-    private static List<Server> serversOf(RedisConnection connection) {
-        if (!(connection instanceof RedisClusterConnection cluster)) {
-            var commands = connection.serverCommands();
-            return List.of(new Server("Redis", commands::info, () -> commands.time(TimeUnit.MILLISECONDS)));
-        }
-        var commands = cluster.serverCommands();
-        List<Server> masters = new ArrayList<>();
-        for (RedisClusterNode node : cluster.clusterGetNodes()) {
-            if (node.isMaster() && node.isConnected()) {
-                masters.add(new Server(
-                        "Redis at " + node.asString(),
-                        () -> commands.info(node),
-                        () -> commands.time(node, TimeUnit.MILLISECONDS)));
-            }
-        }
-        return masters;
+    private void add(String problem, String action) {
+        findings.add(new Finding(true, problem, action));
     }
 
-    private void check(Server server, Set<String> products, List<Finding> findings) {
+    private void checkInfo(String title, Supplier<@Nullable Properties> ask) {
+        Properties info;
         try {
-            Properties info = server.info.get();
-            if (info != null) {
-                products.add(productOf(info));
-                checkInfo(server.title, info, findings);
-            }
+            info = ask.get();
         } catch (RuntimeException failure) {
             String problem = " could not tell its version and maxmemory-policy (" + reasonOf(failure) + ")";
-            findings.add(new Finding(false, server.title + problem, "allow INFO, or check them yourself"));
+            findings.add(new Finding(false, title + problem, "allow INFO, or check them yourself"));
+            return;
         }
-        checkClock(server, findings);
-    }
-
-    private static String productOf(Properties info) {
+        if (info == null) {
+            return;
+        }
+        // Valkey reports the compatible version of Redis besides its own.
+        String version = info.getProperty("redis_version", "");
         String valkey = info.getProperty("valkey_version");
-        return valkey != null ? "Valkey " + valkey : "Redis " + info.getProperty("redis_version", "");
-    }
-
-    private static void checkInfo(String title, Properties info, List<Finding> findings) {
-        String version = info.getProperty("redis_version", ""); // Valkey reports the compatible version of Redis here
+        products.add(valkey != null ? "Valkey " + valkey : "Redis " + version);
         if (isTooOld(version)) {
-            String problem = " is version " + version + ", which locks were never tested with";
-            findings.add(new Finding(true, title + problem, "use Redis " + OLDEST + " or newer"));
+            add(
+                    title + " is version " + version + ", which locks were never tested with",
+                    "use Redis " + OLDEST + " or newer");
         }
         // Every key of a lock has a time to live, so volatile-* evicts it as well.
         String policy = info.getProperty("maxmemory_policy", "");
         if (policy.startsWith("allkeys-") || policy.startsWith("volatile-")) {
-            String problem =
-                    " has maxmemory-policy " + policy + ", which evicts locks that are held once maxmemory is reached";
-            String action = "set maxmemory-policy noeviction, or keep locks on a Redis that is no cache";
-            findings.add(new Finding(true, title + problem, action));
+            add(
+                    title + " has maxmemory-policy " + policy
+                            + ", which evicts locks that are held once maxmemory is reached",
+                    "set maxmemory-policy noeviction, or keep locks on a Redis that is no cache");
         }
     }
 
@@ -130,33 +122,32 @@ final class SelfCheck {
         }
     }
 
-    private void checkClock(Server server, List<Finding> findings) {
+    private void checkClock(String title, Supplier<@Nullable Long> ask) {
         Long there;
         long before = clock.millis();
         try {
-            there = server.time.get();
+            there = ask.get();
         } catch (RuntimeException failure) {
             return; // The scripts need TIME, too, and report it.
         }
         long after = clock.millis();
         long ahead = there == null ? 0 : there > after ? there - after : Math.min(0, there - before);
         if (Math.abs(ahead) > CLOCK_TOLERANCE_MILLIS) {
-            String problem = " has a clock " + Math.abs(ahead) / 1_000 + " s " + (ahead > 0 ? "ahead of" : "behind")
-                    + " the one here, so one of them is wrong";
-            String action = "synchronize the clocks of all Redis servers: fencing tokens grow over a failover only if"
-                    + " they agree";
-            findings.add(new Finding(true, server.title + problem, action));
+            add(
+                    title + " has a clock " + Math.abs(ahead) / 1_000 + " s " + (ahead > 0 ? "ahead of" : "behind")
+                            + " the one here, so one of them is wrong",
+                    "synchronize the clocks of all Redis servers: fencing tokens grow over a failover only if they agree");
         }
     }
 
-    private void checkScripts(RedisConnection connection, List<Finding> findings) {
+    private void checkScripts(RedisConnection connection) {
         try {
             runScripts(connection, AcquisitionIds.random().session());
         } catch (RuntimeException failure) {
-            String problem = "Redis does not run the scripts of locks (" + reasonOf(failure) + ")";
-            String action = "use a master that accepts writes, and a user with these rights: ~" + store.keyOf("*")
-                    + " &" + store.keyOf("*") + " " + COMMANDS;
-            findings.add(new Finding(true, problem, action));
+            add(
+                    "Redis does not run the scripts of locks (" + reasonOf(failure) + ")",
+                    "use a master that accepts writes, and a user with these rights: ~" + store.keyOf("*") + " &"
+                            + store.keyOf("*") + " " + COMMANDS);
         }
     }
 
@@ -165,10 +156,11 @@ final class SelfCheck {
         String name = "self-check:" + session;
         String one = session + "-1";
         String other = session + "-2";
-        byte[] key = bytes(store.keyOf(name));
+        byte[] key = store.keyOf(name).getBytes(StandardCharsets.UTF_8);
+        byte[] script = "return 1".getBytes(StandardCharsets.UTF_8);
         try {
             // A script that Redis has already cached would not need EVAL.
-            connection.scriptingCommands().eval(bytes("return 1"), ReturnType.INTEGER, 1, key);
+            connection.scriptingCommands().eval(script, ReturnType.INTEGER, 1, key);
             Reply taken = store.acquire(name, one, TTL_MILLIS, true).join();
             long token = taken instanceof Reply.Owner owner ? owner.fence() : 0;
             store.acquire(name, other, TTL_MILLIS, true).join();
@@ -188,9 +180,5 @@ final class SelfCheck {
         Throwable cause = NestedExceptionUtils.getMostSpecificCause(failure);
         String message = cause.getMessage();
         return message != null ? message : cause.getClass().getSimpleName();
-    }
-
-    private static byte[] bytes(String text) {
-        return text.getBytes(StandardCharsets.UTF_8);
     }
 }

@@ -38,11 +38,10 @@ class LockAutoConfigurationTests {
     }
 
     @Test
-    void bootFindsItsFailureAnalyzers() {
+    void bootFindsItsFailureAnalyzer() {
         assertThat(SpringFactoriesLoader.forDefaultResourceLocation()
                         .load(FailureAnalyzer.class, FailureHandler.logging(LogFactory.getLog(getClass()))))
-                .hasAtLeastOneElementOfType(InvalidLockDefinitionFailureAnalyzer.class)
-                .hasAtLeastOneElementOfType(LockStartupFailureAnalyzer.class);
+                .hasAtLeastOneElementOfType(LockFailureAnalyzer.class);
     }
 
     @Test
@@ -67,7 +66,7 @@ class LockAutoConfigurationTests {
         runner.withBean("one", LockRegistry.class, RecordingLockRegistry::new)
                 .withBean("other", LockRegistry.class, RecordingLockRegistry::new)
                 .run(context -> {
-                    FailureAnalysis analysis = new LockStartupFailureAnalyzer().analyze(context.getStartupFailure());
+                    FailureAnalysis analysis = new LockFailureAnalyzer().analyze(context.getStartupFailure());
                     assertThat(analysis.getDescription())
                             .isEqualTo(
                                     "Distributed locks found several LockRegistry beans and none of them is primary.");
@@ -97,7 +96,7 @@ class LockAutoConfigurationTests {
     @Test
     void withoutRedisTheActionIsNamed() {
         runner.run(context -> {
-            FailureAnalysis analysis = new LockStartupFailureAnalyzer().analyze(context.getStartupFailure());
+            FailureAnalysis analysis = new LockFailureAnalyzer().analyze(context.getStartupFailure());
             assertThat(analysis.getDescription())
                     .isEqualTo("Distributed locks need a RedisConnectionFactory bean and there is none.");
             assertThat(analysis.getAction())

@@ -47,10 +47,8 @@ class LockObservabilityAutoConfigurationTests {
 
     private final ApplicationContextRunner runner = new ApplicationContextRunner()
             .withPropertyValues("lock.type=memory")
-            .withConfiguration(AutoConfigurations.of(
-                    LockAutoConfiguration.class,
-                    LockMetricsAutoConfiguration.class,
-                    LockObservationAutoConfiguration.class));
+            .withConfiguration(
+                    AutoConfigurations.of(LockAutoConfiguration.class, LockObservabilityAutoConfiguration.class));
 
     @Test
     void withAMeterRegistryLocksAreCounted() {

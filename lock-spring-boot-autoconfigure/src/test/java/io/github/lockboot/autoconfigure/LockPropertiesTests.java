@@ -42,7 +42,7 @@ class LockPropertiesTests {
             assertThat(properties.maxWaiters()).isEqualTo(100);
             assertThat(properties.retry().interval()).isEqualTo(Duration.ofSeconds(2));
             assertThat(properties.retry().minInterval()).isEqualTo(Duration.ofMillis(20));
-            assertThat(properties.commandTimeout()).isEqualTo(Duration.ofSeconds(2));
+            assertThat(properties.redis().commandTimeout()).isEqualTo(Duration.ofSeconds(2));
             assertThat(properties.aop().order()).isEqualTo(Integer.MIN_VALUE + 100);
             assertThat(properties.options())
                     .isEqualTo(LockOptions.defaults()
@@ -71,7 +71,7 @@ class LockPropertiesTests {
     void defaultsGiveWayToAShortTtlAndInterval() {
         bound(
                 properties -> {
-                    assertThat(properties.commandTimeout()).isEqualTo(Duration.ofMillis(500));
+                    assertThat(properties.redis().commandTimeout()).isEqualTo(Duration.ofMillis(500));
                     assertThat(properties.retry().minInterval()).isEqualTo(Duration.ofMillis(10));
                 },
                 "lock.ttl=1s",

@@ -117,7 +117,7 @@ class LockStartupCheckTests {
         runner.withPropertyValues("lock.startup-check=fail")
                 .withBean(Brief.class)
                 .run(context -> {
-                    FailureAnalysis analysis = new LockStartupFailureAnalyzer().analyze(context.getStartupFailure());
+                    FailureAnalysis analysis = new LockFailureAnalyzer().analyze(context.getStartupFailure());
                     assertThat(analysis.getDescription())
                             .isEqualTo("Locks are not reliable here (lock.startup-check=fail):\n\n"
                                     + "  - The ttl of brief (1000ms) is not more than lock.redis.command-timeout (2000ms),"

@@ -505,7 +505,7 @@ class WrongAnnotationTests {
                             .isInstanceOfSatisfying(
                                     InvalidLockDefinitionException.class,
                                     invalid -> assertThat(invalid.getFindings()).hasSize(4));
-                    FailureAnalysis analysis = new InvalidLockDefinitionFailureAnalyzer().analyze(failure);
+                    FailureAnalysis analysis = new LockFailureAnalyzer().analyze(failure);
                     assertThat(analysis.getDescription())
                             .startsWith("Methods annotated with @DistributedLock cannot be locked as written:")
                             .contains("  - " + OneMistake.class.getName() + ".run(): has neither key nor name");

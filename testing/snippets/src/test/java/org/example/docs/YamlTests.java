@@ -10,7 +10,6 @@ import java.util.stream.Stream;
 
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.autoconfigure.LockAutoConfiguration;
-import io.github.lockboot.autoconfigure.LockProperties;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -49,10 +48,12 @@ class YamlTests {
                 .withInitializer(new ConfigDataApplicationContextInitializer())
                 .run(context -> {
                     assertThat(context).hasNotFailed().hasSingleBean(LockRegistry.class);
+                    Class<?> properties = context.getBean("lock-io.github.lockboot.autoconfigure.LockProperties")
+                            .getClass();
                     Binder.get(context.getEnvironment())
                             .bindOrCreate(
                                     "lock",
-                                    Bindable.of(LockProperties.class),
+                                    Bindable.of(properties),
                                     new NoUnboundElementsBindHandler(
                                             BindHandler.DEFAULT,
                                             source -> source.getUnderlyingSource()

@@ -2,15 +2,19 @@ package io.github.lockboot.autoconfigure.actuate;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
 
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockUse;
-import io.github.lockboot.autoconfigure.LockProperties;
 import io.github.lockboot.internal.LockNames;
+import io.github.lockboot.observability.LockOutcomeListener;
 import io.github.lockboot.redis.RedisLockRegistry;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
@@ -21,22 +25,42 @@ import org.springframework.boot.actuate.endpoint.annotation.Selector.Match;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 
 /**
- * Shows the locks that this instance holds or waits for, and the state of a single lock in Redis. It reads the key of the
- * requested lock only.
+ * Shows the locks that this instance holds or waits for, and the state of a single lock in Redis. It listens to the registries:
+ * uses that began before it was added are unknown. In Redis it reads the key of the requested lock only.
  */
 @Endpoint(id = "locks")
-class LocksEndpoint {
+class LocksEndpoint implements LockOutcomeListener {
 
-    private final LocksInUse inUse;
+    private final Map<LockUse, Step> uses = new ConcurrentHashMap<>();
     private final LockRegistry registry;
     private final boolean namesShown;
     private final boolean forceRelease;
+    private final InstantSource clock;
 
-    LocksEndpoint(LocksInUse inUse, LockRegistry registry, LockProperties properties) {
-        this.inUse = inUse;
+    LocksEndpoint(LockRegistry registry, boolean namesShown, boolean forceRelease, InstantSource clock) {
         this.registry = registry;
-        this.namesShown = properties.logKeys();
-        this.forceRelease = properties.endpoint().forceRelease();
+        this.namesShown = namesShown;
+        this.forceRelease = forceRelease;
+        this.clock = clock;
+    }
+
+    /** A use that waits or holds since a point in time. */
+    private record Step(LockUse use, boolean held, Instant since) {}
+
+    @Override
+    public void requested(LockUse use) {
+        uses.put(use, new Step(use, false, clock.instant()));
+    }
+
+    @Override
+    public void acquired(LockUse use, Origin origin, Duration waited) {
+        // Its end may have been reported first.
+        uses.computeIfPresent(use, (same, waiting) -> new Step(use, true, clock.instant()));
+    }
+
+    @Override
+    public void ended(LockUse use, String outcome, Duration time) {
+        uses.remove(use);
     }
 
     /** The locks held and the locks waited for, each in order of age. */
@@ -59,12 +83,7 @@ class LocksEndpoint {
             Duration remainingLease,
             long queue) {}
 
-    /**
-     * @param group null if the lock has none
-     * @param name a digest of the lock's name, or the name itself
-     * @param thread null for a lease
-     * @param position place among the waiters of this instance, from 1
-     */
+    /** @param position place among the waiters of this instance, from 1 */
     record Waiting(
             @Nullable String group, String name, @Nullable String thread, Instant since, long position) {}
 
@@ -73,30 +92,29 @@ class LocksEndpoint {
 
     @ReadOperation
     Locks locks() {
-        List<LocksInUse.Step> steps = inUse.steps();
+        Map<Boolean, List<Step>> steps = uses.values().stream()
+                .sorted(Comparator.comparing(Step::since))
+                .collect(Collectors.partitioningBy(Step::held));
         Map<String, Long> queues = new HashMap<>();
         List<Waiting> waiting = new ArrayList<>();
-        for (LocksInUse.Step step : steps) {
-            if (!step.held()) {
-                LockUse use = step.use();
-                long position = queues.merge(use.name(), 1L, Long::sum);
-                waiting.add(new Waiting(use.group(), shown(use.name()), threadOf(use), step.since(), position));
-            }
+        for (Step step : steps.getOrDefault(false, List.of())) {
+            LockUse use = step.use;
+            long position = queues.merge(use.name(), 1L, Long::sum);
+            waiting.add(new Waiting(use.group(), shown(use.name()), threadOf(use), step.since, position));
         }
-        List<Held> held = steps.stream()
-                .filter(LocksInUse.Step::held)
-                .map(step -> held(step, queues.getOrDefault(step.use().name(), 0L)))
+        List<Held> held = steps.getOrDefault(true, List.of()).stream()
+                .map(step -> held(step, queues.getOrDefault(step.use.name(), 0L)))
                 .toList();
         return new Locks(held, waiting);
     }
 
-    private Held held(LocksInUse.Step step, long queue) {
-        LockUse use = step.use();
+    private Held held(Step step, long queue) {
+        LockUse use = step.use;
         return new Held(
                 use.group(),
                 shown(use.name()),
                 threadOf(use),
-                step.since(),
+                step.since,
                 use.ownerId(),
                 use.fencingToken(),
                 use.remainingLease(),

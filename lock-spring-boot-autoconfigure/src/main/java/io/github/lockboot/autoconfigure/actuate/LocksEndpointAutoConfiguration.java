@@ -4,7 +4,7 @@ import java.time.InstantSource;
 
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.autoconfigure.LockAutoConfiguration;
-import io.github.lockboot.autoconfigure.LockProperties;
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -22,12 +22,10 @@ import org.springframework.context.annotation.Bean;
 public final class LocksEndpointAutoConfiguration {
 
     @Bean
-    LocksInUse distributedLocksInUse() {
-        return new LocksInUse(InstantSource.system());
-    }
-
-    @Bean
-    LocksEndpoint distributedLocksEndpoint(LocksInUse inUse, LockRegistry registry, LockProperties properties) {
-        return new LocksEndpoint(inUse, registry, properties);
+    LocksEndpoint distributedLocksEndpoint(
+            LockRegistry registry,
+            @Value("${lock.log-keys:false}") boolean namesShown,
+            @Value("${lock.endpoint.force-release:false}") boolean forceRelease) {
+        return new LocksEndpoint(registry, namesShown, forceRelease, InstantSource.system());
     }
 }

@@ -6,6 +6,7 @@ import java.util.concurrent.CompletableFuture;
 
 import io.github.lockboot.Actor;
 import io.github.lockboot.Lease;
+import io.github.lockboot.LockListener;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.autoconfigure.LockAutoConfiguration;
@@ -49,7 +50,7 @@ class LocksEndpointTests {
     void unlessExposedThereIsNoEndpointAndNobodyListensToTheLocks() {
         runner.withPropertyValues("management.endpoints.web.exposure.include=health")
                 .run(context ->
-                        assertThat(context).doesNotHaveBean(LocksEndpoint.class).doesNotHaveBean(LocksInUse.class));
+                        assertThat(context).doesNotHaveBean(LocksEndpoint.class).doesNotHaveBean(LockListener.class));
     }
 
     @Test

@@ -1,0 +1,181 @@
+package io.github.lockboot.autoconfigure;
+
+import java.time.Duration;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+
+import io.github.lockboot.LockOptions;
+import io.github.lockboot.autoconfigure.LockProperties.StartupCheck;
+import io.github.lockboot.internal.Threads;
+import io.github.lockboot.redis.Finding;
+import io.github.lockboot.redis.RedisLockRegistry;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.context.event.ApplicationContextEvent;
+import org.springframework.context.event.ContextClosedEvent;
+import org.springframework.context.event.ContextRefreshedEvent;
+
+/**
+ * Checks once per startup whether Redis is suitable for locks, and ends locks with the application. It covers registries defined
+ * by the application as well.
+ *
+ * <p>In WARN mode the check runs on its own thread one second after startup; in FAIL mode before the web server accepts
+ * requests.
+ *
+ * <p>As soon as the context begins to close, all waits end, because waiting requests would delay the shutdown of the web server.
+ * After the web server and executors have stopped, and before connection factories do, the locks still held have the grace
+ * period to be released. A context that is stopped without being closed keeps its locks.
+ */
+class LockLifecycle implements ApplicationListener<ApplicationContextEvent>, SmartLifecycle {
+
+    /** Starts after connection factories (0) and before the web server and executors, and stops in reverse order. */
+    private static final int PHASE = 1_024;
+
+    private static final Log log = LogFactory.getLog(LockLifecycle.class);
+
+    private final ConfigurableApplicationContext context;
+    private final LockProperties properties;
+    private final Supplier<List<LockOptions>> used;
+    private volatile boolean running;
+    private volatile boolean closing;
+
+    /** @param used the options of annotated methods */
+    LockLifecycle(ConfigurableApplicationContext context, LockProperties properties, Supplier<List<LockOptions>> used) {
+        this.context = context;
+        this.properties = properties;
+        this.used = used;
+    }
+
+    /** A context publishes its events to its parents, too. */
+    @Override
+    public void onApplicationEvent(ApplicationContextEvent event) {
+        if (event.getApplicationContext() != context) {
+            return;
+        }
+        if (event instanceof ContextClosedEvent) {
+            closing = true;
+            registriesToClose().forEach(RedisLockRegistry::stopGranting);
+        } else if (event instanceof ContextRefreshedEvent) {
+            switch (properties.startupCheck()) {
+                case WARN -> {
+                    ThreadFactory threads = Threads.daemons("lock-startup-check");
+                    CompletableFuture.delayedExecutor(
+                                    1,
+                                    TimeUnit.SECONDS,
+                                    check -> threads.newThread(check).start())
+                            .execute(this::warn);
+                }
+                case OFF -> report(List.of());
+                case FAIL -> {} // start() has checked
+            }
+        }
+    }
+
+    @Override
+    public void start() {
+        running = true;
+        if (properties.startupCheck() == StartupCheck.FAIL) {
+            Set<Finding> findings = findings();
+            List<Finding> certain = findings.stream().filter(Finding::certain).toList();
+            certain.forEach(findings::remove);
+            report(findings);
+            if (!certain.isEmpty()) {
+                throw new LockStartupException(certain);
+            }
+        }
+    }
+
+    private void warn() {
+        try {
+            Set<Finding> findings = closing ? Set.of() : findings();
+            if (!closing) {
+                report(findings);
+            }
+        } catch (RuntimeException failure) {
+            if (!closing) {
+                log.warn("The startup check of locks failed", failure);
+            }
+        }
+    }
+
+    /** Logs one line for each registry, with the version of Redis if the check has asked for it. */
+    private void report(Iterable<Finding> findings) {
+        registriesToCheck().forEach(registry -> log.info("Distributed locks on " + registry));
+        findings.forEach(log::warn);
+    }
+
+    private Set<Finding> findings() {
+        Set<Finding> findings = new LinkedHashSet<>();
+        Duration timeout = properties.redis().commandTimeout();
+        // The property lock.ttl itself is validated when it is bound.
+        for (LockOptions options : used.get()) {
+            Duration ttl = options.ttl();
+            String group = options.group();
+            if (ttl != null && group != null && ttl.compareTo(timeout) <= 0) {
+                String problem = "The ttl of " + group + " (" + PropertyCheck.text(ttl)
+                        + ") is not more than lock.redis.command-timeout (" + PropertyCheck.text(timeout)
+                        + "), so one slow command outlasts a lease";
+                String action = "raise " + LockProperties.propertyOf(group)
+                        + ".ttl or the annotation's, or lower lock.redis.command-timeout";
+                findings.add(new Finding(true, problem, action));
+            }
+        }
+        registriesToCheck().forEach(registry -> findings.addAll(registry.check()));
+        return findings;
+    }
+
+    @Override
+    public void stop() {
+        running = false;
+    }
+
+    @Override
+    public void stop(Runnable callback) {
+        stop();
+        Stream<RedisLockRegistry> held = closing ? registriesToClose() : Stream.empty();
+        CompletableFuture.allOf(held.map(registry -> registry.drain(properties.shutdownGracePeriod()))
+                        .toArray(CompletableFuture<?>[]::new))
+                .whenComplete((none, failure) -> callback.run());
+    }
+
+    @Override
+    public boolean isRunning() {
+        return running;
+    }
+
+    @Override
+    public int getPhase() {
+        return PHASE;
+    }
+
+    /** Without a check a lazy registry stays as it is. */
+    private Stream<RedisLockRegistry> registriesToCheck() {
+        ConfigurableListableBeanFactory beans = context.getBeanFactory();
+        return registries(name -> properties.startupCheck() != StartupCheck.OFF || beans.containsSingleton(name));
+    }
+
+    /** The registries that exist, except those that the context must not close. */
+    private Stream<RedisLockRegistry> registriesToClose() {
+        ConfigurableListableBeanFactory beans = context.getBeanFactory();
+        return registries(name -> beans.containsSingleton(name)
+                && beans.containsBeanDefinition(name)
+                && !"".equals(beans.getBeanDefinition(name).getDestroyMethodName()));
+    }
+
+    private Stream<RedisLockRegistry> registries(Predicate<String> which) {
+        return Stream.of(context.getBeanNamesForType(RedisLockRegistry.class, false, false))
+                .filter(which)
+                .map(name -> context.getBean(name, RedisLockRegistry.class));
+    }
+}
