@@ -1,6 +1,5 @@
 package io.github.lockboot.aop;
 
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.function.Supplier;
@@ -11,9 +10,9 @@ import io.github.lockboot.LockRuntime;
 import io.github.lockboot.LockSet;
 import io.github.lockboot.LockTemplate;
 import io.github.lockboot.NamedLock;
-import io.github.lockboot.aop.key.KeyContext;
 import io.github.lockboot.aop.key.KeyExpression;
 import org.jspecify.annotations.Nullable;
+import org.springframework.expression.EvaluationContext;
 
 /**
  * What one annotation of a method asks for, parsed once.
@@ -38,73 +37,37 @@ record LockDefinition(
         String registry,
         Supplier<LockTemplate> template) {
 
-    /**
-     * Adds the locks that this call needs.
-     *
-     * @throws IllegalArgumentException if its arguments give no name
-     */
-    void collect(Supplier<KeyContext> call, List<Needed> needed) {
-        if (condition != null && !condition.isMet(call.get())) {
-            return;
+    /** @throws IllegalArgumentException if the arguments of the call give no name */
+    List<Needed> neededIn(EvaluationContext call) {
+        if (condition != null && !condition.isMet(call)) {
+            return List.of();
         }
         if (perElement) {
-            for (String element : key.get(0).evaluateElements(call.get())) {
-                needed.add(new Needed(LockRegistry.nameOf(name, element), this));
-            }
-        } else {
-            needed.add(new Needed(lockName(call), this));
+            return key.get(0).evaluateElements(call).stream()
+                    .map(element -> new Needed(LockRegistry.nameOf(name, element), this))
+                    .toList();
         }
-    }
-
-    private String lockName(Supplier<KeyContext> call) {
-        if (key.isEmpty()) {
-            return name;
-        }
-        KeyContext context = call.get();
-        return LockRegistry.nameOf(
-                name, key.stream().map(each -> each.evaluate(context)).toArray(String[]::new));
-    }
-
-    private LockSet.Wanted lock(String lockName, boolean leased) {
-        LockTemplate source = template.get();
-        LockOptions timed = options.waitTime() != null ? options : options.withWaitTime(source.waitTime());
-        LockRegistry locks = source.registry();
-        NamedLock lock = locks.get(lockName, timed);
-        boolean ofCall = leased || keep != null;
-        return new LockSet.Wanted(lock, ofCall ? wait -> LockRuntime.acquireAsync(locks, lock, wait) : null, keep);
+        String[] parts = key.stream().map(part -> part.evaluate(call)).toArray(String[]::new);
+        return List.of(new Needed(LockRegistry.nameOf(name, parts), this));
     }
 
     /** A lock that a call needs. */
     record Needed(String name, LockDefinition definition) {
 
-        /** The same for all methods of the fleet. If two are equal, the one that is kept beyond the call comes first. */
-        private static final Comparator<Needed> GLOBAL_ORDER = Comparator.comparing(Needed::name)
-                .thenComparing(needed -> needed.definition.registry)
-                .thenComparing(needed -> needed.definition.keep == null);
+        /** The same for all methods of the fleet. */
+        static final Comparator<Needed> GLOBAL_ORDER =
+                Comparator.comparing(Needed::name).thenComparing(needed -> needed.definition.registry);
 
-        /** In the order in which they must be taken, each once. */
-        static List<Needed> inOrder(List<Needed> needed) {
-            if (needed.size() < 2) {
-                return needed;
-            }
-            List<Needed> ordered = new ArrayList<>(needed.size());
-            needed.stream().sorted(GLOBAL_ORDER).forEach(next -> {
-                if (ordered.isEmpty() || !next.isSameAs(ordered.get(ordered.size() - 1))) {
-                    ordered.add(next);
-                }
-            });
-            return ordered;
-        }
-
-        private boolean isSameAs(Needed other) {
-            return name.equals(other.name) && definition.registry.equals(other.definition.registry);
-        }
-
-        /** @param leased whether the holds belong to the call; that of a lock which is kept does in any case */
-        static List<LockSet.Wanted> locks(List<Needed> needed, boolean leased) {
-            return needed.stream()
-                    .map(each -> each.definition.lock(each.name, leased))
-                    .toList();
+        /** @param leased whether the hold belongs to the call; that of a lock which is kept does in any case */
+        LockSet.Wanted wanted(boolean leased) {
+            LockOptions options = definition.options;
+            LockTemplate template = definition.template.get();
+            LockRegistry locks = template.registry();
+            NamedLock lock =
+                    locks.get(name, options.waitTime() != null ? options : options.withWaitTime(template.waitTime()));
+            boolean ofCall = leased || definition.keep != null;
+            return new LockSet.Wanted(
+                    lock, ofCall ? wait -> LockRuntime.acquireAsync(locks, lock, wait) : null, definition.keep);
         }
     }
 }

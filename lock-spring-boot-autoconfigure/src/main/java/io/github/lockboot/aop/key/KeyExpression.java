@@ -1,15 +1,19 @@
 package io.github.lockboot.aop.key;
 
 import java.math.BigDecimal;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.UUID;
+import java.util.function.BiConsumer;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import io.github.lockboot.internal.LockNames;
 import org.jspecify.annotations.Nullable;
+import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.EvaluationException;
+import org.springframework.expression.ParseException;
 import org.springframework.expression.spel.SpelCompilerMode;
 import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.SpelParserConfiguration;
@@ -18,7 +22,8 @@ import org.springframework.expression.spel.ast.OpPlus;
 import org.springframework.expression.spel.ast.SpelNodeImpl;
 import org.springframework.expression.spel.ast.Ternary;
 import org.springframework.expression.spel.standard.SpelExpression;
-import org.springframework.util.CollectionUtils;
+import org.springframework.expression.spel.standard.SpelExpressionParser;
+import org.springframework.util.ObjectUtils;
 
 /**
  * A key expression or a condition, parsed. A {@code +} that is part of a key is not left to SpEL, which adds numbers and writes null
@@ -28,150 +33,190 @@ import org.springframework.util.CollectionUtils;
  */
 public final class KeyExpression {
 
-    static final SpelParserConfiguration INTERPRETED = new SpelParserConfiguration(SpelCompilerMode.OFF, null);
+    private static final SpelParserConfiguration INTERPRETED = new SpelParserConfiguration(SpelCompilerMode.OFF, null);
 
     private final KeyVariables variables;
-    private final String attribute;
-    private final String text;
-    private final SpelNode root;
+    private final String quoted;
+    private final Part whole;
 
-    KeyExpression(KeyVariables variables, String attribute, String text, SpelNode root) {
-        this.variables = variables;
-        this.attribute = attribute;
-        this.text = text;
-        this.root = root;
+    /** The expression or a part of it. */
+    private interface Part {
+
+        @Nullable
+        Object valueIn(EvaluationContext call);
     }
+
+    private KeyExpression(
+            KeyVariables variables, String quoted, SpelNode root, boolean key, BiConsumer<String, String> findings) {
+        this.variables = variables;
+        this.quoted = quoted;
+        this.whole = key ? part(root, findings) : plain(root)::getValue;
+    }
+
+    // --- parsing ----------------------------------------------------------------------------------------------
+
+    /**
+     * {@return the parsed expression, of use only if nothing was found; null if it cannot be parsed}
+     *
+     * @param variables of the method
+     * @param attribute of the annotation, {@code key} or {@code condition}
+     * @param text of the attribute
+     * @param findings what is wrong before there are arguments, and what to do about it
+     */
+    public static @Nullable KeyExpression parse(
+            KeyVariables variables, String attribute, String text, BiConsumer<String, String> findings) {
+        boolean key = attribute.equals("key");
+        String example = "expression such as \"" + (key ? "#id" : "#amount > 100") + "\"";
+        String quoted = attribute + " expression \"" + text + "\" ";
+        BiConsumer<String, String> find = (problem, action) -> findings.accept(quoted + problem, action);
+        if (text.isBlank()) {
+            find.accept("is empty", "write an " + example);
+            return null;
+        }
+        SpelNode root;
+        try {
+            root = new SpelExpressionParser(INTERPRETED).parseRaw(text).getAST();
+        } catch (ParseException failure) {
+            find.accept("cannot be parsed (" + failure.getSimpleMessage() + ")", "write a SpEL " + example);
+            return null;
+        }
+        new KeyReferences(variables, find).check(root);
+        Class<?> type = variables.typeOf(root);
+        if (!key && type != Boolean.class && type != Object.class) {
+            find.accept(
+                    "gives a " + type.getSimpleName() + " and neither true nor false", "compare, as in #amount > 100");
+        }
+        return new KeyExpression(variables, quoted, root, key, find);
+    }
+
+    /** A + may stand between the parts of a key only. */
+    private Part part(SpelNode node, BiConsumer<String, String> findings) {
+        if (!hasPlus(node)) {
+            return plain(node)::getValue;
+        }
+        SpelNode first = node.getChild(0);
+        if (isPlus(node)) {
+            return sum(node, first, node.getChild(1), findings);
+        }
+        if (node instanceof Ternary) {
+            SpelExpression condition = plain(first);
+            Part met = part(node.getChild(1), findings);
+            Part unmet = part(node.getChild(2), findings);
+            return call -> (Boolean.TRUE.equals(condition.getValue(call, Boolean.class)) ? met : unmet).valueIn(call);
+        }
+        if (node instanceof Elvis) {
+            Part preferred = part(first, findings);
+            Part otherwise = part(node.getChild(1), findings);
+            return call -> {
+                Object value = preferred.valueIn(call);
+                return value == null || "".equals(value) ? otherwise.valueIn(call) : value;
+            };
+        }
+        findings.accept(
+                "has a + inside " + node.toStringAST() + ", where it may add numbers or take in a null unseen",
+                "write + only between the parts of a key");
+        return plain(node)::getValue;
+    }
+
+    private Part sum(SpelNode plus, SpelNode first, SpelNode second, BiConsumer<String, String> findings) {
+        String problem = "adds two numbers, so that different arguments share a lock";
+        String action = operands(plus)
+                .map(operand -> "\"" + operand.toStringAST() + "\"")
+                .collect(Collectors.joining(", ", "use key = {", "} instead"));
+        if (Number.class.isAssignableFrom(variables.typeOf(first))
+                && Number.class.isAssignableFrom(variables.typeOf(second))) {
+            findings.accept(problem, action);
+        }
+        Part left = part(first, findings);
+        Part right = part(second, findings);
+        String subject = "has the operand %s, which gives ";
+        String ofLeft = subject.formatted(first.toStringAST());
+        String ofRight = subject.formatted(second.toStringAST());
+        return call -> {
+            Object one = left.valueIn(call);
+            Object other = right.valueIn(call);
+            if (one instanceof Number && other instanceof Number) {
+                throw refusal(problem, action);
+            }
+            return textOf(one, ofLeft) + textOf(other, ofRight);
+        };
+    }
+
+    static SpelExpression plain(SpelNode node) {
+        return new SpelExpression("", (SpelNodeImpl) node, INTERPRETED);
+    }
+
+    private static boolean isPlus(SpelNode node) {
+        return node instanceof OpPlus && node.getChildCount() == 2;
+    }
+
+    private static boolean hasPlus(SpelNode node) {
+        return isPlus(node) || children(node).anyMatch(KeyExpression::hasPlus);
+    }
+
+    private static Stream<SpelNode> children(SpelNode node) {
+        return IntStream.range(0, node.getChildCount()).mapToObj(node::getChild);
+    }
+
+    private static Stream<SpelNode> operands(SpelNode node) {
+        return isPlus(node) ? children(node).flatMap(KeyExpression::operands) : Stream.of(node);
+    }
+
+    // --- evaluation -------------------------------------------------------------------------------------------
 
     /**
      * {@return the text of a key, which is not empty}
      *
-     * @param context of the call
-     * @throws IllegalArgumentException if its arguments give null, or what has no text of its own
+     * @param call whose arguments are used
+     * @throws IllegalArgumentException if they give null, or what has no text of its own
      */
-    public String evaluate(KeyContext context) {
-        return nonEmpty(textOf(valueOf(context), "gives "));
+    public String evaluate(EvaluationContext call) {
+        return nonEmpty(textOf(valueIn(call), "gives "));
     }
 
     /**
      * {@return the texts of the elements of a collection or array, of which there is at least one}
      *
-     * @param context of the call
-     * @throws IllegalArgumentException if its arguments give none, or one that is no key
+     * @param call whose arguments are used
+     * @throws IllegalArgumentException if they give none, or one that is no key
      */
-    public List<String> evaluateElements(KeyContext context) {
-        Object value = valueOf(context);
-        Collection<?> elements;
-        if (value instanceof Collection<?> collection) {
-            elements = collection;
-        } else if (value != null && value.getClass().isArray()) {
-            elements = CollectionUtils.arrayToList(value);
-        } else {
+    public List<String> evaluateElements(EvaluationContext call) {
+        Object value = valueIn(call);
+        if (!(value instanceof Collection || ObjectUtils.isArray(value))) {
             throw refusal(
                     value == null ? "gives null" : "gives a " + value.getClass().getName(),
                     "pass a collection or an array, or leave out perElement");
         }
-        if (elements.isEmpty()) {
+        Object[] elements = value instanceof Collection<?> some ? some.toArray() : ObjectUtils.toObjectArray(value);
+        if (elements.length == 0) {
             throw refusal(
                     "gives no element",
                     "pass one, or add a condition for when no lock is needed, as in !#ids.isEmpty()");
         }
-        List<String> texts = new ArrayList<>(elements.size());
-        for (Object element : elements) {
-            texts.add(nonEmpty(textOf(element, "has an element that is ")));
-        }
-        return texts;
+        return Stream.of(elements)
+                .map(element -> nonEmpty(textOf(element, "has an element that is ")))
+                .toList();
     }
 
     /**
      * {@return whether the condition is met}
      *
-     * @param context of the call
-     * @throws IllegalArgumentException if its arguments give neither true nor false
+     * @param call whose arguments are used
+     * @throws IllegalArgumentException if they give neither true nor false
      */
-    public boolean isMet(KeyContext context) {
-        try {
-            if (plain(root).getValue(context) instanceof Boolean met) {
-                return met;
-            }
-        } catch (EvaluationException failure) {
-            throw failed(failure);
+    public boolean isMet(EvaluationContext call) {
+        if (valueIn(call) instanceof Boolean met) {
+            return met;
         }
         throw refusal("gives neither true nor false", "compare, as in #amount > 100");
     }
 
-    // --- evaluation -------------------------------------------------------------------------------------------
-
-    private @Nullable Object valueOf(KeyContext context) {
+    private @Nullable Object valueIn(EvaluationContext call) {
         try {
-            return valueOf(root, context);
+            return whole.valueIn(call);
         } catch (EvaluationException failure) {
-            throw failed(failure);
-        }
-    }
-
-    private @Nullable Object valueOf(SpelNode node, KeyContext context) {
-        if (!hasPlus(node)) {
-            return plain(node).getValue(context);
-        }
-        SpelNode first = node.getChild(0);
-        SpelNode second = node.getChild(1);
-        if (node instanceof Ternary) {
-            boolean met = Boolean.TRUE.equals(plain(first).getValue(context, Boolean.class));
-            return valueOf(met ? second : node.getChild(2), context);
-        }
-        Object left = valueOf(first, context);
-        if (node instanceof Elvis) {
-            return left == null || "".equals(left) ? valueOf(second, context) : left;
-        }
-        Object right = valueOf(second, context);
-        if (left instanceof Number && right instanceof Number) {
-            throw refusal(ADDITION, remedyOfAddition(node));
-        }
-        return textOf(left, operand(first)) + textOf(right, operand(second));
-    }
-
-    private static SpelExpression plain(SpelNode node) {
-        return new SpelExpression("", (SpelNodeImpl) node, INTERPRETED);
-    }
-
-    private static String operand(SpelNode node) {
-        return "has the operand " + node.toStringAST() + ", which gives ";
-    }
-
-    // --- concatenation ----------------------------------------------------------------------------------------
-
-    static final String ADDITION = "adds two numbers, so that different arguments share a lock";
-
-    static boolean isPlus(SpelNode node) {
-        return node instanceof OpPlus && node.getChildCount() == 2;
-    }
-
-    static boolean hasPlus(SpelNode node) {
-        if (isPlus(node)) {
-            return true;
-        }
-        for (int i = 0; i < node.getChildCount(); i++) {
-            if (hasPlus(node.getChild(i))) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    static String remedyOfAddition(SpelNode plus) {
-        List<String> operands = new ArrayList<>();
-        collectOperands(plus, operands);
-        return operands.stream()
-                .map(operand -> "\"" + operand + "\"")
-                .collect(Collectors.joining(", ", "use key = {", "} instead"));
-    }
-
-    private static void collectOperands(SpelNode node, List<String> operands) {
-        if (isPlus(node)) {
-            collectOperands(node.getChild(0), operands);
-            collectOperands(node.getChild(1), operands);
-        } else {
-            operands.add(node.toStringAST());
+            String message = message("cannot be evaluated", "see the cause, and mind nulls on the way to a property");
+            throw new IllegalArgumentException(message, failure);
         }
     }
 
@@ -199,7 +244,7 @@ public final class KeyExpression {
                 || value instanceof Boolean) {
             return value.toString();
         }
-        boolean hasElements = value instanceof Collection || value.getClass().isArray();
+        boolean hasElements = value instanceof Collection || ObjectUtils.isArray(value);
         throw refusal(
                 subject + "a " + value.getClass().getName(),
                 "use a property of it that is text, a number, an enum constant or a UUID"
@@ -208,14 +253,17 @@ public final class KeyExpression {
 
     /** The same for equal decimals of different scales, and for both zeros. */
     private String textOfNumber(Number number, String subject) {
-        if (number instanceof BigDecimal decimal && decimal.signum() != 0) {
-            long digitsBeforeThePoint = (long) decimal.precision() - decimal.scale();
-            BigDecimal shortest = digitsBeforeThePoint <= LockNames.MAX_LENGTH ? decimal.stripTrailingZeros() : decimal;
-            if (digitsBeforeThePoint > LockNames.MAX_LENGTH || shortest.scale() > LockNames.MAX_LENGTH) {
-                throw refusal(
-                        subject + "a number of more than " + LockNames.MAX_LENGTH + " digits", "pass one with fewer");
+        if (number instanceof BigDecimal decimal) {
+            if (decimal.signum() == 0) {
+                return "0";
             }
-            return shortest.toPlainString();
+            if ((long) decimal.precision() - decimal.scale() <= LockNames.MAX_LENGTH) {
+                BigDecimal shortest = decimal.stripTrailingZeros();
+                if (shortest.scale() <= LockNames.MAX_LENGTH) {
+                    return shortest.toPlainString();
+                }
+            }
+            throw refusal(subject + "a number of more than " + LockNames.MAX_LENGTH + " digits", "pass one with fewer");
         }
         if (number instanceof Double || number instanceof Float) {
             if (!Double.isFinite(number.doubleValue())) {
@@ -223,7 +271,7 @@ public final class KeyExpression {
             }
             return number.doubleValue() == 0 ? "0.0" : number.toString();
         }
-        return number instanceof BigDecimal ? "0" : number.toString();
+        return number.toString();
     }
 
     private String nonEmpty(String key) {
@@ -233,18 +281,11 @@ public final class KeyExpression {
         return key;
     }
 
-    // --- messages ---------------------------------------------------------------------------------------------
-
     private IllegalArgumentException refusal(String problem, String action) {
         return new IllegalArgumentException(message(problem, action));
     }
 
-    private IllegalArgumentException failed(EvaluationException cause) {
-        String message = message("cannot be evaluated", "see the cause, and mind nulls on the way to a property");
-        return new IllegalArgumentException(message, cause);
-    }
-
     private String message(String problem, String action) {
-        return variables + ": " + attribute + " expression \"" + text + "\" " + problem + ": " + action;
+        return variables + ": " + quoted + problem + ": " + action;
     }
 }

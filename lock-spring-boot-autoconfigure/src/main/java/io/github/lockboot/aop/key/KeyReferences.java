@@ -3,7 +3,6 @@ package io.github.lockboot.aop.key;
 import java.util.Set;
 import java.util.function.BiConsumer;
 
-import org.springframework.beans.factory.BeanFactory;
 import org.springframework.expression.EvaluationException;
 import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.ast.BeanReference;
@@ -15,22 +14,16 @@ import org.springframework.expression.spel.ast.MethodReference;
 import org.springframework.expression.spel.ast.Projection;
 import org.springframework.expression.spel.ast.PropertyOrFieldReference;
 import org.springframework.expression.spel.ast.Selection;
-import org.springframework.expression.spel.ast.SpelNodeImpl;
 import org.springframework.expression.spel.ast.TypeReference;
 import org.springframework.expression.spel.ast.VariableReference;
-import org.springframework.expression.spel.standard.SpelExpression;
 
 /**
  * Rejects references that cannot be resolved: SpEL evaluates an unknown variable to null without a word, and the rest would
  * fail at the first call only.
  */
-record KeyReferences(BeanFactory beanFactory, KeyVariables variables, BiConsumer<String, String> findings) {
+record KeyReferences(KeyVariables variables, BiConsumer<String, String> findings) {
 
-    private static final Set<String> BUILT_IN = Set.of("root", "this");
-
-    static String nameOf(VariableReference variable) {
-        return variable.toStringAST().substring(1);
-    }
+    private static final Set<String> PROPERTIES_OF_ROOT = Set.of("method", "target", "args");
 
     void check(SpelNode root) {
         check(root, true, true);
@@ -51,17 +44,21 @@ record KeyReferences(BeanFactory beanFactory, KeyVariables variables, BiConsumer
     }
 
     private void checkName(SpelNode node, boolean bare) {
-        if (node instanceof VariableReference variable) {
-            checkVariable(nameOf(variable));
-        } else if (node instanceof FunctionReference function) {
-            String text = function.toStringAST();
+        String text = node.toStringAST();
+        if (node instanceof VariableReference) {
+            checkVariable(text.substring(1));
+        } else if (node instanceof FunctionReference) {
             checkVariable(text.substring(1, text.indexOf('(')));
-        } else if (node instanceof BeanReference bean) {
-            checkBean(bean.toStringAST().substring(1).replace("'", ""));
-        } else if (node instanceof TypeReference type) {
-            checkType(type);
+        } else if (node instanceof BeanReference) {
+            String name = text.substring(1).replace("'", "");
+            if (!variables.hasBean(name)) {
+                findings.accept(
+                        "names the bean '" + name + "', which does not exist", "define it, or name another bean");
+            }
+        } else if (node instanceof TypeReference) {
+            checkType(node, text);
         } else if (bare && node instanceof PropertyOrFieldReference property) {
-            checkRootProperty(property.getName());
+            checkPropertyOfRoot(property.getName());
         } else if (bare && node instanceof MethodReference method) {
             String call = method.getName() + "(...)";
             findings.accept("calls " + call + " on nothing", "write #root.target." + call + " or @bean." + call);
@@ -69,32 +66,24 @@ record KeyReferences(BeanFactory beanFactory, KeyVariables variables, BiConsumer
     }
 
     private void checkVariable(String name) {
-        if (variables.indexOf(name) == null && !BUILT_IN.contains(name)) {
+        if (!variables.has(name) && !name.equals("root") && !name.equals("this")) {
             findings.accept("names #" + name + ", which does not exist", variables.hint());
         }
     }
 
-    private void checkRootProperty(String name) {
-        if (!KeyContext.Root.PROPERTIES.contains(name)) {
+    private void checkPropertyOfRoot(String name) {
+        if (!PROPERTIES_OF_ROOT.contains(name)) {
             String root = "write #root.method, #root.target or #root.args, or '" + name + "' for text";
             findings.accept(
-                    "names " + name + ", which is no property of #root",
-                    variables.indexOf(name) != null ? "write #" + name : root);
+                    "names " + name + ", which is no property of #root", variables.has(name) ? "write #" + name : root);
         }
     }
 
-    private void checkBean(String name) {
-        if (!beanFactory.containsBean(name)) {
-            findings.accept("names the bean '" + name + "', which does not exist", "define it, or name another bean");
-        }
-    }
-
-    private void checkType(TypeReference type) {
+    private void checkType(SpelNode type, String text) {
         try {
-            new SpelExpression("", (SpelNodeImpl) type, KeyExpression.INTERPRETED).getValue();
+            KeyExpression.plain(type).getValue();
         } catch (EvaluationException failure) {
-            findings.accept(
-                    "names the type " + type.toStringAST() + ", which is not found", "write its full class name");
+            findings.accept("names the type " + text + ", which is not found", "write its full class name");
         }
     }
 }
