@@ -9,8 +9,6 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.DistributedLock.IfNotAcquired;
@@ -81,7 +79,7 @@ interface Contention {
             method.add(
                     "names the fallback " + name + ", and no such method of "
                             + method.targetClass().getName() + " has its parameters",
-                    "write " + name + list(parameters) + " or " + name + list(withCause));
+                    "write " + name + LockedMethod.list(parameters) + " or " + name + LockedMethod.list(withCause));
             return THROW;
         }
         Class<?> type = method.resultType();
@@ -98,9 +96,5 @@ interface Contention {
             }
             return AopUtils.invokeJoinpointUsingReflection(invocation.getThis(), found, args);
         };
-    }
-
-    private static String list(Class<?>[] parameters) {
-        return Stream.of(parameters).map(Class::getSimpleName).collect(Collectors.joining(", ", "(", ")"));
     }
 }

@@ -8,7 +8,6 @@ import java.util.function.Supplier;
 
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.LockTemplate;
-import io.github.lockboot.aop.key.KeyVariables;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -51,7 +50,7 @@ final class DistributedLockInterceptor implements MethodInterceptor {
             throw new IllegalStateException(method + " has no @DistributedLock on " + targetClass.getName());
         }
         LockedMethod locked = new LockedMethod(AopUtils.getMostSpecificMethod(method, targetClass), targetClass);
-        KeyVariables variables = new KeyVariables(locked.method(), beanFactory);
+        KeyVariables variables = new KeyVariables(locked.method(), locked.toString(), beanFactory);
         locked.checkResult();
         List<LockDefinition> definitions = annotations.stream()
                 .map(annotation ->

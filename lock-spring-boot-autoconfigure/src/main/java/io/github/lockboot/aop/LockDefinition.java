@@ -10,7 +10,6 @@ import io.github.lockboot.LockRuntime;
 import io.github.lockboot.LockSet;
 import io.github.lockboot.LockTemplate;
 import io.github.lockboot.NamedLock;
-import io.github.lockboot.aop.key.KeyExpression;
 import org.jspecify.annotations.Nullable;
 import org.springframework.expression.EvaluationContext;
 

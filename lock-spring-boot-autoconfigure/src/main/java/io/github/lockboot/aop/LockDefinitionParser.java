@@ -16,8 +16,6 @@ import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockSet.Keep;
 import io.github.lockboot.LockTemplate;
-import io.github.lockboot.aop.key.KeyExpression;
-import io.github.lockboot.aop.key.KeyVariables;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;

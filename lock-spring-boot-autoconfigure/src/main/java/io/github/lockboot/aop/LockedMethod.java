@@ -6,11 +6,12 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.FencingToken;
 import io.github.lockboot.aop.InvalidLockDefinitionException.Finding;
-import io.github.lockboot.aop.key.KeyVariables;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.KotlinDetector;
 import org.springframework.core.MethodParameter;
@@ -32,16 +33,10 @@ record LockedMethod(Method method, Class<?> targetClass, List<Finding> findings)
     private static final Set<String> PACKAGES_WITHOUT_PUBLISHERS =
             Set.of("java.lang", "java.math", "java.time", "java.util");
 
-    /** When the result is there, which decides how the locks are taken and held. */
+    /** What the locks are held for: the call, the stage that it returns, each subscription to the publisher that it returns. */
     enum End {
-
-        /** When the method returns. */
         VALUE,
-
-        /** When the stage completes that the method returns. */
         STAGE,
-
-        /** When the publisher completes that the method returns, once for each subscription. */
         PUBLISHER
     }
 
@@ -129,6 +124,10 @@ record LockedMethod(Method method, Class<?> targetClass, List<Finding> findings)
 
     @Override
     public String toString() {
-        return KeyVariables.describe(method);
+        return method.getDeclaringClass().getName() + "." + method.getName() + list(method.getParameterTypes());
+    }
+
+    static String list(Class<?>[] parameters) {
+        return Stream.of(parameters).map(Class::getSimpleName).collect(Collectors.joining(", ", "(", ")"));
     }
 }

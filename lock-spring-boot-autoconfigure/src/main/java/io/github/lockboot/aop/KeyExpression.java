@@ -1,10 +1,11 @@
-package io.github.lockboot.aop.key;
+package io.github.lockboot.aop;
 
 import java.math.BigDecimal;
 import java.util.Collection;
 import java.util.List;
 import java.util.UUID;
 import java.util.function.BiConsumer;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -31,20 +32,13 @@ import org.springframework.util.ObjectUtils;
  *
  * <p>No message has a value of a call in it, because keys can be personal data.
  */
-public final class KeyExpression {
+final class KeyExpression {
 
     private static final SpelParserConfiguration INTERPRETED = new SpelParserConfiguration(SpelCompilerMode.OFF, null);
 
     private final KeyVariables variables;
     private final String quoted;
-    private final Part whole;
-
-    /** The expression or a part of it. */
-    private interface Part {
-
-        @Nullable
-        Object valueIn(EvaluationContext call);
-    }
+    private final Function<EvaluationContext, @Nullable Object> whole;
 
     private KeyExpression(
             KeyVariables variables, String quoted, SpelNode root, boolean key, BiConsumer<String, String> findings) {
@@ -56,14 +50,11 @@ public final class KeyExpression {
     // --- parsing ----------------------------------------------------------------------------------------------
 
     /**
-     * {@return the parsed expression, of use only if nothing was found; null if it cannot be parsed}
-     *
-     * @param variables of the method
      * @param attribute of the annotation, {@code key} or {@code condition}
-     * @param text of the attribute
      * @param findings what is wrong before there are arguments, and what to do about it
+     * @return of use only if nothing was found; null if it cannot be parsed
      */
-    public static @Nullable KeyExpression parse(
+    static @Nullable KeyExpression parse(
             KeyVariables variables, String attribute, String text, BiConsumer<String, String> findings) {
         boolean key = attribute.equals("key");
         String example = "expression such as \"" + (key ? "#id" : "#amount > 100") + "\"";
@@ -80,7 +71,7 @@ public final class KeyExpression {
             find.accept("cannot be parsed (" + failure.getSimpleMessage() + ")", "write a SpEL " + example);
             return null;
         }
-        new KeyReferences(variables, find).check(root);
+        variables.check(root, find);
         Class<?> type = variables.typeOf(root);
         if (!key && type != Boolean.class && type != Object.class) {
             find.accept(
@@ -90,7 +81,7 @@ public final class KeyExpression {
     }
 
     /** A + may stand between the parts of a key only. */
-    private Part part(SpelNode node, BiConsumer<String, String> findings) {
+    private Function<EvaluationContext, @Nullable Object> part(SpelNode node, BiConsumer<String, String> findings) {
         if (!hasPlus(node)) {
             return plain(node)::getValue;
         }
@@ -100,16 +91,16 @@ public final class KeyExpression {
         }
         if (node instanceof Ternary) {
             SpelExpression condition = plain(first);
-            Part met = part(node.getChild(1), findings);
-            Part unmet = part(node.getChild(2), findings);
-            return call -> (Boolean.TRUE.equals(condition.getValue(call, Boolean.class)) ? met : unmet).valueIn(call);
+            var met = part(node.getChild(1), findings);
+            var unmet = part(node.getChild(2), findings);
+            return call -> (Boolean.TRUE.equals(condition.getValue(call, Boolean.class)) ? met : unmet).apply(call);
         }
         if (node instanceof Elvis) {
-            Part preferred = part(first, findings);
-            Part otherwise = part(node.getChild(1), findings);
+            var preferred = part(first, findings);
+            var otherwise = part(node.getChild(1), findings);
             return call -> {
-                Object value = preferred.valueIn(call);
-                return value == null || "".equals(value) ? otherwise.valueIn(call) : value;
+                Object value = preferred.apply(call);
+                return value == null || "".equals(value) ? otherwise.apply(call) : value;
             };
         }
         findings.accept(
@@ -118,7 +109,8 @@ public final class KeyExpression {
         return plain(node)::getValue;
     }
 
-    private Part sum(SpelNode plus, SpelNode first, SpelNode second, BiConsumer<String, String> findings) {
+    private Function<EvaluationContext, @Nullable Object> sum(
+            SpelNode plus, SpelNode first, SpelNode second, BiConsumer<String, String> findings) {
         String problem = "adds two numbers, so that different arguments share a lock";
         String action = operands(plus)
                 .map(operand -> "\"" + operand.toStringAST() + "\"")
@@ -127,14 +119,14 @@ public final class KeyExpression {
                 && Number.class.isAssignableFrom(variables.typeOf(second))) {
             findings.accept(problem, action);
         }
-        Part left = part(first, findings);
-        Part right = part(second, findings);
+        var left = part(first, findings);
+        var right = part(second, findings);
         String subject = "has the operand %s, which gives ";
         String ofLeft = subject.formatted(first.toStringAST());
         String ofRight = subject.formatted(second.toStringAST());
         return call -> {
-            Object one = left.valueIn(call);
-            Object other = right.valueIn(call);
+            Object one = left.apply(call);
+            Object other = right.apply(call);
             if (one instanceof Number && other instanceof Number) {
                 throw refusal(problem, action);
             }
@@ -164,23 +156,13 @@ public final class KeyExpression {
 
     // --- evaluation -------------------------------------------------------------------------------------------
 
-    /**
-     * {@return the text of a key, which is not empty}
-     *
-     * @param call whose arguments are used
-     * @throws IllegalArgumentException if they give null, or what has no text of its own
-     */
-    public String evaluate(EvaluationContext call) {
+    /** @throws IllegalArgumentException if the arguments give null, empty text or what has no text of its own */
+    String evaluate(EvaluationContext call) {
         return nonEmpty(textOf(valueIn(call), "gives "));
     }
 
-    /**
-     * {@return the texts of the elements of a collection or array, of which there is at least one}
-     *
-     * @param call whose arguments are used
-     * @throws IllegalArgumentException if they give none, or one that is no key
-     */
-    public List<String> evaluateElements(EvaluationContext call) {
+    /** @throws IllegalArgumentException if the arguments give no collection or array, an empty one, or an element that is no key */
+    List<String> evaluateElements(EvaluationContext call) {
         Object value = valueIn(call);
         if (!(value instanceof Collection || ObjectUtils.isArray(value))) {
             throw refusal(
@@ -198,13 +180,8 @@ public final class KeyExpression {
                 .toList();
     }
 
-    /**
-     * {@return whether the condition is met}
-     *
-     * @param call whose arguments are used
-     * @throws IllegalArgumentException if they give neither true nor false
-     */
-    public boolean isMet(EvaluationContext call) {
+    /** @throws IllegalArgumentException if the arguments give neither true nor false */
+    boolean isMet(EvaluationContext call) {
         if (valueIn(call) instanceof Boolean met) {
             return met;
         }
@@ -213,7 +190,7 @@ public final class KeyExpression {
 
     private @Nullable Object valueIn(EvaluationContext call) {
         try {
-            return whole.valueIn(call);
+            return whole.apply(call);
         } catch (EvaluationException failure) {
             String message = message("cannot be evaluated", "see the cause, and mind nulls on the way to a property");
             throw new IllegalArgumentException(message, failure);
