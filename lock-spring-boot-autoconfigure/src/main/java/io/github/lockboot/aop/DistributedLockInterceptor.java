@@ -49,17 +49,7 @@ final class DistributedLockInterceptor implements MethodInterceptor {
         if (annotations.isEmpty()) {
             throw new IllegalStateException(method + " has no @DistributedLock on " + targetClass.getName());
         }
-        LockedMethod locked = new LockedMethod(AopUtils.getMostSpecificMethod(method, targetClass), targetClass);
-        KeyVariables variables = new KeyVariables(locked.method(), locked.toString(), beanFactory);
-        locked.checkResult();
-        List<LockDefinition> definitions = annotations.stream()
-                .map(annotation ->
-                        new LockDefinitionParser(beanFactory, template, variables, locked, annotation).parse())
-                .toList();
-        Integer token = locked.tokenParameter(annotations);
-        if (!locked.findings().isEmpty()) {
-            throw new InvalidLockDefinitionException(locked.findings());
-        }
-        return new LockedCall(locked, definitions, token, variables);
+        Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
+        return new LockedCall(new LockedMethod(specific, targetClass), annotations, beanFactory, template);
     }
 }

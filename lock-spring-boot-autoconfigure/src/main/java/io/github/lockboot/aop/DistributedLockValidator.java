@@ -132,7 +132,7 @@ public final class DistributedLockValidator implements SmartInitializingSingleto
             LockOptions asked = definition.options();
             LockOptions first = overridden.getOrDefault(asked.group(), LockOptions.defaults());
             options.add(first.ttl() != null ? asked.withTtl(first.ttl()) : asked);
-            if (definition.keep() != null && Boolean.FALSE.equals(first.renew())) {
+            if (definition.isKept() && Boolean.FALSE.equals(first.renew())) {
                 locked.add(
                         "has keepFor, and lock.locks.[" + asked.group()
                                 + "].renew is false, so the lock could end before its time",

@@ -51,11 +51,6 @@ final class LaterResult {
         return found != null ? found : find(type.getSuperclass(), work);
     }
 
-    /** Whether what is returned may be later work although its declared type does not say so. */
-    static boolean canBeHiddenBy(Class<?> declared) {
-        return declared == Object.class || declared.isInterface();
-    }
-
     /** @throws InvalidLockDefinitionException if the result is work that the lock of the method does not cover */
     static void refuse(LockedMethod method, Object result) {
         String action = actionFor(result.getClass());

@@ -6,11 +6,14 @@ import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 
+import io.github.lockboot.DistributedLock;
 import io.github.lockboot.HeldLocks;
 import io.github.lockboot.LockContext;
 import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.LockSet;
+import io.github.lockboot.LockTemplate;
 import io.github.lockboot.aop.LockDefinition.Needed;
 import io.github.lockboot.aop.LockedMethod.End;
 import org.aopalliance.intercept.MethodInvocation;
@@ -18,6 +21,7 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.core.ReactiveAdapter;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.expression.EvaluationContext;
@@ -36,36 +40,40 @@ final class LockedCall {
 
     private final LockedMethod method;
     private final List<LockDefinition> definitions;
-    private final @Nullable Integer tokenParameter;
     private final KeyVariables variables;
+    private final @Nullable Integer tokenParameter;
     private final End end;
     private final @Nullable ReactiveAdapter adapter;
     private final boolean waits;
     private final boolean mayHideWork;
     private final AtomicBoolean warned = new AtomicBoolean();
 
-    /**
-     * @param tokenParameter the position of the parameter that receives the fencing token; null if there is none
-     * @param variables what key expressions may name
-     */
+    /** @throws InvalidLockDefinitionException with all that is wrong with the annotations before there are arguments */
     LockedCall(
             LockedMethod method,
-            List<LockDefinition> definitions,
-            @Nullable Integer tokenParameter,
-            KeyVariables variables) {
+            List<DistributedLock> annotations,
+            ConfigurableBeanFactory beanFactory,
+            Supplier<LockTemplate> template) {
+        KeyVariables names = new KeyVariables(method.method(), method.toString(), beanFactory);
         this.method = method;
+        this.variables = names;
+        method.checkResult();
         // Of two that ask for the same lock the first counts: the one that is kept beyond the call.
-        this.definitions = definitions.stream()
-                .sorted(Comparator.comparing(definition -> definition.keep() == null))
+        this.definitions = annotations.stream()
+                .map(annotation -> new LockDefinition(annotation, method, names, beanFactory, template))
+                .sorted(Comparator.comparing(definition -> !definition.isKept()))
                 .toList();
-        this.tokenParameter = tokenParameter;
-        this.variables = variables;
+        this.tokenParameter = method.tokenParameter(annotations);
+        if (!method.findings().isEmpty()) {
+            throw new InvalidLockDefinitionException(method.findings());
+        }
+        Class<?> result = method.resultType();
         this.end = method.end();
-        this.adapter = LockedMethod.adapterOf(method.resultType());
+        this.adapter = LockedMethod.adapterOf(result);
+        this.mayHideWork = end == End.VALUE && (result == Object.class || result.isInterface());
         // The thread of @Async is there to run the body, and to wait.
         this.waits = AnnotatedElementUtils.hasAnnotation(method.method(), Async.class)
                 || AnnotatedElementUtils.hasAnnotation(method.targetClass(), Async.class);
-        this.mayHideWork = end == End.VALUE && LaterResult.canBeHiddenBy(method.resultType());
     }
 
     List<LockDefinition> definitions() {

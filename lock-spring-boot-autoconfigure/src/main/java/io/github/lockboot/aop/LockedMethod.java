@@ -114,6 +114,11 @@ record LockedMethod(Method method, Class<?> targetClass, List<Finding> findings)
         return token;
     }
 
+    /** {@code Class.method}. */
+    String shortName() {
+        return method.getDeclaringClass().getSimpleName() + "." + method.getName();
+    }
+
     void add(String problem, String action) {
         findings.add(new Finding(toString(), problem, action));
     }
