@@ -109,16 +109,19 @@ final class KeyVariables {
                 findings.accept("names the type " + text + ", which is not found", "write its full class name");
             }
         } else if (bare && node instanceof PropertyOrFieldReference property) {
-            String name = property.getName();
-            if (!PROPERTIES_OF_ROOT.contains(name)) {
-                String root = "write #root.method, #root.target or #root.args, or '" + name + "' for text";
-                findings.accept(
-                        "names " + name + ", which is no property of #root",
-                        indexes.containsKey(name) ? "write #" + name : root);
-            }
+            checkPropertyOfRoot(property.getName(), findings);
         } else if (bare && node instanceof MethodReference method) {
             String call = method.getName() + "(...)";
             findings.accept("calls " + call + " on nothing", "write #root.target." + call + " or @bean." + call);
+        }
+    }
+
+    private void checkPropertyOfRoot(String name, BiConsumer<String, String> findings) {
+        if (!PROPERTIES_OF_ROOT.contains(name)) {
+            String root = "write #root.method, #root.target or #root.args, or '" + name + "' for text";
+            findings.accept(
+                    "names " + name + ", which is no property of #root",
+                    indexes.containsKey(name) ? "write #" + name : root);
         }
     }
 
