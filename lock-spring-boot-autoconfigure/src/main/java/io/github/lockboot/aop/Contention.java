@@ -1,17 +1,24 @@
 package io.github.lockboot.aop;
 
-import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.Arrays;
-import java.util.function.Supplier;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.DistributedLock.IfNotAcquired;
 import io.github.lockboot.LockNotAcquiredException;
+import io.github.lockboot.aop.LockedMethod.End;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.core.ReactiveAdapter;
+import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
@@ -28,31 +35,39 @@ interface Contention {
     Object resolve(MethodInvocation invocation, LockNotAcquiredException cause) throws Throwable;
 
     /** What the annotation asks for. */
-    static Contention read(DistributedLock annotation, LockedMethod method, ResultKind result, Findings findings) {
+    static Contention read(DistributedLock annotation, LockedMethod method) {
         boolean skip = annotation.ifNotAcquired() == IfNotAcquired.SKIP;
-        if (!annotation.fallback().isEmpty()) {
-            if (skip) {
-                findings.add("has both fallback and ifNotAcquired = SKIP", "leave one of them");
-            }
-            return fallback(annotation.fallback(), method, findings);
+        if (annotation.fallback().isEmpty()) {
+            return skip ? skip(method) : THROW;
         }
-        if (!skip) {
-            return THROW;
+        if (skip) {
+            method.add("has both fallback and ifNotAcquired = SKIP", "leave one of them");
         }
-        if (!result.canBeEmpty(method)) {
-            findings.addReturns(
+        return fallback(annotation.fallback(), method);
+    }
+
+    private static Contention skip(LockedMethod method) {
+        Class<?> type = method.resultType();
+        ReactiveAdapter adapter = LockedMethod.adapterOf(type);
+        if (adapter != null ? !adapter.supportsEmpty() : type.isPrimitive() && type != void.class) {
+            String boxed = ClassUtils.resolvePrimitiveIfNecessary(type).getSimpleName();
+            method.addReturns(
                     "so there is no value for a call that was skipped",
-                    "return "
-                            + ClassUtils.resolvePrimitiveIfNecessary(method.resultType())
-                                    .getSimpleName()
-                            + " or Optional, or use a fallback");
+                    "return " + boxed + " or Optional, or use a fallback");
         }
-        Supplier<? extends @Nullable Object> empty = result.emptyFor(method);
-        return (invocation, cause) -> empty.get();
+        boolean stage = method.end() == End.STAGE;
+        ResolvableType value = stage ? method.result().as(CompletionStage.class).getGeneric() : method.result();
+        Map<Class<?>, Object> empties = Map.of(
+                Optional.class, Optional.empty(),
+                OptionalInt.class, OptionalInt.empty(),
+                OptionalLong.class, OptionalLong.empty(),
+                OptionalDouble.class, OptionalDouble.empty());
+        Object empty = empties.get(value.toClass());
+        return (invocation, cause) -> stage ? CompletableFuture.completedFuture(empty) : empty;
     }
 
     /** The result of another method of the same class, with the parameters of this one, optionally followed by the exception. */
-    private static Contention fallback(String name, LockedMethod method, Findings findings) {
+    private static Contention fallback(String name, LockedMethod method) {
         Class<?>[] parameters = method.method().getParameterTypes();
         Class<?>[] withCause = Arrays.copyOf(parameters, parameters.length + 1);
         withCause[parameters.length] = LockNotAcquiredException.class;
@@ -61,34 +76,25 @@ interface Contention {
                 ? plain
                 : ReflectionUtils.findMethod(method.targetClass(), name, withCause);
         if (found == null) {
-            findings.add(
+            method.add(
                     "names the fallback " + name + ", and no such method of "
                             + method.targetClass().getName() + " has its parameters",
-                    "write " + name + list(parameters) + " or " + name + list(withCause));
+                    "write " + name + LockedMethod.list(parameters) + " or " + name + LockedMethod.list(withCause));
             return THROW;
         }
         Class<?> type = method.resultType();
         Class<?> given = new LockedMethod(found, method.targetClass()).resultType();
         if (!ClassUtils.isAssignable(type, given) && type != void.class) {
-            findings.add(
+            method.add(
                     "names the fallback " + name + ", which returns " + given.getSimpleName(),
                     "make it return " + type.getSimpleName());
         }
-        ReflectionUtils.makeAccessible(found);
         return (invocation, cause) -> {
             @Nullable Object[] args = Arrays.copyOf(invocation.getArguments(), found.getParameterCount());
             if (args.length > parameters.length) {
                 args[parameters.length] = cause;
             }
-            try {
-                return found.invoke(invocation.getThis(), args);
-            } catch (InvocationTargetException failure) {
-                throw failure.getTargetException();
-            }
+            return AopUtils.invokeJoinpointUsingReflection(invocation.getThis(), found, args);
         };
-    }
-
-    private static String list(Class<?>[] parameters) {
-        return Stream.of(parameters).map(Class::getSimpleName).collect(Collectors.joining(", ", "(", ")"));
     }
 }

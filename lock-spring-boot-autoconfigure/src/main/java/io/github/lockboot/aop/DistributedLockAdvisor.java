@@ -5,7 +5,6 @@ import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 
 import io.github.lockboot.LockTemplate;
-import org.aopalliance.aop.Advice;
 import org.springframework.aop.Pointcut;
 import org.springframework.aop.PointcutAdvisor;
 import org.springframework.aop.support.StaticMethodMatcherPointcut;
@@ -14,15 +13,15 @@ import org.springframework.core.Ordered;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Puts {@link io.github.lockboot.DistributedLock} methods under their locks. It is made before ordinary beans can be, so it
- * asks for the template when a method is called and for its order when a method is found.
+ * Puts {@link io.github.lockboot.DistributedLock} methods under their locks: those with the annotation, their own or from what they
+ * override or implement, and those of a class with it. It is made before ordinary beans can be, so it asks for the template when
+ * a method is called and for its order when a method is found.
  */
-public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
+public final class DistributedLockAdvisor extends StaticMethodMatcherPointcut implements PointcutAdvisor, Ordered {
 
     /** Outside transactions and caches, inside retries: each retry locks again, and the release comes after the commit. */
     public static final int DEFAULT_ORDER = HIGHEST_PRECEDENCE + 100;
 
-    private final Pointcut pointcut = new LockedMethods();
     private final DistributedLockInterceptor interceptor;
     private final IntSupplier order;
 
@@ -35,32 +34,21 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
             ConfigurableBeanFactory beanFactory, Supplier<LockTemplate> template, IntSupplier order) {
         this.interceptor = new DistributedLockInterceptor(beanFactory, SingletonSupplier.of(template));
         this.order = order;
+        setClassFilter(LockAnnotations::areAnywhereIn);
     }
 
-    /** Methods with {@link io.github.lockboot.DistributedLock}, their own or from what they override or implement, or of a class with it. */
-    private static final class LockedMethods extends StaticMethodMatcherPointcut {
-
-        LockedMethods() {
-            setClassFilter(LockAnnotations::areAnywhereIn);
-        }
-
-        @Override
-        public boolean matches(Method method, Class<?> targetClass) {
-            return LockAnnotations.arePresent(method, targetClass);
-        }
+    @Override
+    public boolean matches(Method method, Class<?> targetClass) {
+        return !LockAnnotations.find(method, targetClass).isEmpty();
     }
 
     @Override
     public Pointcut getPointcut() {
-        return pointcut;
+        return this;
     }
 
     @Override
-    public Advice getAdvice() {
-        return interceptor;
-    }
-
-    DistributedLockInterceptor interceptor() {
+    public DistributedLockInterceptor getAdvice() {
         return interceptor;
     }
 

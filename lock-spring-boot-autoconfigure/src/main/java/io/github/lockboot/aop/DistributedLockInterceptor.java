@@ -14,18 +14,18 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.core.MethodClassKey;
-import org.springframework.util.function.SingletonSupplier;
 
 /** Runs the invocation under the locks that its method asks for. The annotations of each method are parsed once. */
 final class DistributedLockInterceptor implements MethodInterceptor {
 
     private final Map<MethodClassKey, LockedCall> calls = new ConcurrentHashMap<>();
-    private final SingletonSupplier<LockedCallParser> parser;
+    private final ConfigurableBeanFactory beanFactory;
+    private final Supplier<LockTemplate> template;
 
     /** @param template of the locks whose annotation names no registry */
     DistributedLockInterceptor(ConfigurableBeanFactory beanFactory, Supplier<LockTemplate> template) {
-        // Made for the first annotated method: expressions are a large part of Spring to load.
-        this.parser = SingletonSupplier.of(() -> new LockedCallParser(beanFactory, template));
+        this.beanFactory = beanFactory;
+        this.template = template;
     }
 
     @Override
@@ -37,7 +37,7 @@ final class DistributedLockInterceptor implements MethodInterceptor {
         return callOf(invocation.getMethod(), targetClass).invoke(invocation);
     }
 
-    /** @throws InvalidLockDefinitionException if an annotation is wrong */
+    /** @throws InvalidLockDefinitionException with all that is wrong with the annotations of the method */
     LockedCall callOf(Method method, Class<?> targetClass) {
         MethodClassKey key = new MethodClassKey(method, targetClass);
         LockedCall call = calls.get(key);
@@ -50,6 +50,6 @@ final class DistributedLockInterceptor implements MethodInterceptor {
             throw new IllegalStateException(method + " has no @DistributedLock on " + targetClass.getName());
         }
         Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
-        return parser.obtain().parse(new LockedMethod(specific, targetClass), annotations);
+        return new LockedCall(new LockedMethod(specific, targetClass), annotations, beanFactory, template);
     }
 }

@@ -103,63 +103,61 @@ public final class DistributedLockValidator implements SmartInitializingSingleto
         }
     }
 
-    private void check(String beanName, Class<?> type, Map<String, LockOptions> overridden, List<Finding> found) {
-        Set<Method> methods =
-                MethodIntrospector.selectMethods(type, (Method method) -> LockAnnotations.arePresent(method, type));
+    private void check(String beanName, Class<?> type, Map<String, LockOptions> overridden, List<Finding> findings) {
+        Set<Method> methods = MethodIntrospector.selectMethods(type, (Method method) -> advisor.matches(method, type));
         Object bean = methods.isEmpty() ? null : beanFactory.getSingleton(beanName);
         for (Method method : methods) {
-            LockedMethod locked = new LockedMethod(method, type);
-            Findings findings = new Findings(locked);
-            checkReach(locked, bean, findings);
-            checkDefinitions(locked, overridden, findings, found);
-            found.addAll(findings.list());
+            LockedMethod locked = new LockedMethod(method, type, findings);
+            checkReach(locked, bean != null && Proxy.isProxyClass(bean.getClass()));
+            checkDefinitions(locked, overridden);
         }
         if (bean != null && bean.getClass() == type) {
-            LockedMethod any = new LockedMethod(methods.iterator().next(), type);
-            found.add(any.finding(
-                    "is never locked, because bean '" + beanName + "' was made before proxies could be",
-                    "do not inject it into a BeanPostProcessor or BeanFactoryPostProcessor"));
+            new LockedMethod(methods.iterator().next(), type, findings)
+                    .add(
+                            "is never locked, because bean '" + beanName + "' was made before proxies could be",
+                            "do not inject it into a BeanPostProcessor or BeanFactoryPostProcessor");
         }
     }
 
-    private void checkDefinitions(
-            LockedMethod locked, Map<String, LockOptions> overridden, Findings findings, List<Finding> found) {
+    private void checkDefinitions(LockedMethod locked, Map<String, LockOptions> overridden) {
+        List<LockDefinition> definitions = List.of();
         try {
-            LockedCall call = advisor.interceptor().callOf(locked.method(), locked.targetClass());
-            for (LockDefinition definition : call.definitions()) {
-                LockOptions asked = definition.options();
-                LockOptions first = overridden.getOrDefault(asked.group(), LockOptions.defaults());
-                options.add(first.ttl() != null ? asked.withTtl(first.ttl()) : asked);
-                if (definition.keep() != null && Boolean.FALSE.equals(first.renew())) {
-                    findings.add(
-                            "has keepFor, and lock.locks.[" + asked.group()
-                                    + "].renew is false, so the lock could end before its time",
-                            "remove that property, or use its ttl instead of keepFor");
-                }
-            }
+            definitions = advisor.getAdvice()
+                    .callOf(locked.method(), locked.targetClass())
+                    .definitions();
         } catch (InvalidLockDefinitionException invalid) {
-            found.addAll(invalid.getFindings());
+            locked.findings().addAll(invalid.getFindings());
+        }
+        for (LockDefinition definition : definitions) {
+            LockOptions asked = definition.options();
+            LockOptions first = overridden.getOrDefault(asked.group(), LockOptions.defaults());
+            options.add(first.ttl() != null ? asked.withTtl(first.ttl()) : asked);
+            if (definition.isKept() && Boolean.FALSE.equals(first.renew())) {
+                locked.add(
+                        "has keepFor, and lock.locks.[" + asked.group()
+                                + "].renew is false, so the lock could end before its time",
+                        "remove that property, or use its ttl instead of keepFor");
+            }
         }
     }
 
     /** Whether a call reaches the proxy at all. */
-    private static void checkReach(LockedMethod locked, @Nullable Object bean, Findings findings) {
+    private static void checkReach(LockedMethod locked, boolean interfaceProxy) {
         Method method = locked.method();
-        boolean interfaceProxy = bean != null && Proxy.isProxyClass(bean.getClass());
         if (Modifier.isPrivate(method.getModifiers())) {
-            findings.add("is private, so no proxy can lock it", "make it public");
+            locked.add("is private, so no proxy can lock it", "make it public");
         } else if (Modifier.isStatic(method.getModifiers())) {
-            findings.add("is static, so no proxy can lock it", "make it an instance method");
-        } else if (interfaceProxy) {
-            if (!ClassUtils.getInterfaceMethodIfPossible(method, locked.targetClass())
-                    .getDeclaringClass()
-                    .isInterface()) {
-                findings.add(
-                        "is in no interface, so the interface proxy of its bean cannot lock it",
-                        "declare it in an interface, or remove spring.aop.proxy-target-class=false");
+            locked.add("is static, so no proxy can lock it", "make it an instance method");
+        } else if (!interfaceProxy) {
+            if (Modifier.isFinal(method.getModifiers())) {
+                locked.add("is final, so no proxy can lock it", "remove final");
             }
-        } else if (Modifier.isFinal(method.getModifiers())) {
-            findings.add("is final, so no proxy can lock it", "remove final");
+        } else if (!ClassUtils.getInterfaceMethodIfPossible(method, locked.targetClass())
+                .getDeclaringClass()
+                .isInterface()) {
+            locked.add(
+                    "is in no interface, so the interface proxy of its bean cannot lock it",
+                    "declare it in an interface, or remove spring.aop.proxy-target-class=false");
         }
     }
 }

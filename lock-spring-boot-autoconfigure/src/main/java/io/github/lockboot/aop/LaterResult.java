@@ -1,8 +1,6 @@
 package io.github.lockboot.aop;
 
-import java.util.HashMap;
 import java.util.Map;
-import java.util.Optional;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.ReactiveAdapter;
@@ -13,44 +11,33 @@ import org.springframework.core.ReactiveAdapter;
  */
 final class LaterResult {
 
+    private static final String COLLECTION = "return a collection";
+    private static final String FUTURE = "return CompletableFuture";
+    private static final String VALUE = "return what it gives";
+    private static final String WRITTEN = "lock a method that is called while the response is written";
+
     /** What to do instead, by the names of types, which may be absent. */
     private static final Map<String, String> WORK = Map.of(
-            "java.util.concurrent.CompletionStage", "return CompletableFuture",
-            "java.util.concurrent.Future", "return CompletableFuture",
-            "java.util.stream.BaseStream", "return a collection",
-            "org.springframework.web.context.request.async.DeferredResult", "return CompletableFuture",
-            "org.springframework.web.context.request.async.WebAsyncTask", "return CompletableFuture",
-            "org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter",
-                    "lock a method that is called while the response is written",
-            "org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody",
-                    "lock a method that is called while the response is written");
+            "java.util.concurrent.CompletionStage", FUTURE,
+            "java.util.concurrent.Future", FUTURE,
+            "java.util.stream.BaseStream", COLLECTION,
+            "org.springframework.web.context.request.async.DeferredResult", FUTURE,
+            "org.springframework.web.context.request.async.WebAsyncTask", FUTURE,
+            "org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter", WRITTEN,
+            "org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody", WRITTEN);
 
-    /** With what is work only as an interface: a class that implements it may be a value of the application. */
-    private static final Map<String, String> WORK_OF_INTERFACES = withAll(
-            WORK,
-            Map.of(
-                    "java.util.function.Supplier", "return what it gives",
-                    "java.util.concurrent.Callable", "return what it gives",
-                    "java.util.Iterator", "return a collection"));
-
-    private static final ClassValue<Optional<String>> RETURNED = new ClassValue<>() {
-        @Override
-        protected Optional<String> computeValue(Class<?> type) {
-            String instead = insteadOf(type);
-            if (instead != null) {
-                return Optional.of(instead + " and declare it");
-            }
-            ReactiveAdapter adapter = ResultKind.adapterOf(type);
-            return Optional.ofNullable(adapter)
-                    .map(reactive -> "declare " + reactive.getReactiveType().getSimpleName());
-        }
-    };
+    /** Work only as a declared interface: a class that implements it may be a value of the application. */
+    private static final Map<String, String> WORK_IF_DECLARED = Map.of(
+            "java.util.function.Supplier", VALUE,
+            "java.util.concurrent.Callable", VALUE,
+            "java.util.Iterator", COLLECTION);
 
     private LaterResult() {}
 
     /** @return null if a result of that declared type is there when the method returns, as far as the type shows */
     static @Nullable String insteadOf(Class<?> declared) {
-        return find(declared, declared.isInterface() ? WORK_OF_INTERFACES : WORK);
+        String instead = find(declared, WORK);
+        return instead == null && declared.isInterface() ? find(declared, WORK_IF_DECLARED) : instead;
     }
 
     private static @Nullable String find(@Nullable Class<?> type, Map<String, String> work) {
@@ -64,28 +51,26 @@ final class LaterResult {
         return found != null ? found : find(type.getSuperclass(), work);
     }
 
-    /** Whether what is returned may be later work although its declared type does not say so. */
-    static boolean canBeHiddenBy(Class<?> declared) {
-        return declared == Object.class || declared.isInterface();
-    }
-
     /** @throws InvalidLockDefinitionException if the result is work that the lock of the method does not cover */
     static void refuse(LockedMethod method, Object result) {
-        Optional<String> instead = RETURNED.get(result.getClass());
-        if (instead.isPresent()) {
-            Findings findings = new Findings(method);
-            findings.add(
+        String action = actionFor(result.getClass());
+        if (action != null) {
+            LockedMethod hiding = new LockedMethod(method.method(), method.targetClass());
+            hiding.add(
                     "has run and returned a " + result.getClass().getSimpleName() + " but declares "
                             + method.resultType().getSimpleName()
                             + ", so the lock is released before the work is done",
-                    instead.get());
-            findings.throwIfAny();
+                    action);
+            throw new InvalidLockDefinitionException(hiding.findings());
         }
     }
 
-    private static Map<String, String> withAll(Map<String, String> some, Map<String, String> more) {
-        Map<String, String> all = new HashMap<>(some);
-        all.putAll(more);
-        return Map.copyOf(all);
+    private static @Nullable String actionFor(Class<?> returned) {
+        String instead = find(returned, WORK);
+        if (instead != null) {
+            return instead + " and declare it";
+        }
+        ReactiveAdapter adapter = LockedMethod.adapterOf(returned);
+        return adapter != null ? "declare " + adapter.getReactiveType().getSimpleName() : null;
     }
 }

@@ -4,8 +4,10 @@ import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.List;
+import java.util.stream.Stream;
 
 import io.github.lockboot.DistributedLock;
+import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotations;
@@ -25,48 +27,24 @@ final class LockAnnotations {
      * this at its start, and looking through all methods of most of them takes far longer than seeing that they have no
      * annotation at all.
      */
-    static boolean areAnywhereIn(Class<?> type) {
-        if (isForeign(type)) {
-            return false;
-        }
-        if (isWrittenIn(type)) {
-            return true;
-        }
-        for (Class<?> each : type.getInterfaces()) {
-            if (areAnywhereIn(each)) {
-                return true;
-            }
-        }
-        Class<?> parent = type.getSuperclass();
-        return parent != null && areAnywhereIn(parent);
+    static boolean areAnywhereIn(@Nullable Class<?> type) {
+        return type != null
+                && !isForeign(type.getName())
+                && (isWrittenOn(type)
+                        || Stream.of(ReflectionUtils.getDeclaredMethods(type)).anyMatch(LockAnnotations::isWrittenOn)
+                        || Stream.of(type.getInterfaces()).anyMatch(LockAnnotations::areAnywhereIn)
+                        || areAnywhereIn(type.getSuperclass()));
     }
 
     /** Nothing of the platform or of Spring has it. */
-    private static boolean isForeign(Class<?> type) {
-        String name = type.getName();
-        return name.startsWith("java.")
-                || name.startsWith("org.springframework.") && !name.startsWith("org.springframework.samples.");
-    }
-
-    private static boolean isWrittenIn(Class<?> type) {
-        if (isWrittenOn(type)) {
-            return true;
-        }
-        for (Method method : ReflectionUtils.getDeclaredMethods(type)) {
-            if (isWrittenOn(method)) {
-                return true;
-            }
-        }
-        return false;
+    private static boolean isForeign(String type) {
+        return type.startsWith("java.")
+                || type.startsWith("org.springframework.") && !type.startsWith("org.springframework.samples.");
     }
 
     private static boolean isWrittenOn(AnnotatedElement element) {
         return element.getDeclaredAnnotations().length > 0
                 && MergedAnnotations.from(element).isPresent(DistributedLock.class);
-    }
-
-    static boolean arePresent(Method method, Class<?> targetClass) {
-        return !find(method, targetClass).isEmpty();
     }
 
     /** Those that apply to a method when it is called on the target class. */

@@ -1,110 +1,248 @@
 package io.github.lockboot.aop;
 
-import java.util.ArrayList;
+import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
+import io.github.lockboot.DistributedLock;
+import io.github.lockboot.DistributedLock.KeepOn;
+import io.github.lockboot.DistributedLock.Renewal;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockRuntime;
 import io.github.lockboot.LockSet;
+import io.github.lockboot.LockSet.Keep;
 import io.github.lockboot.LockTemplate;
 import io.github.lockboot.NamedLock;
-import io.github.lockboot.aop.key.KeyContext;
-import io.github.lockboot.aop.key.KeyExpression;
 import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.expression.EvaluationContext;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
+import org.springframework.util.function.SingletonSupplier;
 
-/**
- * What one annotation of a method asks for, parsed once.
- *
- * <p>The lock's name is what {@link LockRegistry#nameOf} makes of name and key.
- *
- * @param name the literal namespace; empty for none, and then {@code key} is not
- * @param perElement whether each element of the only key expression's value is a key
- * @param condition null for always
- * @param keep null for no longer than the call
- * @param registry the name of the registry bean; empty for that of the template bean
- * @param template whose registry has the locks and whose wait time counts if the options have none; asked for at the first call
- */
-record LockDefinition(
-        String name,
-        List<KeyExpression> key,
-        boolean perElement,
-        @Nullable KeyExpression condition,
-        LockOptions options,
-        LockSet.@Nullable Keep keep,
-        Contention contention,
-        String registry,
-        Supplier<LockTemplate> template) {
+/** What one annotation of a method asks for, parsed once. */
+final class LockDefinition {
+
+    private final DistributedLock annotation;
+    private final LockedMethod method;
+    private final KeyVariables variables;
+    private final ConfigurableBeanFactory beanFactory;
+
+    private final String name;
+    private final List<KeyExpression> key;
+    private final boolean perElement;
+    private final @Nullable KeyExpression condition;
+    private final @Nullable Keep keep;
+    private final LockOptions options;
+    private final Contention contention;
+    private final String registry;
+    private final Supplier<LockTemplate> template;
 
     /**
-     * Adds the locks that this call needs.
+     * Adds to the findings of the method what is wrong before there are arguments; the definition is of use only if nothing is.
      *
-     * @throws IllegalArgumentException if its arguments give no name
+     * @param template of the locks if the annotation names no registry; asked for at the first call
      */
-    void collect(Supplier<KeyContext> call, List<Needed> needed) {
-        if (condition != null && !condition.isMet(call.get())) {
-            return;
+    LockDefinition(
+            DistributedLock annotation,
+            LockedMethod method,
+            KeyVariables variables,
+            ConfigurableBeanFactory beanFactory,
+            Supplier<LockTemplate> template) {
+        this.annotation = annotation;
+        this.method = method;
+        this.variables = variables;
+        this.beanFactory = beanFactory;
+        this.name = parseName();
+        this.keep = parseKeep();
+        this.registry = resolve("registry", annotation.registry()).orElse("");
+        this.key = parseKey();
+        this.perElement = annotation.perElement();
+        this.condition = annotation.condition().isEmpty()
+                ? null
+                : expression("condition", annotation.condition()).orElse(null);
+        this.options = parseOptions(!name.isBlank() ? name : method.shortName());
+        this.contention = Contention.read(annotation, method);
+        this.template = registry.isEmpty() ? template : templateOf(registry, template);
+    }
+
+    LockOptions options() {
+        return options;
+    }
+
+    boolean isKept() {
+        return keep != null;
+    }
+
+    Contention contention() {
+        return contention;
+    }
+
+    /** @throws IllegalArgumentException if the arguments of the call give no name */
+    List<Needed> neededIn(EvaluationContext call) {
+        if (condition != null && !condition.isMet(call)) {
+            return List.of();
         }
         if (perElement) {
-            for (String element : key.get(0).evaluateElements(call.get())) {
-                needed.add(new Needed(LockRegistry.nameOf(name, element), this));
-            }
-        } else {
-            needed.add(new Needed(lockName(call), this));
+            return key.get(0).evaluateElements(call).stream()
+                    .map(element -> new Needed(LockRegistry.nameOf(name, element), this))
+                    .toList();
         }
-    }
-
-    private String lockName(Supplier<KeyContext> call) {
-        if (key.isEmpty()) {
-            return name;
-        }
-        KeyContext context = call.get();
-        return LockRegistry.nameOf(
-                name, key.stream().map(each -> each.evaluate(context)).toArray(String[]::new));
-    }
-
-    private LockSet.Wanted lock(String lockName, boolean leased) {
-        LockTemplate source = template.get();
-        LockOptions timed = options.waitTime() != null ? options : options.withWaitTime(source.waitTime());
-        LockRegistry locks = source.registry();
-        NamedLock lock = locks.get(lockName, timed);
-        boolean ofCall = leased || keep != null;
-        return new LockSet.Wanted(lock, ofCall ? wait -> LockRuntime.acquireAsync(locks, lock, wait) : null, keep);
+        String[] parts = key.stream().map(part -> part.evaluate(call)).toArray(String[]::new);
+        return List.of(new Needed(LockRegistry.nameOf(name, parts), this));
     }
 
     /** A lock that a call needs. */
     record Needed(String name, LockDefinition definition) {
 
-        /** The same for all methods of the fleet. If two are equal, the one that is kept beyond the call comes first. */
-        private static final Comparator<Needed> GLOBAL_ORDER = Comparator.comparing(Needed::name)
-                .thenComparing(needed -> needed.definition.registry)
-                .thenComparing(needed -> needed.definition.keep == null);
+        /** The same for all methods of the fleet. */
+        static final Comparator<Needed> GLOBAL_ORDER =
+                Comparator.comparing(Needed::name).thenComparing(needed -> needed.definition.registry);
 
-        /** In the order in which they must be taken, each once. */
-        static List<Needed> inOrder(List<Needed> needed) {
-            if (needed.size() < 2) {
-                return needed;
+        /** @param leased whether the hold belongs to the call; that of a lock which is kept does in any case */
+        LockSet.Wanted wanted(boolean leased) {
+            LockOptions options = definition.options;
+            LockTemplate template = definition.template.get();
+            LockRegistry locks = template.registry();
+            NamedLock lock =
+                    locks.get(name, options.waitTime() != null ? options : options.withWaitTime(template.waitTime()));
+            boolean ofCall = leased || definition.keep != null;
+            return new LockSet.Wanted(
+                    lock, ofCall ? wait -> LockRuntime.acquireAsync(locks, lock, wait) : null, definition.keep);
+        }
+    }
+
+    // --- parsing ----------------------------------------------------------------------------------------------
+
+    private String parseName() {
+        String written = annotation.name();
+        if (written.isEmpty() && annotation.key().length == 0) {
+            method.add(
+                    "has neither key nor name",
+                    "write key = \"#id\" for a lock per argument, or name = \"...\" for one lock");
+        }
+        Optional<String> resolved = resolve("name", written);
+        if (!written.isEmpty() && resolved.filter(String::isBlank).isPresent()) {
+            method.add("name = \"" + written + "\" is blank", "write a name, or leave the attribute out");
+        }
+        return resolved.orElse("");
+    }
+
+    private List<KeyExpression> parseKey() {
+        if (annotation.perElement() && annotation.key().length != 1) {
+            method.add(
+                    "has perElement = true and " + annotation.key().length + " key expressions",
+                    "write one key expression that gives a collection or an array, such as key = \"#ids\"");
+        }
+        return Stream.of(annotation.key())
+                .flatMap(text -> expression("key", text).stream())
+                .toList();
+    }
+
+    private Optional<KeyExpression> expression(String attribute, String text) {
+        return resolve(attribute, text)
+                .map(resolved -> KeyExpression.parse(variables, attribute, resolved, method::add));
+    }
+
+    private @Nullable Keep parseKeep() {
+        Optional<Keep> parsed = duration("keepFor", annotation.keepFor(), time -> {
+            if (time.isNegative() || time.isZero()) {
+                throw new IllegalArgumentException("keepFor is " + time + "; it must be positive");
             }
-            List<Needed> ordered = new ArrayList<>(needed.size());
-            needed.stream().sorted(GLOBAL_ORDER).forEach(next -> {
-                if (ordered.isEmpty() || !next.isSameAs(ordered.get(ordered.size() - 1))) {
-                    ordered.add(next);
-                }
-            });
-            return ordered;
+            return new Keep(time, annotation.keepOn() == KeepOn.SUCCESS);
+        });
+        if (annotation.keepFor().isEmpty() && annotation.keepOn() != KeepOn.ALWAYS) {
+            method.add("has keepOn without keepFor", "say for how long, as in keepFor = \"5s\"");
         }
+        if (parsed.isPresent() && annotation.renew() == Renewal.OFF) {
+            method.add(
+                    "has keepFor and renew = OFF, so the lock could end before its time",
+                    "leave renew out, or use a ttl of that length instead of keepFor");
+        }
+        return parsed.orElse(null);
+    }
 
-        private boolean isSameAs(Needed other) {
-            return name.equals(other.name) && definition.registry.equals(other.definition.registry);
+    private LockOptions parseOptions(String group) {
+        LockOptions asked = LockOptions.defaults().withGroup(group);
+        asked = duration("waitTime", annotation.waitTime(), asked::withWaitTime).orElse(asked);
+        asked = duration("ttl", annotation.ttl(), asked::withTtl).orElse(asked);
+        asked = duration("maxHold", annotation.maxHold(), asked::withMaxHold).orElse(asked);
+        if (keep != null || annotation.renew() == Renewal.ON) {
+            return asked.withRenewal();
         }
+        return annotation.renew() == Renewal.OFF ? asked.withoutRenewal() : asked;
+    }
 
-        /** @param leased whether the holds belong to the call; that of a lock which is kept does in any case */
-        static List<LockSet.Wanted> locks(List<Needed> needed, boolean leased) {
-            return needed.stream()
-                    .map(each -> each.definition.lock(each.name, leased))
-                    .toList();
+    private Supplier<LockTemplate> templateOf(String registry, Supplier<LockTemplate> template) {
+        if (!beanFactory.containsBean(registry)) {
+            method.add(
+                    "names the registry '" + registry + "', and no bean has that name",
+                    "define a LockRegistry bean of that name, or name another");
+        } else if (!beanFactory.isTypeMatch(registry, LockRegistry.class)) {
+            method.add("names the registry '" + registry + "', which is no LockRegistry", "name a LockRegistry bean");
         }
+        return SingletonSupplier.of(() -> new LockTemplate(
+                beanFactory.getBean(registry, LockRegistry.class),
+                template.get().waitTime()));
+    }
+
+    /** The text with its placeholders resolved; nothing if one has no value. */
+    private Optional<String> resolve(String attribute, String text) {
+        String resolved = "${";
+        try {
+            resolved = Objects.requireNonNullElse(beanFactory.resolveEmbeddedValue(text), "");
+        } catch (IllegalArgumentException unresolvable) {
+            // a lenient resolver leaves the placeholder as it is
+        }
+        if (!resolved.contains("${")) {
+            return Optional.of(resolved);
+        }
+        method.add(
+                attribute + " = \"" + text + "\" has a placeholder without a value",
+                "set the property, or give a default as in ${property:default}");
+        return Optional.empty();
+    }
+
+    /**
+     * What a duration is good for; nothing if the text is blank or something was found.
+     *
+     * @param use throws IllegalArgumentException for a duration out of range
+     */
+    private <T> Optional<T> duration(String attribute, String text, Function<Duration, T> use) {
+        String resolved = resolve(attribute, text).orElse("");
+        if (resolved.isBlank()) {
+            return Optional.empty();
+        }
+        String written = attribute + " = \"" + text + "\"" + (text.equals(resolved) ? "" : " (" + resolved + ")");
+        Duration duration;
+        try {
+            duration = parse(resolved.strip());
+        } catch (IllegalArgumentException | ArithmeticException failure) {
+            method.add(written + " is no duration", "write a number with a unit such as 500ms, 10s or PT5S");
+            return Optional.empty();
+        }
+        try {
+            return Optional.of(use.apply(duration));
+        } catch (IllegalArgumentException failure) {
+            method.add(
+                    written + " is out of range", Objects.requireNonNullElse(failure.getMessage(), "choose another"));
+            return Optional.empty();
+        }
+    }
+
+    /** {@code 500ms}, {@code 10s}, {@code 1m30s}, {@code PT5S} or {@code 0}. */
+    private static Duration parse(String text) {
+        if (text.equals("0")) {
+            return Duration.ZERO;
+        }
+        if (text.matches("[+-]?\\d+")) {
+            throw new IllegalArgumentException("no unit");
+        }
+        return DurationFormatterUtils.detectAndParse(text);
     }
 }

@@ -1,53 +1,79 @@
 package io.github.lockboot.aop;
 
-import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
+import io.github.lockboot.DistributedLock;
 import io.github.lockboot.HeldLocks;
 import io.github.lockboot.LockContext;
 import io.github.lockboot.LockNotAcquiredException;
+import io.github.lockboot.LockSet;
+import io.github.lockboot.LockTemplate;
 import io.github.lockboot.aop.LockDefinition.Needed;
-import io.github.lockboot.aop.key.KeyContext;
+import io.github.lockboot.aop.LockedMethod.End;
 import org.aopalliance.intercept.MethodInvocation;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ProxyMethodInvocation;
-import org.springframework.expression.spel.support.StandardEvaluationContext;
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.core.ReactiveAdapter;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.expression.EvaluationContext;
+import org.springframework.scheduling.annotation.Async;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.util.ClassUtils;
 
-/** A method together with the locks it asks for and the way they are taken, parsed once. */
+/** A method together with the locks it asks for, parsed once. Takes the locks, runs the method and releases them. */
 final class LockedCall {
+
+    private static final boolean TRANSACTIONS_PRESENT = ClassUtils.isPresent(
+            "org.springframework.transaction.support.TransactionSynchronizationManager",
+            LockedCall.class.getClassLoader());
 
     private static final Log log = LogFactory.getLog(LockedCall.class);
 
     private final LockedMethod method;
     private final List<LockDefinition> definitions;
+    private final KeyVariables variables;
     private final @Nullable Integer tokenParameter;
-    private final CallStrategy strategy;
+    private final End end;
+    private final @Nullable ReactiveAdapter adapter;
+    private final boolean waits;
     private final boolean mayHideWork;
-    private final StandardEvaluationContext shared;
     private final AtomicBoolean warned = new AtomicBoolean();
 
-    /**
-     * @param tokenParameter the position of the parameter that receives the fencing token; null if there is none
-     * @param mayHideWork whether the method is locked until it returns, and its result may be work that runs later
-     * @param shared whose bean resolver, accessors and their caches expressions use
-     */
+    /** @throws InvalidLockDefinitionException with all that is wrong with the annotations before there are arguments */
     LockedCall(
             LockedMethod method,
-            List<LockDefinition> definitions,
-            @Nullable Integer tokenParameter,
-            CallStrategy strategy,
-            boolean mayHideWork,
-            StandardEvaluationContext shared) {
+            List<DistributedLock> annotations,
+            ConfigurableBeanFactory beanFactory,
+            Supplier<LockTemplate> template) {
+        KeyVariables names = new KeyVariables(method.method(), method.toString(), beanFactory);
         this.method = method;
-        this.definitions = definitions;
-        this.tokenParameter = tokenParameter;
-        this.strategy = strategy;
-        this.mayHideWork = mayHideWork;
-        this.shared = shared;
+        this.variables = names;
+        method.checkResult();
+        // Of two that ask for the same lock the first counts: the one that is kept beyond the call.
+        this.definitions = annotations.stream()
+                .map(annotation -> new LockDefinition(annotation, method, names, beanFactory, template))
+                .sorted(Comparator.comparing(definition -> !definition.isKept()))
+                .toList();
+        this.tokenParameter = method.tokenParameter(annotations);
+        if (!method.findings().isEmpty()) {
+            throw new InvalidLockDefinitionException(method.findings());
+        }
+        Class<?> result = method.resultType();
+        this.end = method.end();
+        this.adapter = LockedMethod.adapterOf(result);
+        this.mayHideWork = end == End.VALUE && (result == Object.class || result.isInterface());
+        // The thread of @Async is there to run the body, and to wait.
+        this.waits = AnnotatedElementUtils.hasAnnotation(method.method(), Async.class)
+                || AnnotatedElementUtils.hasAnnotation(method.targetClass(), Async.class);
     }
 
     List<LockDefinition> definitions() {
@@ -56,22 +82,87 @@ final class LockedCall {
 
     @Nullable
     Object invoke(MethodInvocation invocation) throws Throwable {
-        return strategy.invoke(this, invocation);
+        return switch (end) {
+            case VALUE -> call(invocation);
+            case STAGE -> callAsync(invocation);
+            case PUBLISHER -> ReactiveCall.of(this, invocation, adapter);
+        };
     }
 
-    /** @throws IllegalArgumentException if the arguments of this call give no name */
-    List<Needed> needed(MethodInvocation invocation) {
-        return needed(invocation.getThis(), invocation.getArguments());
-    }
-
-    /** The locks that a call needs, in the order in which they must be taken. */
+    /**
+     * The locks that a call needs, in the order in which they must be taken, each once.
+     *
+     * @throws IllegalArgumentException if its arguments give no name
+     */
     List<Needed> needed(@Nullable Object target, @Nullable Object[] args) {
-        Supplier<KeyContext> context = () -> new KeyContext(shared, method.variables(), target, args);
-        List<Needed> needed = new ArrayList<>(definitions.size());
-        for (LockDefinition definition : definitions) {
-            definition.collect(context, needed);
+        EvaluationContext call = variables.in(target, args);
+        TreeSet<Needed> needed = new TreeSet<>(Needed.GLOBAL_ORDER);
+        definitions.forEach(definition -> needed.addAll(definition.neededIn(call)));
+        return List.copyOf(needed);
+    }
+
+    /** Holds the locks until the method returns or, where a transaction is active, until that has ended. */
+    @SuppressWarnings("NullAway") // what runs may return null, as its type argument says
+    private @Nullable Object call(MethodInvocation invocation) throws Throwable {
+        List<Needed> needed = needed(invocation.getThis(), invocation.getArguments());
+        HeldLocks held = LockSet.take(wanted(needed, false));
+        if (held.isEmpty() || !isInTransaction()) {
+            return held.<@Nullable Object, Throwable>runAndRelease(() -> run(invocation, needed, held));
         }
-        return Needed.inOrder(needed);
+        try {
+            warnOfTransaction();
+            TransactionBoundLocks.bind(held);
+        } catch (RuntimeException | Error failure) {
+            held.releaseAfter(failure);
+            throw failure;
+        }
+        return run(invocation, needed, held);
+    }
+
+    /** Whether there is a transaction whose end can be waited for. */
+    static boolean isInTransaction() {
+        return TRANSACTIONS_PRESENT
+                && TransactionSynchronizationManager.isActualTransactionActive()
+                && TransactionSynchronizationManager.isSynchronizationActive();
+    }
+
+    private void warnOfTransaction() {
+        if (warned.compareAndSet(false, true)) {
+            log.warn(method
+                    + " takes its lock inside a transaction that is already active: what others committed while it"
+                    + " waited may be invisible to it, and the lock is held until that transaction ends."
+                    + " Begin the transaction under the lock instead");
+        }
+    }
+
+    /** Holds the locks until the stage completes that the method returns. */
+    private Object callAsync(MethodInvocation invocation) {
+        try {
+            List<Needed> needed = needed(invocation.getThis(), invocation.getArguments());
+            return HeldLocks.<@Nullable Object>runAndReleaseAsync(
+                    waits ? CompletableFuture.completedFuture(LockSet.take(wanted(needed, true))) : takeAsync(needed),
+                    held -> stage(invocation, needed, held));
+        } catch (RuntimeException refused) {
+            return CompletableFuture.failedFuture(refused);
+        }
+    }
+
+    @SuppressWarnings("unchecked") // a stage of whatever the method gives
+    private CompletionStage<@Nullable Object> stage(MethodInvocation invocation, List<Needed> needed, HeldLocks held) {
+        try {
+            Object stage = run(invocation, needed, held);
+            return stage != null ? (CompletionStage<@Nullable Object>) stage : CompletableFuture.completedFuture(null);
+        } catch (Throwable failure) {
+            return CompletableFuture.failedFuture(failure);
+        }
+    }
+
+    static CompletableFuture<HeldLocks> takeAsync(List<Needed> needed) {
+        return LockSet.takeAsync(wanted(needed, true));
+    }
+
+    private static List<LockSet.Wanted> wanted(List<Needed> needed, boolean leased) {
+        return needed.stream().map(each -> each.wanted(leased)).toList();
     }
 
     /** Runs the method's body under its locks, or finds the answer to a refusal. */
@@ -93,15 +184,5 @@ final class LockedCall {
             LaterResult.refuse(method, result);
         }
         return result;
-    }
-
-    /** Says once that a transaction was active before the lock was taken. */
-    void warnOfTransaction() {
-        if (warned.compareAndSet(false, true)) {
-            log.warn(method
-                    + " takes its lock inside a transaction that is already active: what others committed while it"
-                    + " waited may be invisible to it, and the lock is held until that transaction ends."
-                    + " Begin the transaction under the lock instead");
-        }
     }
 }

@@ -1,22 +1,47 @@
 package io.github.lockboot.aop;
 
 import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
+import io.github.lockboot.DistributedLock;
+import io.github.lockboot.FencingToken;
 import io.github.lockboot.aop.InvalidLockDefinitionException.Finding;
-import io.github.lockboot.aop.key.KeyVariables;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.KotlinDetector;
+import org.springframework.core.MethodParameter;
+import org.springframework.core.ReactiveAdapter;
+import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.ResolvableType;
+import org.springframework.core.annotation.AnnotatedMethod;
+import org.springframework.util.ClassUtils;
 
 /**
- * An annotated method.
+ * An annotated method and what is found to be wrong with it.
  *
  * @param method as the target class has it
  * @param targetClass the class of the bean, in which it may be inherited
- * @param variables what its expressions may name
+ * @param findings so far
  */
-record LockedMethod(Method method, Class<?> targetClass, KeyVariables variables) {
+record LockedMethod(Method method, Class<?> targetClass, List<Finding> findings) {
+
+    private static final Set<String> PACKAGES_WITHOUT_PUBLISHERS =
+            Set.of("java.lang", "java.math", "java.time", "java.util");
+
+    /** What the locks are held for: the call, the stage that it returns, each subscription to the publisher that it returns. */
+    enum End {
+        VALUE,
+        STAGE,
+        PUBLISHER
+    }
 
     LockedMethod(Method method, Class<?> targetClass) {
-        this(method, targetClass, new KeyVariables(method));
+        this(method, targetClass, new ArrayList<>(0));
     }
 
     /** What the method returns when it is called on the target class. */
@@ -28,17 +53,86 @@ record LockedMethod(Method method, Class<?> targetClass, KeyVariables variables)
         return result().toClass();
     }
 
+    End end() {
+        if (KotlinDetector.isSuspendingFunction(method) || adapterOf(resultType()) != null) {
+            return End.PUBLISHER;
+        }
+        return CompletionStage.class.isAssignableFrom(resultType()) ? End.STAGE : End.VALUE;
+    }
+
+    /** Null for what is no publisher. The registry of adapters, which loads a large part of Reactor, is asked only if it must be. */
+    static @Nullable ReactiveAdapter adapterOf(Class<?> type) {
+        return type.isPrimitive()
+                        || type.isArray()
+                        || PACKAGES_WITHOUT_PUBLISHERS.contains(type.getPackageName())
+                        || CompletionStage.class.isAssignableFrom(type)
+                ? null
+                : ReactiveAdapterRegistry.getSharedInstance().getAdapter(type);
+    }
+
+    /** Finds a result whose end cannot be waited for. */
+    void checkResult() {
+        Class<?> type = resultType();
+        End end = end();
+        String instead = end == End.VALUE ? LaterResult.insteadOf(type) : null;
+        if (instead != null) {
+            addReturns("so the lock would be released before the work is done", instead);
+        } else if (end == End.STAGE && !type.isAssignableFrom(CompletableFuture.class)) {
+            addReturns("which cannot be made here", "return CompletableFuture or CompletionStage");
+        } else if (end == End.PUBLISHER
+                && !ClassUtils.isPresent("reactor.core.publisher.Mono", LockedMethod.class.getClassLoader())) {
+            addReturns("for which Reactor is needed", "add reactor-core");
+        }
+    }
+
+    /** The position of the parameter that receives the fencing token; null if there is none. */
+    @Nullable
+    Integer tokenParameter(List<DistributedLock> annotations) {
+        Integer token = null;
+        for (MethodParameter parameter : new AnnotatedMethod(method).getMethodParameters()) {
+            if (!parameter.hasParameterAnnotation(FencingToken.class)) {
+                continue;
+            }
+            Class<?> type = parameter.getParameterType();
+            if (type != long.class && type != Long.class) {
+                add("has a @FencingToken parameter of type " + type.getSimpleName(), "make it a long or a Long");
+            }
+            if (annotations.size() > 1 || annotations.get(0).perElement()) {
+                add(
+                        "has a @FencingToken parameter and takes several locks",
+                        "ask LockContext.current(name).fencingToken() instead");
+            } else if (!annotations.get(0).condition().isEmpty() && type == long.class) {
+                add(
+                        "has a @FencingToken parameter of type long and a condition, without which there is no token",
+                        "make it a Long, which is null then");
+            }
+            if (token != null) {
+                add("has two @FencingToken parameters", "leave one");
+            }
+            token = parameter.getParameterIndex();
+        }
+        return token;
+    }
+
     /** {@code Class.method}. */
     String shortName() {
         return method.getDeclaringClass().getSimpleName() + "." + method.getName();
     }
 
-    Finding finding(String problem, String action) {
-        return new Finding(toString(), problem, action);
+    void add(String problem, String action) {
+        findings.add(new Finding(toString(), problem, action));
+    }
+
+    void addReturns(String problem, String action) {
+        add("returns " + resultType().getSimpleName() + ", " + problem, action);
     }
 
     @Override
     public String toString() {
-        return variables.toString();
+        return method.getDeclaringClass().getName() + "." + method.getName() + list(method.getParameterTypes());
+    }
+
+    static String list(Class<?>[] parameters) {
+        return Stream.of(parameters).map(Class::getSimpleName).collect(Collectors.joining(", ", "(", ")"));
     }
 }

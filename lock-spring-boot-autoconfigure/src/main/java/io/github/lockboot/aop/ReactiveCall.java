@@ -1,112 +1,63 @@
 package io.github.lockboot.aop;
 
 import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.lockboot.HeldLocks;
 import io.github.lockboot.LockContext;
-import io.github.lockboot.LockSet;
 import io.github.lockboot.aop.LockDefinition.Needed;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
-import org.reactivestreams.Publisher;
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.core.ReactiveAdapter;
+import org.springframework.core.ReactiveAdapterRegistry;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
-import reactor.util.context.Context;
 
 /** All locks of a subscription, held until the publisher completes, fails or is cancelled that the method returns. */
-final class ReactiveCall implements CallStrategy {
+final class ReactiveCall {
 
-    private final @Nullable ReactiveAdapter adapter;
+    private ReactiveCall() {}
 
-    /** @param adapter of the method's return type; null for a suspending function, which comes as a {@code Mono} */
-    ReactiveCall(@Nullable ReactiveAdapter adapter) {
-        this.adapter = adapter;
+    /** @param declared the adapter of the result; null for a suspending function, which returns a {@code Mono} instead */
+    static Object of(LockedCall call, MethodInvocation invocation, @Nullable ReactiveAdapter declared) {
+        ReactiveAdapter adapter = declared != null
+                ? declared
+                : Objects.requireNonNull(
+                        ReactiveAdapterRegistry.getSharedInstance().getAdapter(Mono.class));
+        Flux<Object> many = Flux.defer(() -> {
+            List<Needed> needed = call.needed(invocation.getThis(), invocation.getArguments());
+            // Kept aside, because usingWhen wraps what a release after success throws.
+            AtomicReference<Throwable> loss = new AtomicReference<>();
+            return Flux.usingWhen(
+                            Mono.fromFuture(LockedCall.takeAsync(needed))
+                                    .doOnDiscard(HeldLocks.class, held -> held.releaseLater(false)),
+                            held -> body(call, invocation, adapter, needed, held),
+                            held -> Mono.fromFuture(held.releaseLater(true))
+                                    .doOnError(loss::set)
+                                    .onErrorComplete(),
+                            (held, failure) -> Mono.fromFuture(held.releaseLaterAfter(failure)),
+                            held -> Mono.fromFuture(held.releaseLater(false), true))
+                    .concatWith(Mono.defer(() -> loss.get() == null ? Mono.empty() : Mono.error(loss.get())));
+        });
+        return adapter.fromPublisher(adapter.isMultiValue() ? many : many.singleOrEmpty());
     }
 
-    @Override
-    public Object invoke(LockedCall call, MethodInvocation invocation) {
-        Mono<Taken> taking = Mono.defer(() -> {
-                    List<Needed> needed = call.needed(invocation);
-                    return Mono.fromFuture(LockSet.takeAsync(Needed.locks(needed, true)))
-                            .map(held -> new Taken(needed, held));
-                })
-                .doOnDiscard(HeldLocks.class, held -> held.releaseLater(false));
-        if (adapter == null) {
-            return once(taking, call, invocation);
-        }
-        return adapter.fromPublisher(
-                adapter.isMultiValue() ? often(taking, call, invocation) : once(taking, call, invocation));
-    }
-
-    /** What a call needs, and what came of taking it. */
-    private record Taken(List<Needed> needed, HeldLocks held) {}
-
-    private static Context tell(Context context, Taken taken) {
-        LockContext innermost = taken.held.innermost();
-        return innermost != null ? context.put(LockContext.class, innermost) : context;
-    }
-
-    private static Mono<Void> release(Taken taken) {
-        return Mono.fromFuture(() -> taken.held.releaseLater(true)).onErrorMap(ReleaseFailure::new);
-    }
-
-    private static Mono<Void> releaseAfter(Taken taken, Throwable failure) {
-        return Mono.fromFuture(() -> taken.held.releaseLaterAfter(failure));
-    }
-
-    private static Mono<Void> releaseCancelled(Taken taken) {
-        return Mono.fromFuture(() -> taken.held.releaseLater(false), true);
-    }
-
-    private Mono<?> once(Mono<Taken> taking, LockedCall call, MethodInvocation invocation) {
-        return Mono.usingWhen(
-                        taking,
-                        taken -> Mono.from(body(call, invocation, taken)).contextWrite(context -> tell(context, taken)),
-                        ReactiveCall::release,
-                        ReactiveCall::releaseAfter,
-                        ReactiveCall::releaseCancelled)
-                .onErrorMap(ReleaseFailure::unwrap);
-    }
-
-    private Flux<?> often(Mono<Taken> taking, LockedCall call, MethodInvocation invocation) {
-        return Flux.usingWhen(
-                        taking,
-                        taken -> Flux.from(body(call, invocation, taken)).contextWrite(context -> tell(context, taken)),
-                        ReactiveCall::release,
-                        ReactiveCall::releaseAfter,
-                        ReactiveCall::releaseCancelled)
-                .onErrorMap(ReleaseFailure::unwrap);
-    }
-
-    private Publisher<?> body(LockedCall call, MethodInvocation invocation, Taken taken) {
+    private static Flux<Object> body(
+            LockedCall call,
+            MethodInvocation invocation,
+            ReactiveAdapter adapter,
+            List<Needed> needed,
+            HeldLocks held) {
         // The invocation is used again by the next subscription.
         MethodInvocation own = ((ProxyMethodInvocation) invocation).invocableClone();
+        LockContext innermost = held.innermost();
         try {
-            Object result = call.run(own, taken.needed, taken.held);
-            if (adapter != null) {
-                return adapter.toPublisher(result);
-            }
-            return result != null ? (Publisher<?>) result : Mono.empty();
+            Flux<Object> body = Flux.from(adapter.toPublisher(call.run(own, needed, held)));
+            return innermost != null ? body.contextWrite(context -> context.put(LockContext.class, innermost)) : body;
         } catch (Throwable failure) {
-            return Mono.error(failure);
-        }
-    }
-
-    /** Marks what a release after success threw, because Reactor wraps it. */
-    private static final class ReleaseFailure extends RuntimeException {
-
-        private static final long serialVersionUID = 1L;
-
-        ReleaseFailure(Throwable cause) {
-            super(null, cause, false, false);
-        }
-
-        static Throwable unwrap(Throwable failure) {
-            return failure.getCause() instanceof ReleaseFailure marker && marker.getCause() != null
-                    ? marker.getCause()
-                    : failure;
+            return Flux.error(failure);
         }
     }
 }

@@ -22,12 +22,6 @@ final class TransactionBoundLocks implements TransactionSynchronization {
         this.held = held;
     }
 
-    /** Whether one is active whose end can be waited for. */
-    static boolean isTransactionActive() {
-        return TransactionSynchronizationManager.isActualTransactionActive()
-                && TransactionSynchronizationManager.isSynchronizationActive();
-    }
-
     /** Hands the locks over to the active transaction, which gives them back when it has ended. */
     static void bind(HeldLocks held) {
         TransactionSynchronizationManager.registerSynchronization(new TransactionBoundLocks(held.onAnyThread()));

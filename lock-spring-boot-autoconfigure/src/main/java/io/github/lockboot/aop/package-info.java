@@ -1,7 +1,7 @@
 /**
  * From the annotation to the lock. The advisor finds {@link io.github.lockboot.DistributedLock} methods; the interceptor has the
- * annotations of each parsed once, into a {@code LockedCall} with its {@code LockDefinition}s. By what the method returns a
- * {@code CallStrategy} is chosen: it takes the locks, runs the method and releases them.
+ * annotations of each parsed once, into a {@code LockedCall} with its {@code LockDefinition}s, which takes the locks, runs the method
+ * and releases them.
  */
 @NullMarked
 package io.github.lockboot.aop;

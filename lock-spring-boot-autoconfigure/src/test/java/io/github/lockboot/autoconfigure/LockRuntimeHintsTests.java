@@ -64,8 +64,8 @@ class LockRuntimeHintsTests {
 
     @Test
     void theRootOfAnExpressionCanBeRead() throws Exception {
-        String root = "io.github.lockboot.aop.key.KeyContext$Root";
-        assertThat(Class.forName(root).getMethod("getArgs")).isNotNull();
+        String root = "io.github.lockboot.aop.KeyVariables$Root";
+        assertThat(Class.forName(root).getMethod("args")).isNotNull();
         assertThat(methodsOf(root)).contains(MemberCategory.INVOKE_PUBLIC_METHODS);
     }
 

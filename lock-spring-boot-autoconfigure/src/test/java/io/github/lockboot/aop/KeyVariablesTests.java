@@ -1,6 +1,9 @@
-package io.github.lockboot.aop.key;
+package io.github.lockboot.aop;
+
+import java.lang.reflect.Method;
 
 import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -8,7 +11,8 @@ class KeyVariablesTests {
 
     @Test
     void withoutParameterNamesTheHintIsHowToGetThem() throws NoSuchMethodException {
-        assertThat(new KeyVariables(String.class.getMethod("concat", String.class)).hint())
+        Method method = String.class.getMethod("concat", String.class);
+        assertThat(new KeyVariables(method, "concat", new DefaultListableBeanFactory()).hint())
                 .isEqualTo("compile with -parameters, or use #p0 for the first parameter");
     }
 }

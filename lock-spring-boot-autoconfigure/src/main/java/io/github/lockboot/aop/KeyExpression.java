@@ -1,0 +1,268 @@
+package io.github.lockboot.aop;
+
+import java.math.BigDecimal;
+import java.util.Collection;
+import java.util.List;
+import java.util.UUID;
+import java.util.function.BiConsumer;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import io.github.lockboot.internal.LockNames;
+import org.jspecify.annotations.Nullable;
+import org.springframework.expression.EvaluationContext;
+import org.springframework.expression.EvaluationException;
+import org.springframework.expression.ParseException;
+import org.springframework.expression.spel.SpelCompilerMode;
+import org.springframework.expression.spel.SpelNode;
+import org.springframework.expression.spel.SpelParserConfiguration;
+import org.springframework.expression.spel.ast.Elvis;
+import org.springframework.expression.spel.ast.OpPlus;
+import org.springframework.expression.spel.ast.SpelNodeImpl;
+import org.springframework.expression.spel.ast.Ternary;
+import org.springframework.expression.spel.standard.SpelExpression;
+import org.springframework.expression.spel.standard.SpelExpressionParser;
+import org.springframework.util.ObjectUtils;
+
+/**
+ * A key expression or a condition, parsed. A {@code +} that is part of a key is not left to SpEL, which adds numbers and writes null
+ * as "null": with both, different arguments could share a lock.
+ *
+ * <p>No message has a value of a call in it, because keys can be personal data.
+ */
+final class KeyExpression {
+
+    private static final SpelParserConfiguration INTERPRETED = new SpelParserConfiguration(SpelCompilerMode.OFF, null);
+
+    private final KeyVariables variables;
+    private final String quoted;
+    private final Function<EvaluationContext, @Nullable Object> whole;
+
+    private KeyExpression(
+            KeyVariables variables, String quoted, SpelNode root, boolean key, BiConsumer<String, String> findings) {
+        this.variables = variables;
+        this.quoted = quoted;
+        this.whole = key ? part(root, findings) : plain(root)::getValue;
+    }
+
+    // --- parsing ----------------------------------------------------------------------------------------------
+
+    /**
+     * @param attribute of the annotation, {@code key} or {@code condition}
+     * @param findings what is wrong before there are arguments, and what to do about it
+     * @return of use only if nothing was found; null if it cannot be parsed
+     */
+    static @Nullable KeyExpression parse(
+            KeyVariables variables, String attribute, String text, BiConsumer<String, String> findings) {
+        boolean key = attribute.equals("key");
+        String example = "expression such as \"" + (key ? "#id" : "#amount > 100") + "\"";
+        String quoted = attribute + " expression \"" + text + "\" ";
+        BiConsumer<String, String> find = (problem, action) -> findings.accept(quoted + problem, action);
+        if (text.isBlank()) {
+            find.accept("is empty", "write an " + example);
+            return null;
+        }
+        SpelNode root;
+        try {
+            root = new SpelExpressionParser(INTERPRETED).parseRaw(text).getAST();
+        } catch (ParseException failure) {
+            find.accept("cannot be parsed (" + failure.getSimpleMessage() + ")", "write a SpEL " + example);
+            return null;
+        }
+        variables.check(root, find);
+        Class<?> type = variables.typeOf(root);
+        if (!key && type != Boolean.class && type != Object.class) {
+            find.accept(
+                    "gives a " + type.getSimpleName() + " and neither true nor false", "compare, as in #amount > 100");
+        }
+        return new KeyExpression(variables, quoted, root, key, find);
+    }
+
+    /** A + may stand between the parts of a key only. */
+    private Function<EvaluationContext, @Nullable Object> part(SpelNode node, BiConsumer<String, String> findings) {
+        if (!hasPlus(node)) {
+            return plain(node)::getValue;
+        }
+        SpelNode first = node.getChild(0);
+        if (isPlus(node)) {
+            return sum(node, first, node.getChild(1), findings);
+        }
+        if (node instanceof Ternary) {
+            SpelExpression condition = plain(first);
+            var met = part(node.getChild(1), findings);
+            var unmet = part(node.getChild(2), findings);
+            return call -> (Boolean.TRUE.equals(condition.getValue(call, Boolean.class)) ? met : unmet).apply(call);
+        }
+        if (node instanceof Elvis) {
+            var preferred = part(first, findings);
+            var otherwise = part(node.getChild(1), findings);
+            return call -> {
+                Object value = preferred.apply(call);
+                return value == null || "".equals(value) ? otherwise.apply(call) : value;
+            };
+        }
+        findings.accept(
+                "has a + inside " + node.toStringAST() + ", where it may add numbers or take in a null unseen",
+                "write + only between the parts of a key");
+        return plain(node)::getValue;
+    }
+
+    private Function<EvaluationContext, @Nullable Object> sum(
+            SpelNode plus, SpelNode first, SpelNode second, BiConsumer<String, String> findings) {
+        String problem = "adds two numbers, so that different arguments share a lock";
+        String action = operands(plus)
+                .map(operand -> "\"" + operand.toStringAST() + "\"")
+                .collect(Collectors.joining(", ", "use key = {", "} instead"));
+        if (Number.class.isAssignableFrom(variables.typeOf(first))
+                && Number.class.isAssignableFrom(variables.typeOf(second))) {
+            findings.accept(problem, action);
+        }
+        var left = part(first, findings);
+        var right = part(second, findings);
+        String subject = "has the operand %s, which gives ";
+        String ofLeft = subject.formatted(first.toStringAST());
+        String ofRight = subject.formatted(second.toStringAST());
+        return call -> {
+            Object one = left.apply(call);
+            Object other = right.apply(call);
+            if (one instanceof Number && other instanceof Number) {
+                throw refusal(problem, action);
+            }
+            return textOf(one, ofLeft) + textOf(other, ofRight);
+        };
+    }
+
+    static SpelExpression plain(SpelNode node) {
+        return new SpelExpression("", (SpelNodeImpl) node, INTERPRETED);
+    }
+
+    private static boolean isPlus(SpelNode node) {
+        return node instanceof OpPlus && node.getChildCount() == 2;
+    }
+
+    private static boolean hasPlus(SpelNode node) {
+        return isPlus(node) || children(node).anyMatch(KeyExpression::hasPlus);
+    }
+
+    private static Stream<SpelNode> children(SpelNode node) {
+        return IntStream.range(0, node.getChildCount()).mapToObj(node::getChild);
+    }
+
+    private static Stream<SpelNode> operands(SpelNode node) {
+        return isPlus(node) ? children(node).flatMap(KeyExpression::operands) : Stream.of(node);
+    }
+
+    // --- evaluation -------------------------------------------------------------------------------------------
+
+    /** @throws IllegalArgumentException if the arguments give null, empty text or what has no text of its own */
+    String evaluate(EvaluationContext call) {
+        return nonEmpty(textOf(valueIn(call), "gives "));
+    }
+
+    /** @throws IllegalArgumentException if the arguments give no collection or array, an empty one, or an element that is no key */
+    List<String> evaluateElements(EvaluationContext call) {
+        Object value = valueIn(call);
+        if (!(value instanceof Collection || ObjectUtils.isArray(value))) {
+            throw refusal(
+                    value == null ? "gives null" : "gives a " + value.getClass().getName(),
+                    "pass a collection or an array, or leave out perElement");
+        }
+        Object[] elements = value instanceof Collection<?> some ? some.toArray() : ObjectUtils.toObjectArray(value);
+        if (elements.length == 0) {
+            throw refusal(
+                    "gives no element",
+                    "pass one, or add a condition for when no lock is needed, as in !#ids.isEmpty()");
+        }
+        return Stream.of(elements)
+                .map(element -> nonEmpty(textOf(element, "has an element that is ")))
+                .toList();
+    }
+
+    /** @throws IllegalArgumentException if the arguments give neither true nor false */
+    boolean isMet(EvaluationContext call) {
+        if (valueIn(call) instanceof Boolean met) {
+            return met;
+        }
+        throw refusal("gives neither true nor false", "compare, as in #amount > 100");
+    }
+
+    private @Nullable Object valueIn(EvaluationContext call) {
+        try {
+            return whole.apply(call);
+        } catch (EvaluationException failure) {
+            String message = message("cannot be evaluated", "see the cause, and mind nulls on the way to a property");
+            throw new IllegalArgumentException(message, failure);
+        }
+    }
+
+    // --- values as text ---------------------------------------------------------------------------------------
+
+    /**
+     * Types of the application are refused, even if they are numbers or text: their text may be that of an object's identity.
+     *
+     * @param subject begins the sentence that says what is wrong with the value
+     */
+    private String textOf(@Nullable Object value, String subject) {
+        if (value == null) {
+            throw refusal(subject + "null", "pass a value, or use an expression that is never null");
+        }
+        if (value instanceof Enum<?> constant) {
+            return constant.name();
+        }
+        String place = value.getClass().getPackageName();
+        if (value instanceof Number number && (place.equals("java.lang") || place.equals("java.math"))) {
+            return textOfNumber(number, subject);
+        }
+        if (value instanceof CharSequence && place.startsWith("java.")
+                || value instanceof UUID
+                || value instanceof Character
+                || value instanceof Boolean) {
+            return value.toString();
+        }
+        boolean hasElements = value instanceof Collection || ObjectUtils.isArray(value);
+        throw refusal(
+                subject + "a " + value.getClass().getName(),
+                "use a property of it that is text, a number, an enum constant or a UUID"
+                        + (hasElements ? ", or perElement = true for a lock per element" : ""));
+    }
+
+    /** The same for equal decimals of different scales, and for both zeros. */
+    private String textOfNumber(Number number, String subject) {
+        if (number instanceof BigDecimal decimal) {
+            if (decimal.signum() == 0) {
+                return "0";
+            }
+            if ((long) decimal.precision() - decimal.scale() <= LockNames.MAX_LENGTH) {
+                BigDecimal shortest = decimal.stripTrailingZeros();
+                if (shortest.scale() <= LockNames.MAX_LENGTH) {
+                    return shortest.toPlainString();
+                }
+            }
+            throw refusal(subject + "a number of more than " + LockNames.MAX_LENGTH + " digits", "pass one with fewer");
+        }
+        if (number instanceof Double || number instanceof Float) {
+            if (!Double.isFinite(number.doubleValue())) {
+                throw refusal(subject + number, "pass a number");
+            }
+            return number.doubleValue() == 0 ? "0.0" : number.toString();
+        }
+        return number.toString();
+    }
+
+    private String nonEmpty(String key) {
+        if (key.isEmpty()) {
+            throw refusal("gives empty text", "pass a value, or use an expression that is never empty");
+        }
+        return key;
+    }
+
+    private IllegalArgumentException refusal(String problem, String action) {
+        return new IllegalArgumentException(message(problem, action));
+    }
+
+    private String message(String problem, String action) {
+        return variables + ": " + quoted + problem + ": " + action;
+    }
+}

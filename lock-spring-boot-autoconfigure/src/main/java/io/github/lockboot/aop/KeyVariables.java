@@ -1,0 +1,182 @@
+package io.github.lockboot.aop;
+
+import java.lang.reflect.Method;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.BiConsumer;
+import java.util.stream.Collectors;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.context.expression.BeanFactoryResolver;
+import org.springframework.core.DefaultParameterNameDiscoverer;
+import org.springframework.expression.EvaluationContext;
+import org.springframework.expression.EvaluationException;
+import org.springframework.expression.spel.SpelNode;
+import org.springframework.expression.spel.ast.BeanReference;
+import org.springframework.expression.spel.ast.CompoundExpression;
+import org.springframework.expression.spel.ast.FunctionReference;
+import org.springframework.expression.spel.ast.Indexer;
+import org.springframework.expression.spel.ast.InlineMap;
+import org.springframework.expression.spel.ast.Literal;
+import org.springframework.expression.spel.ast.MethodReference;
+import org.springframework.expression.spel.ast.Projection;
+import org.springframework.expression.spel.ast.PropertyOrFieldReference;
+import org.springframework.expression.spel.ast.Selection;
+import org.springframework.expression.spel.ast.TypeReference;
+import org.springframework.expression.spel.ast.VariableReference;
+import org.springframework.expression.spel.support.StandardEvaluationContext;
+import org.springframework.util.ClassUtils;
+
+/**
+ * What the expressions of a method may name: its parameters as {@code #openid}, {@code #p0} or {@code #a0}, {@code #root} and
+ * {@code @bean}.
+ */
+final class KeyVariables {
+
+    private static final Set<String> PROPERTIES_OF_ROOT = Set.of("method", "target", "args");
+
+    private final Method method;
+    private final String description;
+    private final BeanFactory beanFactory;
+    private final StandardEvaluationContext shared = new StandardEvaluationContext();
+    private final List<String> names;
+    private final Map<String, Integer> indexes = new HashMap<>();
+
+    /** @param description names the method in messages */
+    KeyVariables(Method method, String description, BeanFactory beanFactory) {
+        this.method = method;
+        this.description = description;
+        this.beanFactory = beanFactory;
+        this.shared.setBeanResolver(new BeanFactoryResolver(beanFactory));
+        String @Nullable [] discovered = new DefaultParameterNameDiscoverer().getParameterNames(method);
+        this.names = discovered != null ? List.of(discovered) : List.of();
+        for (int i = 0; i < method.getParameterCount(); i++) {
+            indexes.put("p" + i, i);
+            indexes.put("a" + i, i);
+        }
+        names.forEach(name -> indexes.put(name, names.indexOf(name)));
+    }
+
+    /** The values in one call. */
+    EvaluationContext in(@Nullable Object target, @Nullable Object[] args) {
+        return new Call(target, args);
+    }
+
+    // --- what an expression names -----------------------------------------------------------------------------
+
+    /**
+     * Finds references that cannot be resolved: SpEL silently evaluates an unknown variable to null, and the rest would fail at the
+     * first call only.
+     */
+    void check(SpelNode root, BiConsumer<String, String> findings) {
+        check(root, true, true, findings);
+    }
+
+    /**
+     * @param bare whether a name without prefix is looked up on {@code #root} here: not behind a dot
+     * @param rootScope whether it may be below here: not in a projection or selection
+     */
+    private void check(SpelNode node, boolean bare, boolean rootScope, BiConsumer<String, String> findings) {
+        checkName(node, bare, findings);
+        boolean scope = rootScope && !(node instanceof Projection || node instanceof Selection);
+        boolean keys = node instanceof Indexer || node instanceof InlineMap;
+        for (int i = 0; i < node.getChildCount(); i++) {
+            boolean behindDot = node instanceof CompoundExpression && i > 0;
+            check(node.getChild(i), scope && !keys && !behindDot, scope, findings);
+        }
+    }
+
+    private void checkName(SpelNode node, boolean bare, BiConsumer<String, String> findings) {
+        String text = node.toStringAST();
+        if (node instanceof VariableReference || node instanceof FunctionReference) {
+            String name = text.substring(1).replaceFirst("\\(.*", "");
+            if (!indexes.containsKey(name) && !name.equals("root") && !name.equals("this")) {
+                findings.accept("names #" + name + ", which does not exist", hint());
+            }
+        } else if (node instanceof BeanReference) {
+            String name = text.substring(1).replace("'", "");
+            if (!beanFactory.containsBean(name)) {
+                findings.accept(
+                        "names the bean '" + name + "', which does not exist", "define it, or name another bean");
+            }
+        } else if (node instanceof TypeReference) {
+            try {
+                KeyExpression.plain(node).getValue();
+            } catch (EvaluationException failure) {
+                findings.accept("names the type " + text + ", which is not found", "write its full class name");
+            }
+        } else if (bare && node instanceof PropertyOrFieldReference property) {
+            checkPropertyOfRoot(property.getName(), findings);
+        } else if (bare && node instanceof MethodReference method) {
+            String call = method.getName() + "(...)";
+            findings.accept("calls " + call + " on nothing", "write #root.target." + call + " or @bean." + call);
+        }
+    }
+
+    private void checkPropertyOfRoot(String name, BiConsumer<String, String> findings) {
+        if (!PROPERTIES_OF_ROOT.contains(name)) {
+            String root = "write #root.method, #root.target or #root.args, or '" + name + "' for text";
+            findings.accept(
+                    "names " + name + ", which is no property of #root",
+                    indexes.containsKey(name) ? "write #" + name : root);
+        }
+    }
+
+    /** The type of a literal or a parameter; {@code Object} for any other node. */
+    Class<?> typeOf(SpelNode node) {
+        if (node instanceof Literal literal) {
+            Object value = literal.getLiteralValue().getValue();
+            return value != null ? value.getClass() : Object.class;
+        }
+        Integer index = node instanceof VariableReference
+                ? indexes.get(node.toStringAST().substring(1))
+                : null;
+        return index != null ? ClassUtils.resolvePrimitiveIfNecessary(method.getParameterTypes()[index]) : Object.class;
+    }
+
+    /** What to write for a variable that does not exist. */
+    String hint() {
+        if (method.getParameterCount() == 0) {
+            return "the method has no parameters, use name";
+        }
+        if (names.isEmpty()) {
+            return "compile with -parameters, or use #p0 for the first parameter";
+        }
+        return "use one of " + names.stream().map("#"::concat).collect(Collectors.joining(", "))
+                + ", or #p0 for the first parameter";
+    }
+
+    /** The method as messages name it. */
+    @Override
+    public String toString() {
+        return description;
+    }
+
+    /** Looks an argument up where it lies, so that a call copies nothing. */
+    private final class Call extends StandardEvaluationContext {
+
+        private final @Nullable Object[] args;
+
+        Call(@Nullable Object target, @Nullable Object[] args) {
+            super(new Root(method, target, args));
+            this.args = args;
+            shared.applyDelegatesTo(this);
+        }
+
+        @Override
+        public @Nullable Object lookupVariable(String name) {
+            Integer index = indexes.get(name);
+            return index != null ? args[index] : super.lookupVariable(name);
+        }
+    }
+
+    /** What {@code #root} is in an expression. */
+    @SuppressWarnings("ArrayRecordComponent") // of one call, and never compared
+    record Root(
+            Method method,
+            @Nullable Object target,
+            @Nullable Object[] args) {}
+}
