@@ -19,6 +19,8 @@ import io.github.lockboot.LockSet;
 import io.github.lockboot.LockSet.Keep;
 import io.github.lockboot.LockTemplate;
 import io.github.lockboot.NamedLock;
+import io.github.lockboot.aop.key.KeyExpression;
+import io.github.lockboot.aop.key.KeyVariables;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.expression.EvaluationContext;

@@ -16,6 +16,7 @@ import io.github.lockboot.LockSet;
 import io.github.lockboot.LockTemplate;
 import io.github.lockboot.aop.LockDefinition.Needed;
 import io.github.lockboot.aop.LockedMethod.End;
+import io.github.lockboot.aop.key.KeyVariables;
 import org.aopalliance.intercept.MethodInvocation;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;

@@ -47,7 +47,7 @@ import static java.util.Objects.requireNonNullElse;
  * @param endpoint The actuator endpoint 'locks'.
  */
 @ConfigurationProperties("lock")
-public record LockProperties(
+record LockProperties(
         Boolean enabled,
         Type type,
         String keyPrefix,
@@ -69,7 +69,7 @@ public record LockProperties(
         Endpoint endpoint) {
 
     /** Applies defaults and validates. */
-    public LockProperties {
+    LockProperties {
         enabled = requireNonNullElse(enabled, true);
         type = requireNonNullElse(type, Type.REDIS);
         keyPrefix = requireNonNullElse(keyPrefix, "lock:");

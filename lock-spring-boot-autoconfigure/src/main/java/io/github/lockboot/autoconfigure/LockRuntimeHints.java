@@ -22,7 +22,7 @@ class LockRuntimeHints implements RuntimeHintsRegistrar {
         }
         // The type of #root in a key expression.
         reflection.registerType(
-                TypeReference.of("io.github.lockboot.aop.KeyVariables$Root"), MemberCategory.INVOKE_PUBLIC_METHODS);
+                TypeReference.of("io.github.lockboot.aop.key.KeyVariables$Root"), MemberCategory.INVOKE_PUBLIC_METHODS);
         // The settings for own connections are read from this field.
         reflection.registerTypeIfPresent(
                 classLoader,

@@ -64,7 +64,7 @@ class LockRuntimeHintsTests {
 
     @Test
     void theRootOfAnExpressionCanBeRead() throws Exception {
-        String root = "io.github.lockboot.aop.KeyVariables$Root";
+        String root = "io.github.lockboot.aop.key.KeyVariables$Root";
         assertThat(Class.forName(root).getMethod("args")).isNotNull();
         assertThat(methodsOf(root)).contains(MemberCategory.INVOKE_PUBLIC_METHODS);
     }

@@ -1,4 +1,4 @@
-package io.github.lockboot.aop;
+package io.github.lockboot.aop.key;
 
 import java.lang.reflect.Method;
 import java.util.HashMap;
@@ -34,7 +34,7 @@ import org.springframework.util.ClassUtils;
  * What the expressions of a method may name: its parameters as {@code #openid}, {@code #p0} or {@code #a0}, {@code #root} and
  * {@code @bean}.
  */
-final class KeyVariables {
+public final class KeyVariables {
 
     private static final Set<String> PROPERTIES_OF_ROOT = Set.of("method", "target", "args");
 
@@ -46,7 +46,7 @@ final class KeyVariables {
     private final Map<String, Integer> indexes = new HashMap<>();
 
     /** @param description names the method in messages */
-    KeyVariables(Method method, String description, BeanFactory beanFactory) {
+    public KeyVariables(Method method, String description, BeanFactory beanFactory) {
         this.method = method;
         this.description = description;
         this.beanFactory = beanFactory;
@@ -61,7 +61,7 @@ final class KeyVariables {
     }
 
     /** The values in one call. */
-    EvaluationContext in(@Nullable Object target, @Nullable Object[] args) {
+    public EvaluationContext in(@Nullable Object target, @Nullable Object[] args) {
         return new Call(target, args);
     }
 

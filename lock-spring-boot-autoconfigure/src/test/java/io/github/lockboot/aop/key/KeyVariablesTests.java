@@ -1,4 +1,4 @@
-package io.github.lockboot.aop;
+package io.github.lockboot.aop.key;
 
 import java.lang.reflect.Method;
 

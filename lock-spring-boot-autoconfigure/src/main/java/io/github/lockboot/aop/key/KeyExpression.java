@@ -1,4 +1,4 @@
-package io.github.lockboot.aop;
+package io.github.lockboot.aop.key;
 
 import java.math.BigDecimal;
 import java.util.Collection;
@@ -32,7 +32,7 @@ import org.springframework.util.ObjectUtils;
  *
  * <p>No message has a value of a call in it, because keys can be personal data.
  */
-final class KeyExpression {
+public final class KeyExpression {
 
     private static final SpelParserConfiguration INTERPRETED = new SpelParserConfiguration(SpelCompilerMode.OFF, null);
 
@@ -54,7 +54,7 @@ final class KeyExpression {
      * @param findings what is wrong before there are arguments, and what to do about it
      * @return of use only if nothing was found; null if it cannot be parsed
      */
-    static @Nullable KeyExpression parse(
+    public static @Nullable KeyExpression parse(
             KeyVariables variables, String attribute, String text, BiConsumer<String, String> findings) {
         boolean key = attribute.equals("key");
         String example = "expression such as \"" + (key ? "#id" : "#amount > 100") + "\"";
@@ -157,12 +157,12 @@ final class KeyExpression {
     // --- evaluation -------------------------------------------------------------------------------------------
 
     /** @throws IllegalArgumentException if the arguments give null, empty text or what has no text of its own */
-    String evaluate(EvaluationContext call) {
+    public String evaluate(EvaluationContext call) {
         return nonEmpty(textOf(valueIn(call), "gives "));
     }
 
     /** @throws IllegalArgumentException if the arguments give no collection or array, an empty one, or an element that is no key */
-    List<String> evaluateElements(EvaluationContext call) {
+    public List<String> evaluateElements(EvaluationContext call) {
         Object value = valueIn(call);
         if (!(value instanceof Collection || ObjectUtils.isArray(value))) {
             throw refusal(
@@ -181,7 +181,7 @@ final class KeyExpression {
     }
 
     /** @throws IllegalArgumentException if the arguments give neither true nor false */
-    boolean isMet(EvaluationContext call) {
+    public boolean isMet(EvaluationContext call) {
         if (valueIn(call) instanceof Boolean met) {
             return met;
         }
