@@ -122,7 +122,7 @@ class Payments {
     // tag::after
     @DistributedLock(
             name = "order",
-            key = "#id") // with lock.key-prefix that is shop:lock:order:<id>, the key of before
+            key = "#id") // with lock.key-prefix that is shop:lock:order:<id>, the old key
     public boolean pay(String id) {
         return book(id);
     }
