@@ -228,7 +228,7 @@ class AnnotatedWork {
     // tag::context
     @DistributedLock(name = "order", key = "#id")
     public void insist(String id) {
-        LockAssert.assertLocked(); // IllegalStateException if somebody calls past the proxy
+        LockAssert.assertLocked(); // IllegalStateException if the call bypassed the proxy
         LockContext lock = LockContext.current();
         if (lock.isValid()) { // right before what cannot be undone
             send(id);

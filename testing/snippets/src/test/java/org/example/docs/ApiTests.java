@@ -57,7 +57,7 @@ class ApiTests extends OnRedis {
     void anAttemptSaysWhetherItRan() throws Exception {
         // tag::try
         LockTemplate.Attempt<String> attempt = template.tryExecute("report", ONCE, () -> "built");
-        String text = attempt.isAcquired() ? attempt.get() : "somebody else is building it";
+        String text = attempt.isAcquired() ? attempt.get() : "another caller is building it";
         // end::try
         assertThat(text).isEqualTo("built");
         try (Lease other = anotherInstance().acquire("report", ONCE)) {

@@ -101,7 +101,7 @@ class FencingTests extends OnRedis {
         // tag::column
         int written = jdbc.update(
                 "update stock set amount = ?, token = ? where sku = ? and token <= ?", amount, token, sku, token);
-        boolean refused = written == 0; // somebody with a newer token was here
+        boolean refused = written == 0; // a holder with a newer token has written
         // end::column
         return !refused;
     }

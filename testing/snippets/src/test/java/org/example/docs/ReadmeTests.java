@@ -216,7 +216,7 @@ class LockFailures {
 
     @ExceptionHandler
     ResponseEntity<String> busy(LockNotAcquiredException held) {
-        return ResponseEntity.status(HttpStatus.CONFLICT).body("somebody else is at it");
+        return ResponseEntity.status(HttpStatus.CONFLICT).body("another request holds the lock");
     }
 
     @ExceptionHandler

@@ -120,9 +120,7 @@ class Payments {
     private int paid;
 
     // tag::after
-    @DistributedLock(
-            name = "order",
-            key = "#id") // with lock.key-prefix that is shop:lock:order:<id>, the key of before
+    @DistributedLock(name = "order", key = "#id") // with lock.key-prefix that is shop:lock:order:<id>, the old key
     public boolean pay(String id) {
         return book(id);
     }

@@ -56,7 +56,7 @@ class TestingTests {
         Lease held = other.steal("order:1");
         CompletableFuture<Lease> waiting =
                 registry.acquireAsync("order:1", LockOptions.defaults().withWaitTime(Duration.ofMinutes(1)));
-        registry.advance(Duration.ofMinutes(1)); // nobody sleeps
+        registry.advance(Duration.ofMinutes(1)); // without sleeping
         assertThat(waiting)
                 .failsWithin(Duration.ofSeconds(10))
                 .withThrowableOfType(ExecutionException.class)

@@ -26,7 +26,7 @@ class WaitingTests extends OnRedis {
         NamedLock lock = registry.get("seat:12");
         try (Lease other = anotherInstance().acquire("seat:12", ONCE)) {
             // tag::timed
-            boolean once = lock.tryLock(); // asks once, waits for nobody
+            boolean once = lock.tryLock(); // tries once, does not wait
             boolean soon = lock.tryLock(200, TimeUnit.MILLISECONDS); // queues for at most 200 ms
             // end::timed
             assertThat(once || soon).isFalse();
