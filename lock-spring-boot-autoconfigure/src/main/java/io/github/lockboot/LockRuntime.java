@@ -5,29 +5,22 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * What the registries of this library offer to {@link LockTemplate} and the annotation beyond {@link LockRegistry}. Not for
- * applications. With another registry, such as one that wraps one of ours, a flight follows by acquiring the lock.
+ * What the registries of this library offer to {@link LockTemplate} and the annotation beyond {@link LockRegistry}. With another
+ * registry, such as one that wraps one of ours, a flight follows by acquiring the lock.
  *
  * <p>Its locks and leases are {@link LockScope}s.
+ *
+ * @hidden not for applications
  */
 public interface LockRuntime extends LockRegistry {
 
     /**
-     * As {@link #acquireAsync(String, LockOptions)}, with the options of the handle and a wait time of its own.
-     *
-     * @param lock a handle of this registry
-     * @param wait how long to wait at most; zero or less tries once
-     * @return completes on a thread of the registry with the lease, or exceptionally
+     * As {@link #acquireAsync(String, LockOptions)}, with the options of a handle of this registry and a wait time of its own; zero
+     * or less tries once.
      */
     CompletableFuture<Lease> acquireAsync(NamedLock lock, Duration wait);
 
-    /**
-     * {@return the future lease of a lock of any registry}
-     *
-     * @param registry of the lock
-     * @param lock a handle of that registry
-     * @param wait how long to wait at most; zero or less tries once
-     */
+    /** Acquires a lease of a lock of any registry. */
     static CompletableFuture<Lease> acquireAsync(LockRegistry registry, NamedLock lock, Duration wait) {
         return registry instanceof LockRuntime runtime
                 ? runtime.acquireAsync(lock, wait)
@@ -39,45 +32,30 @@ public interface LockRuntime extends LockRegistry {
      * {@linkplain #complete completes} it: what the lock was wanted for has then been done. It may be empty for a holder that
      * completed shortly before, so look whether it is done.
      *
-     * @param lock a handle of this registry
-     * @param wait how long to wait at most; zero or less tries once
      * @return completes on a thread of the registry, which many may share: what depends on it must not block
      */
     CompletableFuture<Optional<Lease>> acquireOrFollowAsync(NamedLock lock, Duration wait);
 
     /**
-     * Releases the lock as {@link Lease#close} does, and ends the wait of all who follow, here and in other instances: they do not
+     * Releases a lease as {@link Lease#close} does, and ends the wait of all who follow, here and in other instances: they do not
      * get the lock. For those who wait in another way it is free.
      *
-     * @param lease of this registry
      * @throws LockLostException if the lease was lost before; nothing was deleted, and no wait ends
      */
     void complete(Lease lease);
 
-    /** A listener that distinguishes waits of followers from those that were given up. */
+    /**
+     * A listener that distinguishes waits of followers from those that were given up.
+     *
+     * @hidden
+     */
     interface Listener extends LockListener {
 
         /**
          * A holder has {@linkplain LockRuntime#complete completed} what the lock was wanted for: the wait ended without the lock.
          *
-         * @param use the use of the lock
          * @param waited since it was requested
          */
         void followed(LockUse use, Duration waited);
-
-        /**
-         * Calls a listener of any kind.
-         *
-         * @param listener called
-         * @param use the use of the lock
-         * @param waited since it was requested
-         */
-        static void followed(LockListener listener, LockUse use, Duration waited) {
-            if (listener instanceof Listener following) {
-                following.followed(use, waited);
-            } else {
-                listener.abandoned(use, waited);
-            }
-        }
     }
 }

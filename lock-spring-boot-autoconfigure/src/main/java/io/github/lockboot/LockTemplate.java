@@ -141,7 +141,7 @@ public class LockTemplate {
         LockNotAcquiredException refusal = held.refusal();
         return refusal != null
                 ? Attempt.refused(refusal)
-                : Attempt.acquired(held.runAndRelease(() -> held.scoped(action::run)));
+                : Attempt.acquired(held.runAndRelease(() -> held.callInside(action::run)));
     }
 
     /**
@@ -182,7 +182,7 @@ public class LockTemplate {
             if (refusal != null) {
                 throw refusal;
             }
-            return held.<CompletionStage<T>, RuntimeException>scoped(action::get);
+            return held.<CompletionStage<T>, RuntimeException>callInside(action::get);
         });
     }
 

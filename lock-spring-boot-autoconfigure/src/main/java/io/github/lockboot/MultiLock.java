@@ -1,6 +1,5 @@
 package io.github.lockboot;
 
-import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.TreeSet;
@@ -11,7 +10,7 @@ import java.util.stream.Collectors;
 
 import io.github.lockboot.LockSet.Taking;
 import io.github.lockboot.LockSet.Wanted;
-import io.github.lockboot.internal.Stopwatch;
+import io.github.lockboot.internal.Timer;
 
 /** Several locks of a thread as one, in the order of their names. */
 record MultiLock(List<Wanted> locks) implements Lock {
@@ -61,15 +60,14 @@ record MultiLock(List<Wanted> locks) implements Lock {
 
     @Override
     public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
-        Stopwatch since = Stopwatch.start();
-        Duration wait = Duration.ofNanos(unit.toNanos(time));
-        return take(lock -> lock.tryLock(since.leftOf(wait).toNanos(), TimeUnit.NANOSECONDS));
+        long deadline = Timer.systemNanoTime() + unit.toNanos(time);
+        return take(lock -> lock.tryLock(deadline - Timer.systemNanoTime(), TimeUnit.NANOSECONDS));
     }
 
     @Override
     public void unlock() {
         HeldLocks held = new HeldLocks();
-        locks.forEach(wanted -> held.add(new ThreadHold(wanted.lock()), null));
+        locks.forEach(each -> held.add(new LockContext(each.lock(), null, null)));
         held.release(true);
     }
 
@@ -80,6 +78,6 @@ record MultiLock(List<Wanted> locks) implements Lock {
 
     @Override
     public String toString() {
-        return locks.stream().map(wanted -> wanted.lock().getName()).collect(Collectors.joining(", ", "LockSet[", "]"));
+        return locks.stream().map(each -> each.lock().getName()).collect(Collectors.joining(", ", "LockSet[", "]"));
     }
 }

@@ -13,6 +13,7 @@ import io.github.lockboot.LockTemplate;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.aop.key.KeyContext;
 import io.github.lockboot.aop.key.KeyExpression;
+import io.github.lockboot.internal.LockNames;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -49,7 +50,7 @@ record LockDefinition(
         }
         if (perElement) {
             for (String element : key.get(0).evaluateElements(call.get())) {
-                needed.add(new Needed(LockRegistry.nameOf(name, element), this));
+                needed.add(new Needed(LockNames.join(name, element), this));
             }
         } else {
             needed.add(new Needed(lockName(call), this));
@@ -61,7 +62,7 @@ record LockDefinition(
             return name;
         }
         KeyContext context = call.get();
-        return LockRegistry.nameOf(
+        return LockNames.join(
                 name, key.stream().map(each -> each.evaluate(context)).toArray(String[]::new));
     }
 

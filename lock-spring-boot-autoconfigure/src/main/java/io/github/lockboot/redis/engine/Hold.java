@@ -345,11 +345,7 @@ public final class Hold implements Lease, LockScope, Waiter.Outcome {
             ended.exceptionally(failure -> ReleaseOutcome.UNKNOWN)
                     .thenAcceptAsync(this::onEnded, context::runLater)
                     .whenComplete((none, failure) -> {
-                        if (failure != null) {
-                            closed.completeExceptionally(Futures.unwrap(failure));
-                        } else {
-                            closed.complete(null);
-                        }
+                        Futures.complete(closed, none, failure);
                     });
         } catch (Throwable thrown) {
             closed.completeExceptionally(thrown);
@@ -382,8 +378,8 @@ public final class Hold implements Lease, LockScope, Waiter.Outcome {
     }
 
     @Override
-    public <T extends @Nullable Object, E extends Throwable> T call(LockScope.Body<T, E> action) throws E {
-        return waiter.use().call(action);
+    public @Nullable Runnable enter() {
+        return waiter.use().enter();
     }
 
     @Override
