@@ -12,9 +12,8 @@ import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lock under which code runs, for that code to ask: {@code LockContext.current().fencingToken()}. The annotation sets it for
- * the thread that runs the method's body and clears it afterwards; in reactive code it is also in the Reactor context, under
- * this class as its key.
+ * A lock under which code runs, for that code to ask: {@code LockContext.current().fencingToken()}. It is set for the thread that
+ * runs the body of an annotated method; in reactive code it is also in the Reactor context, under this class as its key.
  *
  * <p>A lock of a thread answers to that thread only; one of a {@link Lease} answers to every thread.
  */

@@ -6,7 +6,6 @@ import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
-import java.util.stream.Collectors;
 
 import io.github.lockboot.LockSet.Taking;
 import io.github.lockboot.LockSet.Wanted;
@@ -74,10 +73,5 @@ record MultiLock(List<Wanted> locks) implements Lock {
     @Override
     public Condition newCondition() {
         throw new UnsupportedOperationException("a distributed lock offers no conditions");
-    }
-
-    @Override
-    public String toString() {
-        return locks.stream().map(each -> each.lock().getName()).collect(Collectors.joining(", ", "LockSet[", "]"));
     }
 }

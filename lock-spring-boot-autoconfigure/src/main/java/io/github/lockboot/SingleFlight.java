@@ -37,9 +37,7 @@ final class SingleFlight {
         while (value == null) {
             Optional<Lease> lead = awaitLead();
             value = lead.isPresent() ? lead(lead.get(), cached, load) : cached.run();
-            if (value == null) {
-                failIfOver();
-            }
+            failIfOver(value);
         }
         return value;
     }
@@ -69,78 +67,57 @@ final class SingleFlight {
 
     // --- without a thread that waits --------------------------------------------------------------------------
 
+    /** One stage after the other; cancelling the result cancels the one under way. */
     <T> CompletableFuture<T> start(
             Supplier<? extends CompletionStage<@Nullable T>> cached, Supplier<? extends CompletionStage<T>> load) {
         CompletableFuture<T> result = new CompletableFuture<>();
-        Stages<T> stages = new Stages<>(cached, load, result);
+        // A stage of our own, to be cancelled: that of the cache may be shared with others.
+        Supplier<CompletionStage<@Nullable T>> look =
+                () -> Futures.cancelWith(result, begin(cached, "cached").thenApply(value -> value));
+        Supplier<CompletionStage<T>> make =
+                () -> Futures.cancelWith(result, begin(load, "load")).thenApply(this::loaded);
         CompletableFuture.completedFuture(true)
-                .thenCompose(now -> stages.look())
-                .thenCompose(stages::leadUnless)
+                .thenCompose(now -> look.get())
+                .thenCompose(value -> leadUnless(value, result, look, make))
                 .whenComplete((value, failure) -> Futures.complete(result, value, failure));
         return result;
     }
 
-    /** One after the other; cancelling the result cancels the one under way. */
-    private final class Stages<T> {
-
-        private final Supplier<? extends CompletionStage<@Nullable T>> cached;
-        private final Supplier<? extends CompletionStage<T>> load;
-        private final CompletableFuture<T> result;
-
-        Stages(
-                Supplier<? extends CompletionStage<@Nullable T>> cached,
-                Supplier<? extends CompletionStage<T>> load,
-                CompletableFuture<T> result) {
-            this.cached = cached;
-            this.load = load;
-            this.result = result;
+    private <T> CompletionStage<T> leadUnless(
+            @Nullable T value,
+            CompletableFuture<T> result,
+            Supplier<CompletionStage<@Nullable T>> look,
+            Supplier<CompletionStage<T>> make) {
+        if (value != null) {
+            return CompletableFuture.completedFuture(value);
         }
+        NamedLock lock = lock();
+        CompletableFuture<Optional<Lease>> leading = registry instanceof LockRuntime runtime
+                ? Futures.cancelWith(result, runtime.acquireOrFollowAsync(lock, left()))
+                : Futures.cancelWith(result, LockRuntime.acquireAsync(registry, lock, left()))
+                        .thenApply(Optional::of);
+        return leading.thenComposeAsync(
+                lead -> lead.isPresent()
+                        ? Futures.cancelWith(result, lead(lead.get(), look, make))
+                        : look.get().thenCompose(found -> {
+                            failIfOver(found);
+                            return leadUnless(found, result, look, make);
+                        }),
+                Futures.ELSEWHERE);
+    }
 
-        /** A stage of our own, to be cancelled: that of the cache may be shared with others. */
-        CompletionStage<@Nullable T> look() {
-            return Futures.cancelWith(result, begin(cached, "cached").thenApply(value -> value));
-        }
+    private <T> CompletableFuture<T> lead(
+            Lease lead, Supplier<CompletionStage<@Nullable T>> look, Supplier<CompletionStage<T>> make) {
+        Supplier<CompletionStage<T>> work = () ->
+                look.get().thenCompose(found -> found != null ? CompletableFuture.completedFuture(found) : make.get());
+        return HeldLocks.runAndReleaseAsync(
+                CompletableFuture.completedFuture(held(lead)),
+                held -> held.<CompletionStage<T>, RuntimeException>callInside(work::get)
+                        .thenApplyAsync(value -> complete(lead, value), Futures.ELSEWHERE));
+    }
 
-        CompletionStage<T> leadUnless(@Nullable T value) {
-            if (value != null) {
-                return CompletableFuture.completedFuture(value);
-            }
-            NamedLock lock = lock();
-            CompletableFuture<Optional<Lease>> lead = registry instanceof LockRuntime runtime
-                    ? Futures.cancelWith(result, runtime.acquireOrFollowAsync(lock, left()))
-                    : Futures.cancelWith(result, LockRuntime.acquireAsync(registry, lock, left()))
-                            .thenApply(Optional::of);
-            return lead.thenComposeAsync(held -> held.isPresent() ? lead(held.get()) : lookAgain(), Futures.ELSEWHERE);
-        }
-
-        private CompletionStage<T> lookAgain() {
-            return look().thenCompose(value -> {
-                if (value == null) {
-                    failIfOver();
-                }
-                return leadUnless(value);
-            });
-        }
-
-        private CompletionStage<T> lead(Lease lead) {
-            CompletableFuture<HeldLocks> held = CompletableFuture.completedFuture(held(lead));
-            return Futures.cancelWith(
-                    result,
-                    HeldLocks.runAndReleaseAsync(
-                            held,
-                            locks -> locks.callInside(this::lookAndLoad)
-                                    .thenApplyAsync(value -> complete(lead, value), Futures.ELSEWHERE)));
-        }
-
-        private CompletionStage<T> lookAndLoad() {
-            return look().thenCompose(found -> found != null
-                    ? CompletableFuture.completedFuture(found)
-                    : Futures.cancelWith(result, begin(load, "load")).thenApply(SingleFlight.this::loaded));
-        }
-
-        private static <S> S begin(Supplier<S> stage, String name) {
-            return Objects.requireNonNull(stage.get(), name + " returned null for a stage");
-        }
+    private static <S> S begin(Supplier<S> stage, String name) {
+        return Objects.requireNonNull(stage.get(), name + " returned null for a stage");
     }
 
     // --- both -------------------------------------------------------------------------------------------------
@@ -167,9 +144,10 @@ final class SingleFlight {
         return value;
     }
 
-    private void failIfOver() {
+    /** Throws if nothing was found and there is no time to look for it again. */
+    private void failIfOver(@Nullable Object found) {
         waited = elapsed();
-        if (left().isZero()) {
+        if (found == null && left().isZero()) {
             throw new LockNotAcquiredException(name, waited);
         }
     }
