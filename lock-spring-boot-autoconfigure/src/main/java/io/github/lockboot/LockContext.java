@@ -19,14 +19,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LockContext {
 
-    private static final ThreadLocal<@Nullable Frame> CURRENT = new ThreadLocal<>();
-
-    private record Frame(LockContext context, @Nullable Frame outer) {}
+    private static final ThreadLocal<@Nullable LockContext> CURRENT = new ThreadLocal<>();
 
     private final NamedLock lock;
     private final @Nullable Lease lease;
     private final @Nullable Keep keep;
     private final long since;
+    private @Nullable LockContext outer;
 
     /**
      * @param lease null if the current thread holds the lock
@@ -60,9 +59,9 @@ public final class LockContext {
      * @throws IllegalStateException if none is being run under it
      */
     public static LockContext current(String name) {
-        for (Frame frame = CURRENT.get(); frame != null; frame = frame.outer) {
-            if (frame.context.name().equals(name)) {
-                return frame.context;
+        for (LockContext context = CURRENT.get(); context != null; context = context.outer) {
+            if (context.name().equals(name)) {
+                return context;
             }
         }
         throw new IllegalStateException("no @DistributedLock method runs under lock '" + LockNames.printable(name)
@@ -71,7 +70,7 @@ public final class LockContext {
 
     /** {@return the innermost lock of this thread's annotated methods; empty if none is being run} */
     public static Optional<LockContext> find() {
-        return Optional.ofNullable(CURRENT.get()).map(Frame::context);
+        return Optional.ofNullable(CURRENT.get());
     }
 
     /** {@return the name of the lock, key included} */
@@ -105,10 +104,10 @@ public final class LockContext {
 
     // --- the hold ---------------------------------------------------------------------------------------------
 
-    /** Runs a body with this as the {@link #current() current} lock of the thread. */
+    /** Runs a body, once, with this as the {@link #current() current} lock of the thread. */
     <T extends @Nullable Object, E extends Throwable> T call(Body<T, E> body) throws E {
-        Frame outer = CURRENT.get();
-        CURRENT.set(new Frame(this, outer));
+        outer = CURRENT.get();
+        CURRENT.set(this);
         try {
             return callInside(body);
         } finally {

@@ -38,14 +38,7 @@ public final class Futures {
         }
     }
 
-    /**
-     * As {@link #await(CompletableFuture)}, but requests nothing if the thread is interrupted.
-     *
-     * @param <T> what the future completes with
-     * @param request makes the future
-     * @return what it completed with
-     * @throws InterruptedException if interrupted before or during the wait
-     */
+    /** As {@link #await(CompletableFuture)}, but does not request the future if the thread is interrupted. */
     public static <T extends @Nullable Object> T await(Supplier<CompletableFuture<T>> request)
             throws InterruptedException {
         if (Thread.interrupted()) {
@@ -115,14 +108,7 @@ public final class Futures {
         return cause instanceof RuntimeException unchecked ? unchecked : new IllegalStateException(cause);
     }
 
-    /**
-     * Completes a future as a stage has ended.
-     *
-     * @param <T> what the future completes with
-     * @param future completed, unless it is already
-     * @param value of the stage
-     * @param failure of the stage, wrapped or not; null for none
-     */
+    /** Completes a future as a stage has ended; the failure may be wrapped. */
     public static <T extends @Nullable Object> void complete(
             CompletableFuture<T> future, @Nullable T value, @Nullable Throwable failure) {
         if (failure == null) {
@@ -132,14 +118,7 @@ public final class Futures {
         }
     }
 
-    /**
-     * Cancels a stage when a result no longer needs it.
-     *
-     * @param <S> the type of the stage
-     * @param result when it completes, or at once if it has, the stage is cancelled
-     * @param stage not changed if it has completed
-     * @return the stage
-     */
+    /** Cancels the stage when the result completes, which does nothing to a stage that has completed. */
     public static <S extends CompletionStage<?>> S cancelWith(CompletableFuture<?> result, S stage) {
         result.whenComplete((value, failure) -> cancel(stage));
         return stage;
