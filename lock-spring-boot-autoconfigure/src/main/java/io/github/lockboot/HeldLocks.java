@@ -12,17 +12,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What came of taking a {@link LockSet}: the locks that are held, or a refusal and no lock. Runs code under the locks, and releases
- * them.
- *
- * @hidden not for applications
+ * them. Not for applications.
  */
 public final class HeldLocks {
 
-    /**
-     * What runs under the locks.
-     *
-     * @hidden
-     */
+    /** What runs under the locks. */
     public interface Body<T extends @Nullable Object, E extends Throwable> {
 
         T run() throws E;

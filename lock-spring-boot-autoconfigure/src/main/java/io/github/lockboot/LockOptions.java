@@ -29,7 +29,16 @@ public record LockOptions(
 
     private static final LockOptions DEFAULTS = new LockOptions(null, null, null, null, null);
 
-    /** @throws IllegalArgumentException for what the methods that change one thing refuse */
+    /**
+     * For {@link #defaults} and the methods that change one thing; gets a parameter more with each new option.
+     *
+     * @param ttl the lease
+     * @param waitTime the wait time
+     * @param renew whether the lease is renewed
+     * @param maxHold when renewal ends for a stuck holder
+     * @param group what kind of lock it is
+     * @throws IllegalArgumentException for what the methods that change one thing refuse
+     */
     public LockOptions {
         require(ttl == null || ttl.compareTo(MIN_TTL) >= 0, "ttl", ttl, "be at least 1000 ms");
         require(ttl == null || ttl.compareTo(MAX_TTL) <= 0, "ttl", ttl, "be at most 24 days: use renewal instead");

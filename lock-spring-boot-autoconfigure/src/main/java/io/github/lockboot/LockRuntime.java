@@ -15,12 +15,20 @@ import java.util.concurrent.CompletableFuture;
 public interface LockRuntime extends LockRegistry {
 
     /**
-     * As {@link #acquireAsync(String, LockOptions)}, with the options of a handle of this registry and a wait time of its own; zero
-     * or less tries once.
+     * {@return the future lease} As {@link #acquireAsync(String, LockOptions)}, with the options of the handle.
+     *
+     * @param lock a handle of this registry
+     * @param wait how long to wait at most; zero or less tries once
      */
     CompletableFuture<Lease> acquireAsync(NamedLock lock, Duration wait);
 
-    /** Acquires a lease of a lock of any registry. */
+    /**
+     * {@return the future lease of a lock of any registry}
+     *
+     * @param registry of the lock
+     * @param lock a handle of that registry
+     * @param wait how long to wait at most; zero or less tries once
+     */
     static CompletableFuture<Lease> acquireAsync(LockRegistry registry, NamedLock lock, Duration wait) {
         return registry instanceof LockRuntime runtime
                 ? runtime.acquireAsync(lock, wait)
@@ -32,6 +40,8 @@ public interface LockRuntime extends LockRegistry {
      * {@linkplain #complete completes} it: what the lock was wanted for has then been done. It may be empty for a holder that
      * completed shortly before, so look whether it is done.
      *
+     * @param lock a handle of this registry
+     * @param wait how long to wait at most; zero or less tries once
      * @return completes on a thread of the registry, which many may share: what depends on it must not block
      */
     CompletableFuture<Optional<Lease>> acquireOrFollowAsync(NamedLock lock, Duration wait);
@@ -40,6 +50,7 @@ public interface LockRuntime extends LockRegistry {
      * Releases a lease as {@link Lease#close} does, and ends the wait of all who follow, here and in other instances: they do not
      * get the lock. For those who wait in another way it is free.
      *
+     * @param lease of this registry
      * @throws LockLostException if the lease was lost before; nothing was deleted, and no wait ends
      */
     void complete(Lease lease);
@@ -54,6 +65,7 @@ public interface LockRuntime extends LockRegistry {
         /**
          * A holder has {@linkplain LockRuntime#complete completed} what the lock was wanted for: the wait ended without the lock.
          *
+         * @param use the use of the lock
          * @param waited since it was requested
          */
         void followed(LockUse use, Duration waited);

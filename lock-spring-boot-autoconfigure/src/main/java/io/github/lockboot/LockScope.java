@@ -2,11 +2,7 @@ package io.github.lockboot;
 
 import org.jspecify.annotations.Nullable;
 
-/**
- * A {@link NamedLock} or {@link Lease} of this library, whose listeners learn when code runs under it.
- *
- * @hidden not for applications
- */
+/** A {@link NamedLock} or {@link Lease} of this library, whose listeners learn when code runs under it. Not for applications. */
 public interface LockScope {
 
     /**

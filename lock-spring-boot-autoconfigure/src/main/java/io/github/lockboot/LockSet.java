@@ -12,13 +12,12 @@ import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes all of several locks or none. {@link LockRegistry#allOf}, {@link LockTemplate} and the annotation take locks this way.
+ * Takes all of several locks or none. {@link LockRegistry#allOf}, {@link LockTemplate} and the annotation take locks this way. Not
+ * for applications.
  *
  * <p>The locks are taken one after the other in the given order. Callers with names in common do not deadlock if that is the order of
  * the names. A lease may run out while the next lock is waited for: if one has been lost when the last is taken, all are released
  * and taken again, as long as there is time.
- *
- * @hidden not for applications
  */
 public final class LockSet {
 
@@ -28,7 +27,6 @@ public final class LockSet {
      * @param leasing acquires a lease of the lock and waits at most that long, if the hold is to belong to the call; null if it is
      *     to belong to the thread
      * @param keep null for no longer than the call
-     * @hidden
      */
     public record Wanted(
             NamedLock lock,
@@ -39,7 +37,6 @@ public final class LockSet {
      * How long a lock stays at least, counted from when it was taken.
      *
      * @param onlyOnSuccess whether a call that fails releases it at once
-     * @hidden
      */
     public record Keep(Duration time, boolean onlyOnSuccess) {}
 
