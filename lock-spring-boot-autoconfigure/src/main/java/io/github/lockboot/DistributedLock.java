@@ -23,15 +23,16 @@ import java.lang.annotation.Target;
  *
  * <p><b>Where.</b> On a method, of the class or of an interface or superclass it comes from; on a class or interface, for
  * all its public methods but those of {@link Object}, unless a method has an annotation of its own; on an annotation, which
- * then stands for it, its attributes passed on by {@code @AliasFor}. Several on one method are all taken, in the order of
- * the locks' names whatever the order in the source, so that two methods never wait for each other in a circle, and
- * released in reverse. Each counts its wait from the beginning of the call. If one is lost while another is waited for, all are
- * released and taken again; without time for that the caller gets a {@link LockLostException} and the method does not run. A call
- * from within the same bean does not pass the proxy and is not locked.
+ * then stands for it, its attributes passed on by {@code @AliasFor}. A call from within the same bean does not pass the proxy and is
+ * not locked.
  *
- * <p><b>Transactions.</b> The lock is taken before a transaction of the same method begins and released after it has ended.
- * Where a transaction is active already when the lock is taken, the lock stays until that transaction has ended, and a lock
- * that was lost by then rolls it back; the first time, a warning says that the transaction began too early.
+ * <p><b>Several</b> on one method are all taken, in the order of the locks' names, so that two methods never wait for each other, and
+ * released in reverse. Each counts its wait from the beginning of the call. If one is lost while another is waited for, all are
+ * released and taken again; without time for that the caller gets a {@link LockLostException} and the method does not run.
+ *
+ * <p><b>Transactions.</b> The lock is taken before a transaction of the same method begins and released after it has ended. If a
+ * transaction is active already, the lock stays until that has ended, and a lock that was lost by then rolls it back; the first
+ * time, a warning says that the transaction began too early.
  *
  * <p><b>Results that come later.</b> If the method returns a {@code CompletionStage} or {@code CompletableFuture}, a
  * {@code Mono}, {@code Flux} or another reactive type, no thread waits for the lock, and it is held until the result
@@ -63,12 +64,10 @@ public @interface DistributedLock {
      * {@code CharSequence} are refused. A {@code BigDecimal} is the same key whatever its scale, -0.0 is 0.0, and what is no number
      * (NaN, an infinity) is refused.
      *
-     * <p>The lock's name is {@link #name()} and the results, joined by colons, with a backslash before every colon and backslash in
-     * a result: so two different lists never give the same key, and a single one never the lock of another name. It is what
-     * {@link LockRegistry#nameOf} makes of them. <b>One result without a {@code name} is the whole name as it stands</b>: where users
-     * choose that text, it can be the name of any lock of the application, so give a {@code name}. In a concatenation no operand
-     * may be null, and an expression that would add two numbers is refused: write {@code {"#a", "#b"}} instead of
-     * {@code "#a+#b"}. For the same reason {@code +} may not stand inside the arguments of a call.
+     * <p>{@link LockRegistry#nameOf} makes the lock's name of {@link #name()} and the results. <b>One result without a {@code name} is
+     * the whole name as it stands</b>: where users choose that text, it can be the name of any lock of the application, so give a
+     * {@code name}. In a concatenation no operand may be null, and an expression that would add two numbers is refused: write
+     * {@code {"#a", "#b"}} instead of {@code "#a+#b"}. For the same reason {@code +} may not stand inside the arguments of a call.
      *
      * <p>Empty only when {@link #name()} is given: then that is the whole name.
      */
@@ -138,9 +137,9 @@ public @interface DistributedLock {
 
     /**
      * {@return what the caller gets if another held the lock until the wait ended: {@link LockNotAcquiredException} by
-     * default} Redis being out of reach is no contention and always gives {@link LockUnavailableException}. An interrupt, before
-     * or during the wait, is none either: it always gives {@link LockNotAcquiredException}, with the {@link InterruptedException} as its
-     * cause and the thread's flag set again, and neither this nor {@link #fallback()} answers it.
+     * default} This and {@link #fallback()} answer contention alone. If Redis cannot be asked it is always a
+     * {@link LockUnavailableException}. An interrupt before or during the wait always gives a {@link LockNotAcquiredException} with the
+     * {@link InterruptedException} as its cause, and the thread's flag is set again.
      */
     IfNotAcquired ifNotAcquired() default IfNotAcquired.THROW;
 

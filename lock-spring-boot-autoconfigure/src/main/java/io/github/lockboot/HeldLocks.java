@@ -1,26 +1,30 @@
 package io.github.lockboot;
 
-import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.List;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 
-import io.github.lockboot.LockScope.Body;
-import io.github.lockboot.LockSet.Keep;
 import io.github.lockboot.internal.Futures;
-import io.github.lockboot.internal.Stopwatch;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What came of taking a {@link LockSet}: the locks that are held, in the order in which they were taken, or a refusal, without
- * any lock. Not for applications.
+ * What came of taking a {@link LockSet}: the locks that are held, or a refusal and no lock. Runs code under the locks, and releases
+ * them. Not for applications.
  */
 public final class HeldLocks {
 
-    private final List<Hold> holds = new ArrayList<>(1);
+    /** What runs under the locks. */
+    public interface Body<T extends @Nullable Object, E extends Throwable> {
+
+        T run() throws E;
+    }
+
+    /** The last one taken comes first. */
+    private final Deque<LockContext> holds = new ArrayDeque<>(1);
+
     private final @Nullable LockNotAcquiredException refusal;
     private final int refusedAt;
 
@@ -33,84 +37,45 @@ public final class HeldLocks {
         this.refusedAt = refusedAt;
     }
 
-    private record Hold(Lease lease, @Nullable Keep keep, Stopwatch since) {
-
-        /** How much longer it is kept. A lock that was lost is released at once, which throws. */
-        private Duration left(boolean succeeded) {
-            return keep == null || keep.onlyOnSuccess() && !succeeded || !lease.isValid()
-                    ? Duration.ZERO
-                    : since.leftOf(keep.time());
-        }
-
-        void release(boolean succeeded) {
-            Duration left = left(succeeded);
-            if (left.isZero()) {
-                lease.close();
-            } else {
-                lease.closeAfter(left);
-            }
-        }
-
-        CompletableFuture<Void> releaseLater(boolean succeeded) {
-            Duration left = left(succeeded);
-            CompletableFuture<Void> closed = lease.closeAfter(left);
-            return left.isZero() ? closed : CompletableFuture.completedFuture(null);
-        }
-
-        Hold onAnyThread() {
-            return lease instanceof ThreadHold own ? new Hold(own.lock().asLease(), keep, since) : this;
-        }
-    }
-
-    void add(Lease lease, @Nullable Keep keep) {
-        holds.add(new Hold(lease, keep, Stopwatch.start()));
+    void add(LockContext hold) {
+        holds.push(hold);
     }
 
     int size() {
         return holds.size();
     }
 
-    /** {@return why none is held; null if all are} */
-    public @Nullable LockNotAcquiredException refusal() {
-        return refusal;
-    }
-
-    /** {@return the position of the lock that was refused} */
-    public int refusedAt() {
-        return refusedAt;
-    }
-
-    /** {@return whether none is held} */
     public boolean isEmpty() {
         return holds.isEmpty();
     }
 
-    /** {@return the last one taken; null if there is none} */
-    public @Nullable LockContext innermost() {
-        return holds.isEmpty() ? null : new LockContext(holds.get(holds.size() - 1).lease);
+    /** Null if all are held. */
+    public @Nullable LockNotAcquiredException refusal() {
+        return refusal;
     }
 
-    /**
-     * {@return an exception for the first lock that may have been lost; null if all are held}
-     *
-     * @param reason of the exception
-     */
+    /** The position of the lock that was refused. */
+    public int refusedAt() {
+        return refusedAt;
+    }
+
+    /** The lock that was taken last; null if there is none. */
+    public @Nullable LockContext innermost() {
+        return holds.peek();
+    }
+
+    /** An exception for a lock that may have been lost; null if all are held. */
     public @Nullable LockLostException findLoss(String reason) {
-        for (Hold hold : holds) {
-            Lease lease = hold.lease;
-            if (!lease.isValid()) {
-                try {
-                    return new LockLostException(lease.name(), lease.fencingToken(), reason);
-                } catch (LockLostException lost) {
-                    return new LockLostException(lost.getLockName(), lost.getFencingToken(), reason);
-                }
+        for (LockContext hold : holds) {
+            if (!hold.isValid()) {
+                return hold.lost(reason);
             }
         }
         return null;
     }
 
     /**
-     * {@return the same holds, which any thread may release}
+     * The same holds, which any thread may release.
      *
      * @throws LockLostException if one was lost
      */
@@ -120,45 +85,33 @@ public final class HeldLocks {
         return same;
     }
 
-    // --- running under them -----------------------------------------------------------------------------------
+    // --- running ----------------------------------------------------------------------------------------------
 
-    /**
-     * Runs the action as part of all holds; each is then a {@link LockContext} of the thread.
-     *
-     * @param <T> what the action returns
-     * @param <E> what the action throws
-     * @param action what runs
-     * @return what the action returns
-     * @throws E what the action throws
-     */
-    public <T extends @Nullable Object, E extends Throwable> T call(Body<T, E> action) throws E {
-        Body<T, E> all = action;
-        for (Hold hold : lastFirst()) {
+    /** Runs a body under the locks; each is then a {@link LockContext} of the thread. */
+    public <T extends @Nullable Object, E extends Throwable> T call(Body<T, E> body) throws E {
+        Body<T, E> all = body;
+        for (LockContext hold : holds) {
             Body<T, E> inner = all;
-            all = () -> new LockContext(hold.lease).call(inner);
+            all = () -> hold.call(inner);
         }
         return all.run();
     }
 
-    /** Runs the action as part of the only hold. */
-    <T extends @Nullable Object, E extends Throwable> T scoped(Body<T, E> action) throws E {
-        return LockScope.call(holds.get(0).lease, action);
+    /** Runs a body under the only lock, without a {@link LockContext} of the thread. */
+    <T extends @Nullable Object, E extends Throwable> T callInside(Body<T, E> body) throws E {
+        return holds.getFirst().callInside(body);
     }
 
     /**
-     * Runs the action and then releases all.
+     * Runs a body and then releases all locks.
      *
-     * @param <T> what the action returns
-     * @param <E> what the action throws
-     * @param action what runs
-     * @return what the action returns
-     * @throws LockLostException if the action returned but a lock was lost while it ran
-     * @throws E what the action throws, with a failure of the release suppressed
+     * @throws LockLostException if the body returned but a lock was lost while it ran
+     * @throws E what the body throws, with a failure of the release suppressed
      */
-    public <T extends @Nullable Object, E extends Throwable> T runAndRelease(Body<T, E> action) throws E {
+    public <T extends @Nullable Object, E extends Throwable> T runAndRelease(Body<T, E> body) throws E {
         T result;
         try {
-            result = action.run();
+            result = body.run();
         } catch (Throwable failure) {
             releaseAfter(failure);
             throw failure;
@@ -168,29 +121,59 @@ public final class HeldLocks {
     }
 
     /**
-     * Starts the action once the locks are taken, and releases them when its stage has ended, and only then completes.
+     * Starts a stage once the locks are taken, and releases them when the stage has ended.
      *
-     * @param <T> what the stage completes with
-     * @param taking completes with the locks or a refusal; cancelled with the result
-     * @param action starts the work
-     * @return completes with what the stage does; cancelling it cancels the wait or the stage
+     * @return completes after the release with what the stage does; cancelling it cancels the wait or the stage
      */
     public static <T extends @Nullable Object> CompletableFuture<T> runAndReleaseAsync(
-            CompletableFuture<HeldLocks> taking, Function<HeldLocks, CompletionStage<T>> action) {
-        return StageRun.of(taking, action, HeldLocks::releaseLater);
+            CompletableFuture<HeldLocks> taking, Function<HeldLocks, ? extends CompletionStage<T>> body) {
+        CompletableFuture<T> result = new CompletableFuture<>();
+        Futures.cancelWith(result, taking).whenComplete((held, failure) -> {
+            if (failure != null) {
+                result.completeExceptionally(Futures.unwrap(failure));
+            } else {
+                held.runAndRelease(result, body);
+            }
+        });
+        return result;
     }
 
-    // --- giving them back -------------------------------------------------------------------------------------
+    private <T extends @Nullable Object> void runAndRelease(
+            CompletableFuture<T> result, Function<HeldLocks, ? extends CompletionStage<T>> body) {
+        CompletableFuture<T> work = new CompletableFuture<>();
+        work.whenComplete((value, failure) -> {
+            CompletableFuture<Void> released = failure == null ? releaseLater(true) : releaseLaterAfter(failure);
+            released.whenComplete((none, loss) -> Futures.complete(result, value, failure != null ? failure : loss));
+        });
+        if (result.isDone()) {
+            work.cancel(false);
+            return;
+        }
+        try {
+            CompletionStage<T> stage = Objects.requireNonNull(body.apply(this), "the action returned null for a stage");
+            stage.whenComplete((value, failure) -> Futures.complete(work, value, failure));
+            result.whenComplete((value, failure) -> {
+                try {
+                    Futures.cancel(stage);
+                } finally {
+                    work.cancel(false); // a future may refuse, as a minimal stage does
+                }
+            });
+        } catch (Throwable failure) {
+            work.completeExceptionally(failure);
+        }
+    }
+
+    // --- releasing --------------------------------------------------------------------------------------------
 
     /**
-     * Gives all back, the last taken first, whatever becomes of one; or leaves it for as long as it is to be kept.
+     * Releases all locks in reverse order, whatever becomes of one. A lock that is kept stays until its time is over.
      *
-     * @param succeeded whether what ran under them did
      * @throws RuntimeException the first failure, with the others suppressed
      */
     public void release(boolean succeeded) {
         RuntimeException first = null;
-        for (Hold hold : lastFirst()) {
+        for (LockContext hold : holds) {
             try {
                 hold.release(succeeded);
             } catch (RuntimeException failure) {
@@ -206,11 +189,7 @@ public final class HeldLocks {
         }
     }
 
-    /**
-     * Gives all back after a failure.
-     *
-     * @param failure to which what goes wrong now is added
-     */
+    /** Releases all locks after a failure, which gets what goes wrong now as a suppressed exception. */
     public void releaseAfter(Throwable failure) {
         try {
             release(false);
@@ -219,36 +198,17 @@ public final class HeldLocks {
         }
     }
 
-    /**
-     * As {@link #release}, without blocking.
-     *
-     * @param succeeded whether what ran under them did
-     * @return completes when all are released, exceptionally if one was lost
-     */
+    /** Releases all locks as {@link #release} does, but does not block. */
     public CompletableFuture<Void> releaseLater(boolean succeeded) {
         return CompletableFuture.allOf(
-                lastFirst().stream().map(hold -> hold.releaseLater(succeeded)).toArray(CompletableFuture<?>[]::new));
+                holds.stream().map(hold -> hold.releaseLater(succeeded)).toArray(CompletableFuture<?>[]::new));
     }
 
-    /**
-     * As {@link #releaseAfter}, without blocking.
-     *
-     * @param failure to which what goes wrong now is added
-     * @return completes when all are released
-     */
+    /** Releases all locks as {@link #releaseAfter} does, but does not block. */
     public CompletableFuture<Void> releaseLaterAfter(Throwable failure) {
         return releaseLater(false).exceptionally(releaseFailure -> {
             failure.addSuppressed(Futures.unwrap(releaseFailure));
             return null;
         });
-    }
-
-    private List<Hold> lastFirst() {
-        if (holds.size() < 2) {
-            return holds;
-        }
-        List<Hold> reversed = new ArrayList<>(holds);
-        Collections.reverse(reversed);
-        return reversed;
     }
 }

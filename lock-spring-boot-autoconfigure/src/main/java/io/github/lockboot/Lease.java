@@ -32,16 +32,16 @@ public interface Lease extends AutoCloseable {
     Duration remainingLease();
 
     /**
-     * Has the callback run once if the lease is lost, at once if that has happened already; not at all if it is closed
-     * first. The callback runs on a thread of the registry; what it throws is logged.
+     * Runs a callback once if the lease is lost, at once if that has happened already, on a thread of the registry; what it throws
+     * is logged.
      *
      * @param callback runs after the loss
      */
     void onLost(Runnable callback);
 
     /**
-     * Releases the lock, waiting for the answer of Redis at most its command timeout; an interrupt does not end that. Closing
-     * again does nothing.
+     * Releases the lock, and waits for the answer of Redis at most its command timeout; an interrupt does not end that wait.
+     * Closing again does nothing.
      *
      * @throws LockLostException if the lease was lost before; nothing was deleted
      */

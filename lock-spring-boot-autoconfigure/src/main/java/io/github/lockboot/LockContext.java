@@ -1,29 +1,45 @@
 package io.github.lockboot;
 
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 
+import io.github.lockboot.HeldLocks.Body;
+import io.github.lockboot.LockSet.Keep;
 import io.github.lockboot.internal.LockNames;
+import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lock under which code runs, for that code to ask: {@code LockContext.current().fencingToken()}. The annotation sets it for
- * the thread that runs the method's body and clears it afterwards; in reactive code it is also in the Reactor context, under
- * this class as its key.
+ * A lock under which code runs, for that code to ask: {@code LockContext.current().fencingToken()}. It is set for the thread that
+ * runs the body of an annotated method; in reactive code it is also in the Reactor context, under this class as its key.
  *
  * <p>A lock of a thread answers to that thread only; one of a {@link Lease} answers to every thread.
  */
 public final class LockContext {
 
-    private static final ThreadLocal<@Nullable Frame> CURRENT = new ThreadLocal<>();
+    private static final ThreadLocal<@Nullable LockContext> CURRENT = new ThreadLocal<>();
 
-    private record Frame(LockContext context, @Nullable Frame outer) {}
+    private final NamedLock lock;
+    private final @Nullable Lease lease;
+    private final @Nullable Keep keep;
+    private final long since;
+    private @Nullable LockContext outer;
 
-    private final Lease hold;
+    /**
+     * @param lease null if the current thread holds the lock
+     * @param keep how long the lock stays at least; null for no longer than the call
+     */
+    LockContext(NamedLock lock, @Nullable Lease lease, @Nullable Keep keep) {
+        this(lock, lease, keep, Timer.systemNanoTime());
+    }
 
-    /** @param hold a lease, or a {@link ThreadHold} */
-    LockContext(Lease hold) {
-        this.hold = hold;
+    private LockContext(NamedLock lock, @Nullable Lease lease, @Nullable Keep keep, long since) {
+        this.lock = lock;
+        this.lease = lease;
+        this.keep = keep;
+        this.since = since;
     }
 
     /**
@@ -32,12 +48,8 @@ public final class LockContext {
      * @throws IllegalStateException if none is being run
      */
     public static LockContext current() {
-        Frame frame = CURRENT.get();
-        if (frame == null) {
-            throw new IllegalStateException("no @DistributedLock method runs on thread "
-                    + Thread.currentThread().getName() + ": was it called from within its own bean, past the proxy?");
-        }
-        return frame.context;
+        return find().orElseThrow(() -> new IllegalStateException("no @DistributedLock method runs on thread "
+                + Thread.currentThread().getName() + ": was it called from within its own bean, past the proxy?"));
     }
 
     /**
@@ -47,30 +59,57 @@ public final class LockContext {
      * @throws IllegalStateException if none is being run under it
      */
     public static LockContext current(String name) {
-        for (Frame frame = CURRENT.get(); frame != null; frame = frame.outer) {
-            if (frame.context.name().equals(name)) {
-                return frame.context;
+        for (LockContext context = CURRENT.get(); context != null; context = context.outer) {
+            if (context.name().equals(name)) {
+                return context;
             }
         }
         throw new IllegalStateException("no @DistributedLock method runs under lock '" + LockNames.printable(name)
                 + "' on thread " + Thread.currentThread().getName());
     }
 
-    /**
-     * As {@link #current()}, but empty if none is being run.
-     *
-     * @return it, or nothing
-     */
+    /** {@return the innermost lock of this thread's annotated methods; empty if none is being run} */
     public static Optional<LockContext> find() {
-        return Optional.ofNullable(CURRENT.get()).map(Frame::context);
+        return Optional.ofNullable(CURRENT.get());
     }
 
-    /** Runs the action with this as the {@link #current() current} lock of the thread. */
-    <T extends @Nullable Object, E extends Throwable> T call(LockScope.Body<T, E> action) throws E {
-        Frame outer = CURRENT.get();
-        CURRENT.set(new Frame(this, outer));
+    /** {@return the name of the lock, key included} */
+    public String name() {
+        return lock.getName();
+    }
+
+    /**
+     * {@return the fencing token: larger than that of every earlier hold of this name}
+     *
+     * @throws IllegalMonitorStateException if it is not held; {@link LockLostException} if it was lost
+     */
+    public long fencingToken() {
+        return lease != null ? lease.fencingToken() : lock.fencingToken();
+    }
+
+    /** {@return how long the lease lasts for certain unless renewed; zero when it is not held any more} */
+    public Duration remainingLease() {
+        return lease != null ? lease.remainingLease() : lock.remainingLease();
+    }
+
+    /** {@return whether the lock is held and its lease cannot have run out yet} Ask it before a step that cannot be undone. */
+    public boolean isValid() {
+        return lease != null ? lease.isValid() : lock.isHeldByCurrentThread();
+    }
+
+    @Override
+    public String toString() {
+        return "LockContext[" + LockNames.printable(name()) + "]";
+    }
+
+    // --- the hold ---------------------------------------------------------------------------------------------
+
+    /** Runs a body, once, with this as the {@link #current() current} lock of the thread. */
+    <T extends @Nullable Object, E extends Throwable> T call(Body<T, E> body) throws E {
+        outer = CURRENT.get();
+        CURRENT.set(this);
         try {
-            return LockScope.call(hold, action);
+            return callInside(body);
         } finally {
             if (outer != null) {
                 CURRENT.set(outer);
@@ -80,32 +119,61 @@ public final class LockContext {
         }
     }
 
-    /** {@return the name of the lock, key included} */
-    public String name() {
-        return hold.name();
+    /** Runs a body within what listeners set up around it. */
+    <T extends @Nullable Object, E extends Throwable> T callInside(Body<T, E> body) throws E {
+        Object hold = lease != null ? lease : lock;
+        Runnable leave = hold instanceof LockScope scope ? scope.enter() : null;
+        try {
+            return body.run();
+        } finally {
+            if (leave != null) {
+                leave.run();
+            }
+        }
     }
 
-    /**
-     * {@return the fencing token: larger than that of every earlier hold of this name}
-     *
-     * @throws IllegalMonitorStateException if it is not held; {@link LockLostException} if it was lost
-     */
-    public long fencingToken() {
-        return hold.fencingToken();
+    /** The token of a lost lock of a thread is in the exception only. */
+    LockLostException lost(String reason) {
+        try {
+            return new LockLostException(name(), fencingToken(), reason);
+        } catch (LockLostException lost) {
+            return new LockLostException(name(), lost.getFencingToken(), reason);
+        }
     }
 
-    /** {@return how long the lease lasts for certain unless renewed; zero when it is not held any more} */
-    public Duration remainingLease() {
-        return hold.remainingLease();
+    LockContext onAnyThread() {
+        return lease != null ? this : new LockContext(lock, lock.asLease(), keep, since);
     }
 
-    /** {@return whether the lock is held and its lease cannot have run out yet} Ask it before a step that cannot be undone. */
-    public boolean isValid() {
-        return hold.isValid();
+    /** Releases the lock, or keeps it for the rest of its time. */
+    void release(boolean succeeded) {
+        Duration left = left(succeeded);
+        if (lease == null) {
+            lock.unlock();
+        } else if (left.isZero()) {
+            lease.close();
+        } else {
+            lease.closeAfter(left);
+        }
     }
 
-    @Override
-    public String toString() {
-        return "LockContext[" + LockNames.printable(name()) + "]";
+    /** As {@link #release}, but does not block. The lock is not the thread's. */
+    CompletableFuture<Void> releaseLater(boolean succeeded) {
+        try {
+            Duration left = left(succeeded);
+            CompletableFuture<Void> closed = Objects.requireNonNull(lease).closeAfter(left);
+            return left.isZero() ? closed : CompletableFuture.completedFuture(null);
+        } catch (RuntimeException | Error failure) {
+            return CompletableFuture.failedFuture(failure);
+        }
+    }
+
+    /** How much longer the lock is kept. One that was lost is released at once, which throws. */
+    private Duration left(boolean succeeded) {
+        if (keep == null || keep.onlyOnSuccess() && !succeeded || !isValid()) {
+            return Duration.ZERO;
+        }
+        Duration left = keep.time().minusNanos(Timer.systemNanoTime() - since);
+        return left.isNegative() ? Duration.ZERO : left;
     }
 }

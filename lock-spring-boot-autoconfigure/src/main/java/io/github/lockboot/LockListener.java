@@ -5,18 +5,17 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Receives what happens to the locks of a registry in this JVM: for metrics, events and displays. It is registered by
- * {@link LockRegistry#addListener}; Spring Boot registers every bean of this type, once all singletons exist. A registry
- * without listeners does nothing for them, not even read the clock.
+ * Receives what happens to the locks of a registry in this JVM: for metrics, events and displays. Register it by
+ * {@link LockRegistry#addListener}; in Spring Boot every bean of this type is registered, once all singletons exist.
  *
  * <p>A use of a lock is {@link #requested}, and its wait ends with one of {@link #acquired}, {@link #notAcquired},
  * {@link #abandoned} and {@link #unavailable}. After {@code acquired} the hold ends with one of {@link #released} and {@link #lost}.
  *
  * <p><b>Threads.</b> What a caller does is reported on the caller's own thread, before its call returns. For a {@link Lease} that
- * is the thread that asks, a thread of the registry for the answer, and the thread that closes. What happens by itself is reported
- * in order on one thread of the registry: {@link #lost}, {@link #stuck}, {@link #renewed}, {@link #renewalFailed}. So {@code lost}
- * may come while {@code acquired} is still running. No mutex of a lock is held meanwhile: a slow listener delays its caller and
- * other listeners, but no other thread's lock. An exception of a listener is logged and goes no further.
+ * is the thread that asks, a thread of the registry for the answer, and the thread that closes. What happens by itself
+ * ({@link #lost}, {@link #stuck}, {@link #renewed}, {@link #renewalFailed}) is reported in order on one thread of the registry, so
+ * {@code lost} may come while {@code acquired} is still running. A slow listener delays its caller and other listeners, but no other
+ * thread's lock. An exception of a listener is logged and goes no further.
  */
 public interface LockListener {
 

@@ -21,11 +21,11 @@ public interface LockRegistry {
 
     /**
      * {@return the name that {@link DistributedLock} gives a lock: the keys after the name, each after a colon, with a backslash
-     * before every colon and backslash in a key} So under one name two different lists of keys never give the same lock, and
-     * a single key never gives that of a longer name. A single key without a name stays as it is.
+     * before every colon and backslash in a key} So two different lists of keys under one name never give the same lock, and a
+     * single key never gives that of a longer name. A single key without a name stays as it is.
      *
      * @param name literal text; empty for none
-     * @param keys texts that may come from anybody
+     * @param keys texts that users may choose
      */
     static String nameOf(String name, String... keys) {
         return LockNames.join(name, keys);
@@ -51,43 +51,38 @@ public interface LockRegistry {
     NamedLock get(String name, LockOptions options);
 
     /**
-     * As {@link #allOf(Collection, LockOptions)} with the registry's own options.
+     * {@return one lock for all} As {@link #allOf(Collection, LockOptions)} with the registry's own options.
      *
      * @param names of the locks, in any order
-     * @return one lock for all
      */
     default Lock allOf(Collection<String> names) {
         return allOf(names, LockOptions.defaults());
     }
 
     /**
-     * The locks of those names as one: a thread holds all of them or takes none. They are taken in the natural order of the
-     * names, the same for all callers, a name given twice once; so two callers with names in common do not deadlock.
+     * {@return one lock for all: a thread holds all of them or none} They are taken in the natural order of the names, a name given
+     * twice once, so two callers with names in common do not deadlock. If the thread holds one already, its count goes up.
      *
      * <p>{@code lock} waits without limit for each in turn, {@code tryLock(time, unit)} has one deadline for all, and
-     * {@code tryLock} asks for each once. Whatever ends the taking, be it another's hold, an interrupt or a failure, those taken
-     * before are given back first. When a lease runs out while another of the locks is waited for, they are all released and
-     * taken again. Taken again by the same thread, each counts up.
+     * {@code tryLock} asks for each once. If the taking ends early, by contention, an interrupt or a failure, those taken before are
+     * released first. If a lease runs out while another of the locks is waited for, all are released and taken again.
      *
-     * <p>{@code unlock} gives all back, in reverse order, also if one of them was lost, and then throws its
-     * {@link LockLostException}; if several went wrong the others are suppressed exceptions of the first. Conditions are not
-     * offered. Each lock can be asked for its token and lease by {@link #get(String)}.
+     * <p>{@code unlock} releases all in reverse order. If one of them was lost it then throws that {@link LockLostException}; further
+     * failures are suppressed exceptions of the first. Conditions are not offered. For token and lease of a lock ask
+     * {@link #get(String)}.
      *
      * @param names of the locks, in any order
-     * @param options how it is held and waited for; what they leave open is the registry's
-     * @return one lock for all
-     * @throws IllegalArgumentException if there are no names, or one of them is empty, too long or not well-formed
-     *     Unicode
+     * @param options how they are held; what they leave open is the registry's
+     * @throws IllegalArgumentException if there are no names, or one of them is empty, too long or not well-formed Unicode
      */
     default Lock allOf(Collection<String> names, LockOptions options) {
         return MultiLock.of(this, names, options);
     }
 
     /**
-     * As {@link #acquire(String, LockOptions)} with the registry's own options.
+     * {@return the lease, held} As {@link #acquire(String, LockOptions)} with the registry's own options.
      *
      * @param name of the lock
-     * @return the lease, held
      * @throws InterruptedException if interrupted before or during the wait; nothing is held then
      */
     default Lease acquire(String name) throws InterruptedException {
@@ -95,27 +90,22 @@ public interface LockRegistry {
     }
 
     /**
-     * Acquires a lease, waiting at most the options' wait time.
+     * {@return the lease, held; waits at most the options' wait time}
      *
      * @param name of the lock
      * @param options how it is held and waited for; what they leave open is the registry's
-     * @return the lease, held
      * @throws LockNotAcquiredException if another held it until the wait ended
      * @throws LockUnavailableException if Redis could not be asked at the first attempt
      * @throws InterruptedException if interrupted before or during the wait; nothing is held then
      */
     default Lease acquire(String name, LockOptions options) throws InterruptedException {
-        if (Thread.interrupted()) {
-            throw new InterruptedException();
-        }
-        return Futures.await(acquireAsync(name, options));
+        return Futures.await(() -> acquireAsync(name, options));
     }
 
     /**
-     * As {@link #tryAcquire(String, LockOptions)} with the registry's own options.
+     * {@return the lease, or nothing} As {@link #tryAcquire(String, LockOptions)} with the registry's own options.
      *
      * @param name of the lock
-     * @return the lease, or nothing if another held the lock
      * @throws InterruptedException if interrupted before or during the wait; nothing is held then
      */
     default Optional<Lease> tryAcquire(String name) throws InterruptedException {
@@ -123,11 +113,10 @@ public interface LockRegistry {
     }
 
     /**
-     * As {@link #acquire(String, LockOptions)}, but empty instead of {@link LockNotAcquiredException}.
+     * {@return the lease, or nothing if another held the lock until the wait ended} Else as {@link #acquire(String, LockOptions)}.
      *
      * @param name of the lock
      * @param options how it is held and waited for; what they leave open is the registry's
-     * @return the lease, or nothing if another held the lock
      * @throws LockUnavailableException if Redis could not be asked at the first attempt
      * @throws InterruptedException if interrupted before or during the wait; nothing is held then
      */
@@ -140,10 +129,9 @@ public interface LockRegistry {
     }
 
     /**
-     * As {@link #acquireAsync(String, LockOptions)} with the registry's own options.
+     * {@return the future lease} As {@link #acquireAsync(String, LockOptions)} with the registry's own options.
      *
      * @param name of the lock
-     * @return completes on a thread of the registry with the lease, or exceptionally
      */
     default CompletableFuture<Lease> acquireAsync(String name) {
         return acquireAsync(name, LockOptions.defaults());

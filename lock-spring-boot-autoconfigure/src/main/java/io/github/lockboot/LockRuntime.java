@@ -5,19 +5,20 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * What the registries of this library offer to {@link LockTemplate} and the annotation beyond {@link LockRegistry}. Not for
- * applications. With another registry, such as one that wraps one of ours, a flight follows by acquiring the lock.
+ * What the registries of this library offer to {@link LockTemplate} and the annotation beyond {@link LockRegistry}. With another
+ * registry, such as one that wraps one of ours, a flight follows by acquiring the lock.
  *
  * <p>Its locks and leases are {@link LockScope}s.
+ *
+ * @hidden not for applications
  */
 public interface LockRuntime extends LockRegistry {
 
     /**
-     * As {@link #acquireAsync(String, LockOptions)}, with the options of the handle and a wait time of its own.
+     * {@return the future lease} As {@link #acquireAsync(String, LockOptions)}, with the options of the handle.
      *
      * @param lock a handle of this registry
      * @param wait how long to wait at most; zero or less tries once
-     * @return completes on a thread of the registry with the lease, or exceptionally
      */
     CompletableFuture<Lease> acquireAsync(NamedLock lock, Duration wait);
 
@@ -46,7 +47,7 @@ public interface LockRuntime extends LockRegistry {
     CompletableFuture<Optional<Lease>> acquireOrFollowAsync(NamedLock lock, Duration wait);
 
     /**
-     * Releases the lock as {@link Lease#close} does, and ends the wait of all who follow, here and in other instances: they do not
+     * Releases a lease as {@link Lease#close} does, and ends the wait of all who follow, here and in other instances: they do not
      * get the lock. For those who wait in another way it is free.
      *
      * @param lease of this registry
@@ -54,7 +55,11 @@ public interface LockRuntime extends LockRegistry {
      */
     void complete(Lease lease);
 
-    /** A listener that distinguishes waits of followers from those that were given up. */
+    /**
+     * A listener that distinguishes waits of followers from those that were given up.
+     *
+     * @hidden
+     */
     interface Listener extends LockListener {
 
         /**
@@ -64,20 +69,5 @@ public interface LockRuntime extends LockRegistry {
          * @param waited since it was requested
          */
         void followed(LockUse use, Duration waited);
-
-        /**
-         * Calls a listener of any kind.
-         *
-         * @param listener called
-         * @param use the use of the lock
-         * @param waited since it was requested
-         */
-        static void followed(LockListener listener, LockUse use, Duration waited) {
-            if (listener instanceof Listener following) {
-                following.followed(use, waited);
-            } else {
-                listener.abandoned(use, waited);
-            }
-        }
     }
 }

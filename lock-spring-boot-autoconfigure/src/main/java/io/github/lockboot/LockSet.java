@@ -4,242 +4,187 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
 import io.github.lockboot.internal.Futures;
-import io.github.lockboot.internal.Stopwatch;
+import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes several locks, all of them or none, one after the other in the given order; the order of their names, if callers with
- * names in common must not wait for each other. The one way in which {@link LockRegistry#allOf}, {@link LockTemplate} and the
- * annotation take locks. Not for applications.
+ * Takes all of several locks or none. {@link LockRegistry#allOf}, {@link LockTemplate} and the annotation take locks this way. Not
+ * for applications.
  *
- * <p>A lease may run out while the next lock is waited for. So when all have been taken all must still be held, or everything is
- * released and taken again, as long as there is time.
+ * <p>The locks are taken one after the other in the given order. Callers with names in common do not deadlock if that is the order of
+ * the names. A lease may run out while the next lock is waited for: if one has been lost when the last is taken, all are released
+ * and taken again, as long as there is time.
  */
 public final class LockSet {
-
-    private static final CompletableFuture<Boolean> MORE = CompletableFuture.completedFuture(true);
-    private static final CompletableFuture<Boolean> DECIDED = CompletableFuture.completedFuture(false);
 
     /**
      * One of the locks.
      *
-     * @param lock a handle
-     * @param leasing acquires a lease of it, waiting at most that long, if the hold is to belong to the call; null if to the thread
-     * @param keep how long it stays at least; null for no longer than the call
+     * @param leasing acquires a lease of the lock and waits at most that long, if the hold is to belong to the call; null if it is
+     *     to belong to the thread
+     * @param keep null for no longer than the call
      */
     public record Wanted(
             NamedLock lock,
             @Nullable Function<Duration, CompletableFuture<Lease>> leasing,
-            @Nullable Keep keep) {
-
-        private Duration waitTime() {
-            return Objects.requireNonNull(lock.options().waitTime());
-        }
-    }
+            @Nullable Keep keep) {}
 
     /**
-     * How long a lock stays at least.
+     * How long a lock stays at least, counted from when it was taken.
      *
-     * @param time counted from when it was taken
-     * @param onlyOnSuccess whether an action that fails gives it back at once
+     * @param onlyOnSuccess whether a call that fails releases it at once
      */
     public record Keep(Duration time, boolean onlyOnSuccess) {}
 
-    /** How the calling thread takes a lock that will be its own. */
+    /** How the current thread takes a lock of its own. */
     interface Taking {
 
         boolean take(NamedLock lock) throws InterruptedException;
     }
 
     private final List<Wanted> wanted;
-    private final boolean onThread;
-    private final @Nullable Taking untimed;
-    private final Stopwatch since = Stopwatch.start();
-    private final CompletableFuture<HeldLocks> result = new CompletableFuture<>();
+    private final long since = Timer.systemNanoTime();
     private HeldLocks held = new HeldLocks();
     private Duration waited = Duration.ZERO;
-    private volatile @Nullable CompletableFuture<Lease> asking;
 
-    /**
-     * @param onThread whether the calling thread waits
-     * @param untimed how it waits; null for the wait time of each lock's options, counted from now
-     */
-    private LockSet(List<Wanted> wanted, boolean onThread, @Nullable Taking untimed) {
+    private LockSet(List<Wanted> wanted) {
         this.wanted = wanted;
-        this.onThread = onThread;
-        this.untimed = untimed;
     }
 
     /**
-     * Takes all locks on the calling thread, each waiting at most as its options say from the beginning.
+     * Takes all locks on the current thread. Each is waited for as long as its options say, counted from now.
      *
-     * @param wanted in the order in which they are taken
-     * @return the locks, or a refusal if another held one of them
-     * @throws LockNotAcquiredException if the thread was interrupted, which is no contention; its flag is set again
+     * @return the locks, or the refusal if another holds one of them
+     * @throws LockNotAcquiredException if the thread was interrupted; its flag is set again
      * @throws LockLostException if one was lost on the way and there is no time to take all again
      * @throws LockUnavailableException if Redis could not be asked
      */
     public static HeldLocks take(List<Wanted> wanted) {
-        LockSet set = new LockSet(wanted, true, null);
+        LockSet set = new LockSet(wanted);
         try {
-            return set.takeAll();
+            return set.takeAll(null);
         } catch (InterruptedException interrupt) {
             Thread.currentThread().interrupt();
             String name = wanted.get(set.held.size()).lock().getName();
-            throw new LockNotAcquiredException(name, set.since.elapsed(), interrupt);
+            throw new LockNotAcquiredException(name, set.elapsed(), interrupt);
         }
     }
 
-    /** Takes all locks on the calling thread in that way, again and again if one is lost meanwhile. */
-    static HeldLocks take(List<Wanted> wanted, Taking untimed) throws InterruptedException {
-        return new LockSet(wanted, true, untimed).takeAll();
+    /** Takes all locks on the current thread, in a way that limits the wait itself. */
+    static HeldLocks take(List<Wanted> wanted, Taking taking) throws InterruptedException {
+        return new LockSet(wanted).takeAll(taking);
+    }
+
+    /** @param taking null for the wait time of each lock */
+    private HeldLocks takeAll(@Nullable Taking taking) throws InterruptedException {
+        while (true) {
+            try {
+                for (Wanted next : wanted) {
+                    add(next, take(next, taking));
+                }
+            } catch (LockNotAcquiredException refusal) {
+                held.releaseAfter(refusal);
+                return new HeldLocks(refusal, held.size());
+            } catch (Throwable failure) {
+                held.releaseAfter(failure);
+                throw failure;
+            }
+            LockLostException lost = findLoss();
+            if (lost == null) {
+                return held;
+            }
+            held.releaseAfter(lost);
+            if (!beginAgain() && taking == null) {
+                throw lost;
+            }
+        }
+    }
+
+    /** Returns null if the hold belongs to the thread. */
+    private @Nullable Lease take(Wanted next, @Nullable Taking taking) throws InterruptedException {
+        NamedLock lock = next.lock();
+        if (next.leasing() != null) {
+            return Futures.await(() -> lease(next));
+        }
+        boolean taken = taking != null
+                ? taking.take(lock)
+                : lock.tryLock(TimeUnit.NANOSECONDS.convert(left(next)), TimeUnit.NANOSECONDS);
+        if (!taken) {
+            throw new LockNotAcquiredException(lock.getName(), elapsed());
+        }
+        return null;
     }
 
     /**
-     * As {@link #take(List)}, without a thread that waits. All holds belong to the call.
+     * Takes all locks as {@link #take(List)} does, but blocks no thread. All holds belong to the call.
      *
-     * @param wanted in the order in which they are taken
-     * @return completes with the locks or a refusal; cancelling it gives back what has been taken by then
+     * @return completes with the locks or the refusal; if it is cancelled, what has been taken is released
      */
     public static CompletableFuture<HeldLocks> takeAsync(List<Wanted> wanted) {
-        LockSet set = new LockSet(wanted, false, null);
-        set.result.whenComplete((held, failure) -> set.stopAskingIfDecided());
-        set.goOn();
-        return set.result;
+        CompletableFuture<HeldLocks> result = new CompletableFuture<>();
+        new LockSet(wanted).takeAllAsync(result);
+        return result;
     }
 
-    private HeldLocks takeAll() throws InterruptedException {
-        goOn();
-        try {
-            return result.join();
-        } catch (CompletionException failure) {
-            if (failure.getCause() instanceof InterruptedException interrupt) {
-                throw interrupt;
+    /** Stage after stage, which the JDK completes without recursion: thousands of locks may be free at once. */
+    private void takeAllAsync(CompletableFuture<HeldLocks> result) {
+        CompletableFuture<Void> taken = CompletableFuture.completedFuture(null);
+        for (Wanted next : wanted) {
+            taken = taken.thenCompose(
+                    none -> Futures.cancelWith(result, lease(next)).thenAccept(lease -> add(next, lease)));
+        }
+        taken.whenComplete((none, failure) -> {
+            Throwable trouble = failure != null ? Futures.unwrap(failure) : findLoss();
+            if (trouble != null) {
+                held.releaseLaterAfter(trouble).thenRun(() -> onReleased(result, trouble));
+            } else if (!result.complete(held)) {
+                held.releaseLater(false);
             }
-            throw Futures.unchecked(failure);
-        }
-    }
-
-    /** Step by step; one that completes elsewhere goes on there. */
-    private void goOn() {
-        while (true) {
-            CompletableFuture<Boolean> step = held.size() < wanted.size() ? takeNext() : check();
-            if (!step.isDone()) {
-                step.thenAccept(more -> {
-                    if (more) {
-                        goOn();
-                    }
-                });
-                return;
-            }
-            if (!step.join()) {
-                return;
-            }
-        }
-    }
-
-    private CompletableFuture<Boolean> takeNext() {
-        Wanted next = wanted.get(held.size());
-        CompletableFuture<Lease> request = request(next);
-        asking = request;
-        stopAskingIfDecided();
-        return request.handle((lease, failure) -> {
-                    if (failure != null) {
-                        return giveUp(Futures.unwrap(failure));
-                    }
-                    held.add(lease, next.keep());
-                    waited = wanted.size() > 1 ? since.elapsed() : waited;
-                    return MORE;
-                })
-                .thenCompose(Function.identity());
-    }
-
-    private CompletableFuture<Lease> request(Wanted next) {
-        try {
-            return onThread
-                    ? CompletableFuture.completedFuture(takeNow(next))
-                    : Objects.requireNonNull(next.leasing()).apply(leftOf(next));
-        } catch (InterruptedException | RuntimeException | Error failure) {
-            return CompletableFuture.failedFuture(failure);
-        }
-    }
-
-    private Lease takeNow(Wanted next) throws InterruptedException {
-        NamedLock lock = next.lock();
-        Function<Duration, CompletableFuture<Lease>> leasing = next.leasing();
-        if (leasing != null) {
-            if (Thread.interrupted()) {
-                throw new InterruptedException();
-            }
-            return Futures.await(leasing.apply(leftOf(next)));
-        }
-        boolean taken = untimed != null
-                ? untimed.take(lock)
-                : lock.tryLock(TimeUnit.NANOSECONDS.convert(leftOf(next)), TimeUnit.NANOSECONDS);
-        if (!taken) {
-            throw new LockNotAcquiredException(lock.getName(), since.elapsed());
-        }
-        return new ThreadHold(lock);
-    }
-
-    private Duration leftOf(Wanted next) {
-        Duration left = next.waitTime().minus(waited);
-        return left.isNegative() ? Duration.ZERO : left;
-    }
-
-    /** Whether all that have been taken are still held. */
-    private CompletableFuture<Boolean> check() {
-        LockLostException lost = held.size() < 2
-                ? null
-                : held.findLoss("before all locks of the call were held, so the method has not run");
-        if (lost != null) {
-            return giveBack(lost).thenApply(none -> takeAgain(lost));
-        }
-        if (!result.complete(held)) {
-            held.releaseLater(false);
-        }
-        return DECIDED;
-    }
-
-    private boolean takeAgain(LockLostException lost) {
-        waited = since.elapsed();
-        if (untimed == null && wanted.stream().anyMatch(next -> leftOf(next).isZero())) {
-            result.completeExceptionally(lost);
-            return false;
-        }
-        held = new HeldLocks();
-        return true;
-    }
-
-    private CompletableFuture<Boolean> giveUp(Throwable failure) {
-        return giveBack(failure).thenApply(none -> {
-            if (failure instanceof LockNotAcquiredException refusal) {
-                result.complete(new HeldLocks(refusal, held.size()));
-            } else {
-                result.completeExceptionally(failure);
-            }
-            return false;
         });
     }
 
-    private CompletableFuture<Void> giveBack(Throwable failure) {
-        if (!onThread) {
-            return held.releaseLaterAfter(failure);
+    private void onReleased(CompletableFuture<HeldLocks> result, Throwable trouble) {
+        if (trouble instanceof LockNotAcquiredException refusal) {
+            result.complete(new HeldLocks(refusal, held.size()));
+        } else if (trouble instanceof LockLostException && beginAgain()) {
+            takeAllAsync(result);
+        } else {
+            result.completeExceptionally(trouble);
         }
-        held.releaseAfter(failure);
-        return CompletableFuture.completedFuture(null);
     }
 
-    /** It may be decided by a cancellation; what is granted all the same is given back. */
-    private void stopAskingIfDecided() {
-        CompletableFuture<Lease> request = asking;
-        if (request != null && result.isDone()) {
-            request.cancel(false);
-        }
+    private CompletableFuture<Lease> lease(Wanted next) {
+        return Objects.requireNonNull(next.leasing()).apply(left(next));
+    }
+
+    private void add(Wanted taken, @Nullable Lease lease) {
+        held.add(new LockContext(taken.lock(), lease, taken.keep()));
+        waited = wanted.size() > 1 ? elapsed() : waited;
+    }
+
+    private @Nullable LockLostException findLoss() {
+        return held.size() < 2
+                ? null
+                : held.findLoss("before all locks of the call were held, so the method has not run");
+    }
+
+    /** Returns whether there is time for it. */
+    private boolean beginAgain() {
+        held = new HeldLocks();
+        waited = elapsed();
+        return wanted.stream().noneMatch(each -> left(each).isZero());
+    }
+
+    private Duration left(Wanted each) {
+        Duration left = Objects.requireNonNull(each.lock().options().waitTime()).minus(waited);
+        return left.isNegative() ? Duration.ZERO : left;
+    }
+
+    private Duration elapsed() {
+        return Duration.ofNanos(Timer.systemNanoTime() - since);
     }
 }

@@ -12,9 +12,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Runs actions under a named lock; no action ever runs without it. Thread-safe.
  *
- * <p>{@link #execute} throws if another holds the lock, {@link #tryExecute} says so in its answer, {@link #executeAsync}
- * neither blocks a thread nor belongs to one. Each waits as long as its options say; zero tries once. {@link #singleFlight} has
- * one caller do for all what they want at the same time.
+ * <p>{@link #execute} throws if another holds the lock, {@link #tryExecute} returns the refusal, {@link #executeAsync} neither blocks
+ * a thread nor belongs to one. Each waits as long as its options say; zero tries once. With {@link #singleFlight} one caller does
+ * what several want at the same time.
  */
 public class LockTemplate {
 
@@ -41,13 +41,12 @@ public class LockTemplate {
     }
 
     /**
-     * As {@link #execute(String, LockOptions, Action)} with the default options.
+     * {@return what the action returned} As {@link #execute(String, LockOptions, Action)} with the default options.
      *
      * @param <T> what the action returns
      * @param <E> what the action throws
      * @param name of the lock
      * @param action what runs
-     * @return what the action returned
      * @throws E what the action throws
      */
     public <T extends @Nullable Object, E extends Throwable> T execute(String name, Action<T, E> action) throws E {
@@ -55,10 +54,7 @@ public class LockTemplate {
     }
 
     /**
-     * Runs the action while the current thread holds the lock, waiting for it at most the wait time of the options. A lock
-     * the thread holds already is taken once more.
-     *
-     * <p>What the action throws comes out unchanged; a failing release is then added to it as suppressed.
+     * Runs the action while the current thread holds the lock. A lock that the thread holds already is taken once more.
      *
      * @param <T> what the action returns
      * @param <E> what the action throws
@@ -67,10 +63,10 @@ public class LockTemplate {
      * @param action what runs
      * @return what the action returned
      * @throws LockNotAcquiredException if another held the lock until the wait ended, or the thread was interrupted before or
-     *     during the wait (the flag is set again)
+     *     during the wait; its flag is then set again
      * @throws LockUnavailableException if Redis could not be asked
      * @throws LockLostException if the action returned but the lock was lost while it ran
-     * @throws E what the action throws
+     * @throws E what the action throws; a failing release is added to it as suppressed
      */
     public <T extends @Nullable Object, E extends Throwable> T execute(
             String name, LockOptions options, Action<T, E> action) throws E {
@@ -93,10 +89,6 @@ public class LockTemplate {
      * @param name of the lock
      * @param options how it is held and waited for; what they leave open is the registry's
      * @param action what runs
-     * @throws LockNotAcquiredException if another held the lock until the wait ended, or the thread was interrupted before or
-     *     during the wait (the flag is set again)
-     * @throws LockUnavailableException if Redis could not be asked
-     * @throws LockLostException if the action returned but the lock was lost while it ran
      */
     public void executeWithoutResult(String name, LockOptions options, Runnable action) {
         execute(name, options, () -> {
@@ -106,13 +98,12 @@ public class LockTemplate {
     }
 
     /**
-     * As {@link #tryExecute(String, LockOptions, Action)} with the default options.
+     * {@return the outcome} As {@link #tryExecute(String, LockOptions, Action)} with the default options.
      *
      * @param <T> what the action returns
      * @param <E> what the action throws
      * @param name of the lock
      * @param action what runs
-     * @return what the action returned, or that it did not run
      * @throws E what the action throws
      */
     public <T extends @Nullable Object, E extends Throwable> Attempt<T> tryExecute(String name, Action<T, E> action)
@@ -121,8 +112,7 @@ public class LockTemplate {
     }
 
     /**
-     * As {@link #execute(String, LockOptions, Action)}, but an answer without a result instead of
-     * {@link LockNotAcquiredException}. One that the action itself throws comes out.
+     * As {@link #execute(String, LockOptions, Action)}, but returns a refusal if another holds the lock.
      *
      * @param <T> what the action returns
      * @param <E> what the action throws
@@ -130,27 +120,23 @@ public class LockTemplate {
      * @param options how it is held and waited for; what they leave open is the registry's
      * @param action what runs
      * @return what the action returned, or that it did not run because another held the lock
-     * @throws LockNotAcquiredException if the wait was interrupted, whether or not another held the lock (the flag is set again)
-     * @throws LockUnavailableException if Redis could not be asked
-     * @throws LockLostException if the action returned but the lock was lost while it ran
+     * @throws LockNotAcquiredException if the thread was interrupted, or if the action throws it
      * @throws E what the action throws
      */
     public <T extends @Nullable Object, E extends Throwable> Attempt<T> tryExecute(
             String name, LockOptions options, Action<T, E> action) throws E {
         HeldLocks held = LockSet.take(wanted(name, options, false));
         LockNotAcquiredException refusal = held.refusal();
-        return refusal != null
-                ? Attempt.refused(refusal)
-                : Attempt.acquired(held.runAndRelease(() -> held.scoped(action::run)));
+        @Nullable T result = refusal != null ? null : held.runAndRelease(() -> held.callInside(action::run));
+        return new Attempt<>(result, refusal);
     }
 
     /**
-     * As {@link #executeAsync(String, LockOptions, Supplier)} with the default options.
+     * {@return completes with what the stage does} As {@link #executeAsync(String, LockOptions, Supplier)} with the default options.
      *
      * @param <T> what the stage completes with
      * @param name of the lock
      * @param action starts the work
-     * @return completes with what the stage does
      */
     public <T extends @Nullable Object> CompletableFuture<T> executeAsync(
             String name, Supplier<? extends CompletionStage<T>> action) {
@@ -158,21 +144,19 @@ public class LockTemplate {
     }
 
     /**
-     * Starts the action once the lock is acquired, without blocking the caller, and holds the lock until the stage that the
-     * action returned completes or fails. The hold belongs to this call, not to a thread, and is not reentrant. The common pool
-     * is not used, so the release waits for none of its threads.
+     * Starts the action once the lock is acquired, and holds the lock until the stage that the action returned completes or fails.
+     * Does not block the caller, and does not use the common pool. The hold belongs to this call, not to a thread, and is not
+     * reentrant.
      *
      * <p>Cancelling the future ends the wait, or cancels the stage if that is a {@link java.util.concurrent.Future}, and
-     * releases the lock: work that heeds no cancellation then goes on without it.
+     * releases the lock: work that ignores the cancellation continues without it.
      *
      * @param <T> what the stage completes with
      * @param name of the lock
      * @param options how it is held and waited for; what they leave open is the registry's
      * @param action starts the work; it runs on a thread of the registry, or on the caller's if the lock is granted at once
-     * @return completes after the release, with the result or the failure of the stage, or of the action itself;
-     *     exceptionally with {@link LockNotAcquiredException} if another held the lock until the wait ended, with
-     *     {@link LockUnavailableException} if Redis could not be asked, and with {@link LockLostException} if the stage
-     *     completed but the lock was lost before; if the stage failed too, that is a suppressed exception of its failure
+     * @return completes after the release, with the result or the failure of the stage, or of the action itself, or exceptionally
+     *     as {@link #execute(String, LockOptions, Action)}
      * @throws IllegalArgumentException if the name is empty or too long
      */
     public <T extends @Nullable Object> CompletableFuture<T> executeAsync(
@@ -182,19 +166,18 @@ public class LockTemplate {
             if (refusal != null) {
                 throw refusal;
             }
-            return held.<CompletionStage<T>, RuntimeException>scoped(action::get);
+            return held.<CompletionStage<T>, RuntimeException>callInside(action::get);
         });
     }
 
     /**
-     * As {@link #singleFlight(String, LockOptions, Action, Action)} with the default options.
+     * {@return what was found or made} As {@link #singleFlight(String, LockOptions, Action, Action)} with the default options.
      *
      * @param <T> what is wanted
      * @param <E> what {@code cached} and {@code load} throw
      * @param name of the flight
      * @param cached looks into the cache
      * @param load makes the value
-     * @return what {@code cached} found, or {@code load} made
      * @throws E what {@code cached} and {@code load} throw
      */
     public <T, E extends Throwable> T singleFlight(String name, Action<@Nullable T, E> cached, Action<T, E> load)
@@ -203,20 +186,20 @@ public class LockTemplate {
     }
 
     /**
-     * Has something slow done once, however many callers of the fleet want it at the same time: {@code cached} looks into a
-     * cache that all of them share; where that is empty the first caller leads and runs {@code load}, the others wait until
-     * it has and look again. All of them continue at once, and take no lock.
+     * Does something slow once, however many callers of the fleet want it at the same time. All of them share a cache, into which
+     * {@code cached} looks. If it is empty the first caller leads and runs {@code load}; the others wait until it has, then look
+     * again. They all continue at once, and take no lock.
      *
      * <pre>{@code
      * Token token = template.singleFlight("token:" + app, () -> cache.get(app), () -> cache.put(app, api.fetchToken(app)));
      * }</pre>
      *
-     * <p>If {@code load} fails, its caller gets the exception and exactly one of those who wait leads next; so too if the
-     * leader dies, once its lease has ended. A caller that finds the cache still empty tries again. All of this ends with the wait time
-     * of the options: zero leads or is refused at once. The lease is the options' too, and renewed where they say so.
+     * <p>If {@code load} fails, its caller gets the exception and one of those who wait leads next; the same happens if the leader
+     * dies, once its lease has ended. A caller that still finds the cache empty tries again, until its wait time is over; zero leads or
+     * is refused at once.
      *
-     * <p>A flight is no lock of that name: in Redis, and in exceptions, its name is {@code flight:<name>}. It is not reentrant,
-     * so {@code load} must not ask for the same flight.
+     * <p>A flight is no lock of that name: in Redis, and in exceptions, its name is {@code flight:<name>}. It is not reentrant:
+     * {@code load} must not ask for the same flight.
      *
      * @param <T> what is wanted
      * @param <E> what {@code cached} and {@code load} throw
@@ -226,8 +209,8 @@ public class LockTemplate {
      * @param load makes the value and puts it into the cache
      * @return what {@code cached} found, or {@code load} made
      * @throws NullPointerException if {@code load} returned null
-     * @throws LockNotAcquiredException if it was not there when the wait ended, or the wait was interrupted (the flag is set
-     *     again)
+     * @throws LockNotAcquiredException if the value was not there when the wait ended, or the thread was interrupted before or
+     *     during the wait; its flag is then set again
      * @throws LockUnavailableException if Redis could not be asked
      * @throws LockLostException if {@code load} returned but the lead was lost while it ran
      * @throws E what {@code cached} and {@code load} throw
@@ -238,13 +221,13 @@ public class LockTemplate {
     }
 
     /**
-     * As {@link #singleFlightAsync(String, LockOptions, Supplier, Supplier)} with the default options.
+     * {@return completes with what was found or made} As {@link #singleFlightAsync(String, LockOptions, Supplier, Supplier)} with the
+     * default options.
      *
      * @param <T> what is wanted
      * @param name of the flight
      * @param cached looks into the cache
      * @param load makes the value
-     * @return completes with what {@code cached} found, or {@code load} made
      */
     public <T> CompletableFuture<T> singleFlightAsync(
             String name,
@@ -254,9 +237,9 @@ public class LockTemplate {
     }
 
     /**
-     * As {@link #singleFlight(String, LockOptions, Action, Action)} without blocking the caller: the lead lasts until the stage
-     * of {@code load} completes or fails. Cancelling the future ends the wait, or cancels the stage of {@code load}
-     * if that is a {@link java.util.concurrent.Future}; a leader that is cancelled has failed.
+     * As {@link #singleFlight(String, LockOptions, Action, Action)}, but does not block the caller. The lead lasts until the stage of
+     * {@code load} completes or fails. Cancelling the future ends the wait, or cancels the stage of {@code load} if that is a
+     * {@link java.util.concurrent.Future}; a leader that is cancelled has failed.
      *
      * @param <T> what is wanted
      * @param name of the flight
@@ -314,14 +297,6 @@ public class LockTemplate {
         private Attempt(@Nullable T result, @Nullable LockNotAcquiredException refusal) {
             this.result = result;
             this.refusal = refusal;
-        }
-
-        private static <T extends @Nullable Object> Attempt<T> acquired(T result) {
-            return new Attempt<>(result, null);
-        }
-
-        private static <T extends @Nullable Object> Attempt<T> refused(LockNotAcquiredException refusal) {
-            return new Attempt<>(null, refusal);
         }
 
         /** {@return whether the lock was acquired and the action ran} */

@@ -1,17 +1,15 @@
 package io.github.lockboot;
 
-import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
-import java.util.stream.Collectors;
 
 import io.github.lockboot.LockSet.Taking;
 import io.github.lockboot.LockSet.Wanted;
-import io.github.lockboot.internal.Stopwatch;
+import io.github.lockboot.internal.Timer;
 
 /** Several locks of a thread as one, in the order of their names. */
 record MultiLock(List<Wanted> locks) implements Lock {
@@ -61,25 +59,19 @@ record MultiLock(List<Wanted> locks) implements Lock {
 
     @Override
     public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
-        Stopwatch since = Stopwatch.start();
-        Duration wait = Duration.ofNanos(unit.toNanos(time));
-        return take(lock -> lock.tryLock(since.leftOf(wait).toNanos(), TimeUnit.NANOSECONDS));
+        long deadline = Timer.systemNanoTime() + unit.toNanos(time);
+        return take(lock -> lock.tryLock(deadline - Timer.systemNanoTime(), TimeUnit.NANOSECONDS));
     }
 
     @Override
     public void unlock() {
         HeldLocks held = new HeldLocks();
-        locks.forEach(wanted -> held.add(new ThreadHold(wanted.lock()), null));
+        locks.forEach(each -> held.add(new LockContext(each.lock(), null, null)));
         held.release(true);
     }
 
     @Override
     public Condition newCondition() {
         throw new UnsupportedOperationException("a distributed lock offers no conditions");
-    }
-
-    @Override
-    public String toString() {
-        return locks.stream().map(wanted -> wanted.lock().getName()).collect(Collectors.joining(", ", "LockSet[", "]"));
     }
 }

@@ -11,14 +11,13 @@ import java.util.concurrent.locks.Lock;
  * <p>A lock object is a cheap handle: two handles for one name from one registry are the same lock. A hold belongs to
  * the thread that took it and is reentrant: taking the lock again counts up in this JVM and costs no command.
  *
- * <p>Every hold has a lease. It is renewed in the background unless renewal is off, and it can still be lost: the
- * process was paused for longer than the lease, Redis was out of reach, the key was deleted. The holder knows by
- * its own monotonic clock, earlier than anybody else is given the lock: from then on {@link #isHeldByCurrentThread()}
- * is false, the callbacks of {@link #onLost} have been handed over for execution, and {@link #unlock()} throws
- * {@link LockLostException}.
+ * <p>Every hold has a lease. It is renewed in the background unless renewal is off. It can still be lost: the process was paused
+ * for longer than the lease, Redis was out of reach, the key was deleted. The holder knows by its own monotonic clock, before
+ * another gets the lock. From then on {@link #isHeldByCurrentThread()} is false, the callbacks of {@link #onLost} run, and
+ * {@link #unlock()} throws {@link LockLostException}.
  *
- * <p>Those who wait in one JVM are served in the order in which they asked, and JVMs in the order in which they queued; each
- * serves several of its own in its turn, as {@code lock.local-handoff-limit} says.
+ * <p>Threads that wait in one JVM are served in the order in which they asked, and JVMs in the order in which they queued. A JVM
+ * serves several of its own threads in its turn, as {@code lock.local-handoff-limit} says.
  *
  * <p>All methods may be called from any thread, virtual threads included.
  */
@@ -35,7 +34,7 @@ public interface NamedLock extends Lock {
 
     /**
      * Takes the lock: at once if it is free, and without asking Redis if the current thread holds it; else waits without limit.
-     * An interrupt does not end the wait; the flag is set again on return.
+     * An interrupt does not end the wait; its flag is set again on return.
      *
      * @throws LockUnavailableException if Redis could not be asked at the first attempt, or was out of reach for a whole
      *     ttl while waiting, or the registry is closing
@@ -44,16 +43,15 @@ public interface NamedLock extends Lock {
     void lock();
 
     /**
-     * As {@link #lock()}, but an interrupt, before or during the wait, ends it without the lock.
+     * As {@link #lock()}, but an interrupt ends the wait.
      *
-     * @throws InterruptedException if interrupted; the flag is then clear and the lock is not held by this call
-     * @throws LockUnavailableException as for {@link #lock()}
+     * @throws InterruptedException if interrupted before or during the wait; the flag is then clear
      */
     @Override
     void lockInterruptibly() throws InterruptedException;
 
     /**
-     * Takes the lock if it is free or already mine, asking Redis once, without waiting. It does not queue, so beside
+     * Takes the lock if it is free or the current thread holds it. Asks Redis once and does not wait. It does not queue, so beside
      * busy waiters it may fail for ever. An interrupt neither stops it nor is lost.
      *
      * @return false if another holds the lock or waits for it
@@ -63,10 +61,9 @@ public interface NamedLock extends Lock {
     boolean tryLock();
 
     /**
-     * Takes the lock: at once if it is free, and without asking Redis if the current thread holds it; else waits at most the
-     * given time in all. A time of zero or less is a single attempt, as {@link #tryLock()}. The wait ends when its time is over,
-     * but not before Redis has answered once, which takes at most its command timeout: until then it is unknown whether another
-     * holds the lock.
+     * As {@link #lockInterruptibly()}, but waits at most the given time; zero or less is a single attempt. The wait does not end
+     * before Redis has answered once, which takes at most its command timeout: until then it is unknown whether another holds the
+     * lock.
      *
      * @return false if the time passed first
      * @throws InterruptedException if interrupted before or during the wait; the flag is then clear
@@ -79,19 +76,18 @@ public interface NamedLock extends Lock {
      * As {@link #tryLock(long, TimeUnit)}, with a lease of its own for the hold that this call takes. If the current thread
      * already holds the lock, its lease stays as it is.
      *
-     * @param wait how long to wait in all; zero or less tries once
+     * @param wait how long to wait; zero or less tries once
      * @param ttl the lease, at least one second; renewed or not as the handle's options say
      * @return false if the time passed first
      * @throws IllegalArgumentException if {@code ttl} is below one second
      * @throws InterruptedException if interrupted before or during the wait; the flag is then clear
-     * @throws LockUnavailableException if Redis could not be asked at the first attempt
      */
     boolean tryLock(Duration wait, Duration ttl) throws InterruptedException;
 
     /**
-     * Gives up one hold of the current thread; the last one releases the lock, waiting for the answer of Redis at most its
-     * command timeout. An interrupt neither ends that nor is lost. A release whose outcome Redis did not tell in time returns
-     * normally and is settled in the background.
+     * Gives up one hold of the current thread. The last one releases the lock, and waits for the answer of Redis at most its
+     * command timeout; without an answer it returns normally, and the release is settled in the background. An interrupt neither
+     * ends that wait nor is lost.
      *
      * @throws IllegalMonitorStateException if the current thread does not hold the lock
      * @throws LockLostException if the lease ended while the current thread held it; nothing was deleted
@@ -108,11 +104,10 @@ public interface NamedLock extends Lock {
     Condition newCondition();
 
     /**
-     * One of the current thread's holds as an object: closing it gives up that hold, once, on whatever thread, instead of
-     * {@link #unlock()}. All else stays: the hold is the thread's, reentrant, and counted by {@link #getHoldCount()}. For what ends
-     * on a thread that the caller cannot choose, such as a transaction.
+     * {@return one of the current thread's holds as an object; closing it on any thread gives up that hold, instead of
+     * {@link #unlock()}} The hold is still the thread's, reentrant, and counted by {@link #getHoldCount()}, and its limit on how long
+     * it may take stays. For what ends on a thread that the caller cannot choose, such as a transaction.
      *
-     * @return a hold of the current thread; a hold that is closed later keeps its limit on how long it may take
      * @throws IllegalMonitorStateException if the current thread does not hold the lock
      * @throws LockLostException if it has lost it
      */
@@ -122,23 +117,23 @@ public interface NamedLock extends Lock {
     int getHoldCount();
 
     /**
-     * {@return whether the current thread holds the lock and its lease cannot have run out yet, by either clock of this
-     * JVM} Never true after the lock may have been given to another. A hold that was asked about while only the time of day said that it had run
-     * out, as after the machine slept, is not renewed any more; it may still be released.
+     * {@return whether the current thread holds the lock and its lease cannot have run out yet, by either clock of this JVM} Never
+     * true once another may have the lock. If only the time of day says that the lease has run out, as after the machine slept, the
+     * answer is false and the hold is not renewed any more; it may still be released.
      */
     boolean isHeldByCurrentThread();
 
     /**
-     * {@return whether anybody holds the lock, by one question to Redis when it is not a thread of this registry} The answer
-     * may be old when it arrives: for display and tests, not for decisions.
+     * {@return whether the lock is held; asks Redis once if no thread of this registry holds it} The answer may be old when it
+     * arrives: for display and tests, not for decisions.
      *
      * @throws LockUnavailableException if Redis could not be asked
      */
     boolean isLocked();
 
     /**
-     * {@return the fencing token of the current thread's hold: larger than that of every earlier hold of this name} Hand it
-     * to the guarded resource, which refuses tokens smaller than the largest it has seen.
+     * {@return the fencing token of the current thread's hold: larger than that of every earlier hold of this name} Pass it to the
+     * guarded resource, which refuses tokens smaller than the largest it has seen.
      *
      * @throws IllegalMonitorStateException if the current thread does not hold the lock
      * @throws LockLostException if it has lost it
@@ -149,8 +144,7 @@ public interface NamedLock extends Lock {
     Duration remainingLease();
 
     /**
-     * Has the callback run once if the current thread's hold is lost; not at all if it is released. The callback runs on a
-     * thread of the registry; what it throws is logged.
+     * Runs a callback once if the current thread's hold is lost, on a thread of the registry; what it throws is logged.
      *
      * @param callback runs after the loss
      * @throws IllegalMonitorStateException if the current thread does not hold the lock

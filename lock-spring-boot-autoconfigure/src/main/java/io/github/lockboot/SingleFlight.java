@@ -5,12 +5,11 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.Future;
 import java.util.function.Supplier;
 
 import io.github.lockboot.LockTemplate.Action;
 import io.github.lockboot.internal.Futures;
-import io.github.lockboot.internal.Stopwatch;
+import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,7 +21,7 @@ final class SingleFlight {
     private final LockRegistry registry;
     private final String name;
     private final LockOptions options;
-    private Stopwatch since = Stopwatch.start();
+    private final long since = Timer.systemNanoTime();
     private Duration waited = Duration.ZERO;
 
     SingleFlight(LockRegistry registry, String name, LockOptions options) {
@@ -35,190 +34,130 @@ final class SingleFlight {
 
     <T, E extends Throwable> T run(Action<@Nullable T, E> cached, Action<T, E> load) throws E {
         T value = cached.run();
-        since = Stopwatch.start();
         while (value == null) {
             Optional<Lease> lead = awaitLead();
             value = lead.isPresent() ? lead(lead.get(), cached, load) : cached.run();
-            if (value == null) {
-                failIfOver();
-            }
+            failIfOver(value);
         }
         return value;
     }
 
     private Optional<Lease> awaitLead() {
+        NamedLock lock = lock();
         try {
-            if (Thread.interrupted()) {
-                throw new InterruptedException();
-            }
-            return Futures.await(leadOrFollow());
+            return registry instanceof LockRuntime runtime
+                    ? Futures.await(() -> runtime.acquireOrFollowAsync(lock, left()))
+                    : Optional.of(Futures.await(() -> LockRuntime.acquireAsync(registry, lock, left())));
         } catch (InterruptedException interrupt) {
             Thread.currentThread().interrupt();
-            throw new LockNotAcquiredException(name, since.elapsed(), interrupt);
+            throw new LockNotAcquiredException(name, elapsed(), interrupt);
         } catch (LockNotAcquiredException refusal) {
-            Duration inAll = since.elapsed();
+            Duration inAll = elapsed();
             throw refusal.getWaited().compareTo(inAll) < 0 ? new LockNotAcquiredException(name, inAll) : refusal;
         }
     }
 
     private <T, E extends Throwable> T lead(Lease lead, Action<@Nullable T, E> cached, Action<T, E> load) throws E {
-        T value;
-        try {
+        HeldLocks held = held(lead);
+        return held.runAndRelease(() -> complete(lead, held.<T, E>callInside(() -> {
             T found = cached.run();
-            value = found != null ? found : loaded(load.run());
-        } catch (Throwable failure) {
-            try {
-                lead.close(); // those who wait are not done: one of them leads next
-            } catch (RuntimeException releaseFailure) {
-                failure.addSuppressed(releaseFailure);
-            }
-            throw failure;
-        }
-        complete(lead);
-        return value;
+            return found != null ? found : loaded(load.run());
+        })));
     }
 
     // --- without a thread that waits --------------------------------------------------------------------------
 
+    /** One stage after the other; cancelling the result cancels the one under way. */
     <T> CompletableFuture<T> start(
             Supplier<? extends CompletionStage<@Nullable T>> cached, Supplier<? extends CompletionStage<T>> load) {
-        return new Flight<>(cached, load).start();
+        CompletableFuture<T> result = new CompletableFuture<>();
+        // A stage of our own, to be cancelled: that of the cache may be shared with others.
+        Supplier<CompletionStage<@Nullable T>> look =
+                () -> Futures.cancelWith(result, begin(cached, "cached").thenApply(value -> value));
+        Supplier<CompletionStage<T>> make =
+                () -> Futures.cancelWith(result, begin(load, "load")).thenApply(this::loaded);
+        CompletableFuture.completedFuture(true)
+                .thenCompose(now -> look.get())
+                .thenCompose(value -> leadUnless(value, result, look, make))
+                .whenComplete((value, failure) -> Futures.complete(result, value, failure));
+        return result;
     }
 
-    /** Stages one after the other. Cancelling the result cancels the one under way. */
-    private final class Flight<T> {
-
-        private final Supplier<? extends CompletionStage<@Nullable T>> cached;
-        private final Supplier<? extends CompletionStage<T>> load;
-        private final CompletableFuture<T> result = new CompletableFuture<>();
-        private volatile @Nullable CompletionStage<?> underWay;
-
-        Flight(Supplier<? extends CompletionStage<@Nullable T>> cached, Supplier<? extends CompletionStage<T>> load) {
-            this.cached = cached;
-            this.load = load;
+    private <T> CompletionStage<T> leadUnless(
+            @Nullable T value,
+            CompletableFuture<T> result,
+            Supplier<CompletionStage<@Nullable T>> look,
+            Supplier<CompletionStage<T>> make) {
+        if (value != null) {
+            return CompletableFuture.completedFuture(value);
         }
-
-        CompletableFuture<T> start() {
-            return run(() -> look().thenCompose(value -> {
-                since = Stopwatch.start();
-                return leadUnless(value);
-            }));
-        }
-
-        private CompletionStage<T> leadUnless(@Nullable T value) {
-            return value != null
-                    ? CompletableFuture.completedFuture(value)
-                    : step(leadOrFollow(), "lead").thenComposeAsync(this::leadOrLookAgain, Futures.ELSEWHERE);
-        }
-
-        private CompletionStage<T> leadOrLookAgain(Optional<Lease> lead) {
-            if (lead.isPresent()) {
-                CompletableFuture<Lease> lease = CompletableFuture.completedFuture(lead.get());
-                Flight<T> loading = new Flight<>(cached, load);
-                return step(StageRun.of(lease, held -> loading.lookAndLoad(held), SingleFlight.this::end), "lead");
-            }
-            return look().thenCompose(value -> {
-                if (value == null) {
-                    failIfOver();
-                }
-                return leadUnless(value);
-            });
-        }
-
-        private CompletionStage<T> lookAndLoad(Lease lead) {
-            return LockScope.<CompletionStage<T>, RuntimeException>call(
-                    lead,
-                    () -> run(() -> look().thenCompose(found -> found != null
-                            ? CompletableFuture.completedFuture(found)
-                            : step(load.get(), "load").thenApply(SingleFlight.this::loaded))));
-        }
-
-        /** A stage of our own, to be cancelled: that of the cache may be shared with others. */
-        private CompletionStage<@Nullable T> look() {
-            CompletionStage<@Nullable T> looking =
-                    Objects.requireNonNull(cached.get(), "cached returned null for a stage");
-            return step(looking.thenApply(value -> value), "cached");
-        }
-
-        private CompletableFuture<T> run(Supplier<CompletionStage<T>> stages) {
-            result.whenComplete((value, failure) -> cancel(underWay));
-            CompletableFuture.completedFuture(true)
-                    .thenCompose(now -> stages.get())
-                    .whenComplete((value, failure) -> {
-                        if (failure == null) {
-                            result.complete(value);
-                        } else {
-                            result.completeExceptionally(Futures.unwrap(failure));
-                        }
-                    });
-            return result;
-        }
-
-        private <S extends CompletionStage<?>> S step(@Nullable S stage, String of) {
-            S begun = Objects.requireNonNull(stage, of + " returned null for a stage");
-            underWay = begun;
-            if (result.isDone()) {
-                cancel(begun);
-            }
-            return begun;
-        }
-
-        /** Does nothing to a stage that has completed. */
-        private void cancel(@Nullable CompletionStage<?> stage) {
-            if (stage instanceof Future<?> future) {
-                future.cancel(true);
-            }
-        }
+        NamedLock lock = lock();
+        CompletableFuture<Optional<Lease>> leading = registry instanceof LockRuntime runtime
+                ? Futures.cancelWith(result, runtime.acquireOrFollowAsync(lock, left()))
+                : Futures.cancelWith(result, LockRuntime.acquireAsync(registry, lock, left()))
+                        .thenApply(Optional::of);
+        return leading.thenComposeAsync(
+                lead -> lead.isPresent()
+                        ? Futures.cancelWith(result, lead(lead.get(), look, make))
+                        : look.get().thenCompose(found -> {
+                            failIfOver(found);
+                            return leadUnless(found, result, look, make);
+                        }),
+                Futures.ELSEWHERE);
     }
 
-    private CompletableFuture<Void> end(Lease lead, boolean succeeded) {
-        return succeeded
-                ? CompletableFuture.runAsync(() -> complete(lead), Futures.ELSEWHERE)
-                : lead.closeAfter(Duration.ZERO);
+    private <T> CompletableFuture<T> lead(
+            Lease lead, Supplier<CompletionStage<@Nullable T>> look, Supplier<CompletionStage<T>> make) {
+        Supplier<CompletionStage<T>> work = () ->
+                look.get().thenCompose(found -> found != null ? CompletableFuture.completedFuture(found) : make.get());
+        return HeldLocks.runAndReleaseAsync(
+                CompletableFuture.completedFuture(held(lead)),
+                held -> held.<CompletionStage<T>, RuntimeException>callInside(work::get)
+                        .thenApplyAsync(value -> complete(lead, value), Futures.ELSEWHERE));
+    }
+
+    private static <S> S begin(Supplier<S> stage, String name) {
+        return Objects.requireNonNull(stage.get(), name + " returned null for a stage");
     }
 
     // --- both -------------------------------------------------------------------------------------------------
 
-    /** The lease with which to lead, or nothing if another has completed. */
-    private CompletableFuture<Optional<Lease>> leadOrFollow() {
-        NamedLock lock = registry.get(name, options);
-        Duration left = waitTimeOf(lock).minus(waited);
-        if (registry instanceof LockRuntime runtime) {
-            return runtime.acquireOrFollowAsync(lock, left);
-        }
-        CompletableFuture<Lease> acquiring = LockRuntime.acquireAsync(registry, lock, left);
-        CompletableFuture<Optional<Lease>> lead = new CompletableFuture<>();
-        acquiring.whenComplete((lease, failure) -> {
-            if (failure != null) {
-                lead.completeExceptionally(failure);
-            } else if (!lead.complete(Optional.of(lease))) {
-                lease.close();
-            }
-        });
-        lead.whenComplete((lease, failure) -> acquiring.cancel(false));
-        return lead;
+    private NamedLock lock() {
+        return registry.get(name, options);
     }
 
-    private void complete(Lease lead) {
-        if (registry instanceof LockRuntime runtime) {
-            runtime.complete(lead);
-        } else {
-            lead.close();
-        }
+    private HeldLocks held(Lease lead) {
+        HeldLocks held = new HeldLocks();
+        held.add(new LockContext(lock(), lead, null));
+        return held;
     }
 
     private <T> T loaded(@Nullable T value) {
         return Objects.requireNonNull(value, () -> "load returned null for " + name + "; it must return a value");
     }
 
-    private void failIfOver() {
-        waited = since.elapsed();
-        if (waitTimeOf(registry.get(name, options)).compareTo(waited) <= 0) {
+    /** All who follow look again. If the leader fails, the release passes the lead to one of them. */
+    private <T> T complete(Lease lead, T value) {
+        if (registry instanceof LockRuntime runtime) {
+            runtime.complete(lead);
+        }
+        return value;
+    }
+
+    /** Throws if nothing was found and there is no time to look for it again. */
+    private void failIfOver(@Nullable Object found) {
+        waited = elapsed();
+        if (found == null && left().isZero()) {
             throw new LockNotAcquiredException(name, waited);
         }
     }
 
-    private static Duration waitTimeOf(NamedLock lock) {
-        return Objects.requireNonNull(lock.options().waitTime());
+    private Duration left() {
+        Duration left = Objects.requireNonNull(lock().options().waitTime()).minus(waited);
+        return left.isNegative() ? Duration.ZERO : left;
+    }
+
+    private Duration elapsed() {
+        return Duration.ofNanos(Timer.systemNanoTime() - since);
     }
 }

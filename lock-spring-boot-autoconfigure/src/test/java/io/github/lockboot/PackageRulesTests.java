@@ -255,11 +255,9 @@ class PackageRulesTests {
 
     /** Leases of registries that are not ours have no timer, and the start of an application does without one. */
     @Test
-    void nothingButTheTimerAndTheStopwatchReadsAClock() {
+    void nothingButTheTimerReadsAClock() {
         noClasses()
                 .that()
-                .doNotHaveSimpleName("Stopwatch")
-                .and()
                 .haveNameNotMatching(".*[.]internal[.]Timer([$].*)?")
                 .and()
                 .doNotHaveSimpleName("Lease")

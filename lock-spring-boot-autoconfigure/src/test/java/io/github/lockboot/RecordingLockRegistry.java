@@ -159,6 +159,7 @@ public final class RecordingLockRegistry implements LockRuntime {
 
     @Override
     public void complete(Lease lease) {
+        ((RecordedLease) lease).closed = true;
         events.add("complete " + lease.name());
         if (lost.contains(lease.name())) {
             throw new LockLostException(lease.name(), lease.fencingToken(), "test");
@@ -188,6 +189,7 @@ public final class RecordingLockRegistry implements LockRuntime {
 
         private final String name;
         private final long token = nextToken();
+        private boolean closed;
 
         RecordedLease(String name) {
             this.name = name;
@@ -223,7 +225,10 @@ public final class RecordingLockRegistry implements LockRuntime {
 
         @Override
         public void close() {
-            end(name, token);
+            if (!closed) {
+                closed = true;
+                end(name, token);
+            }
         }
 
         @Override

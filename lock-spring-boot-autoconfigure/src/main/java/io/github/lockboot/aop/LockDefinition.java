@@ -21,6 +21,7 @@ import io.github.lockboot.LockTemplate;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.aop.key.KeyExpression;
 import io.github.lockboot.aop.key.KeyVariables;
+import io.github.lockboot.internal.LockNames;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.expression.EvaluationContext;
@@ -92,11 +93,11 @@ final class LockDefinition {
         }
         if (perElement) {
             return key.get(0).evaluateElements(call).stream()
-                    .map(element -> new Needed(LockRegistry.nameOf(name, element), this))
+                    .map(element -> new Needed(LockNames.join(name, element), this))
                     .toList();
         }
         String[] parts = key.stream().map(part -> part.evaluate(call)).toArray(String[]::new);
-        return List.of(new Needed(LockRegistry.nameOf(name, parts), this));
+        return List.of(new Needed(LockNames.join(name, parts), this));
     }
 
     /** A lock that a call needs. */

@@ -2,12 +2,15 @@ package io.github.lockboot.internal;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
+import java.util.concurrent.Future;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -33,6 +36,15 @@ public final class Futures {
         } catch (OutOfMemoryError noThread) {
             task.run();
         }
+    }
+
+    /** As {@link #await(CompletableFuture)}, but does not request the future if the thread is interrupted. */
+    public static <T extends @Nullable Object> T await(Supplier<CompletableFuture<T>> request)
+            throws InterruptedException {
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+        return await(request.get());
     }
 
     /**
@@ -69,12 +81,12 @@ public final class Futures {
      * @return what it completed with; null if it has not, or has failed
      */
     public static <T> @Nullable T awaitAtMost(CompletableFuture<T> future, long nanos) {
-        Stopwatch waiting = Stopwatch.start();
+        long deadline = Timer.systemNanoTime() + nanos;
         boolean interrupted = false;
         try {
             while (true) {
                 try {
-                    return future.get(nanos - waiting.elapsed().toNanos(), TimeUnit.NANOSECONDS);
+                    return future.get(deadline - Timer.systemNanoTime(), TimeUnit.NANOSECONDS);
                 } catch (InterruptedException interrupt) {
                     interrupted = true;
                 }
@@ -88,17 +100,35 @@ public final class Futures {
         }
     }
 
-    /**
-     * {@return what to throw for a failure of a future that throws only unchecked exceptions}
-     *
-     * @param failure wrapped or not; thrown here if it is an error
-     */
-    public static RuntimeException unchecked(Throwable failure) {
+    private static RuntimeException unchecked(Throwable failure) {
         Throwable cause = unwrap(failure);
         if (cause instanceof Error error) {
             throw error;
         }
         return cause instanceof RuntimeException unchecked ? unchecked : new IllegalStateException(cause);
+    }
+
+    /** Completes a future as a stage has ended; the failure may be wrapped. */
+    public static <T extends @Nullable Object> void complete(
+            CompletableFuture<T> future, @Nullable T value, @Nullable Throwable failure) {
+        if (failure == null) {
+            future.complete(value);
+        } else {
+            future.completeExceptionally(unwrap(failure));
+        }
+    }
+
+    /** Cancels the stage when the result completes, which does nothing to a stage that has completed. */
+    public static <S extends CompletionStage<?>> S cancelWith(CompletableFuture<?> result, S stage) {
+        result.whenComplete((value, failure) -> cancel(stage));
+        return stage;
+    }
+
+    /** Cancels a stage that can be cancelled. */
+    public static void cancel(CompletionStage<?> stage) {
+        if (stage instanceof Future<?> future) {
+            future.cancel(true);
+        }
     }
 
     /**

@@ -35,6 +35,11 @@ public interface Timer extends AutoCloseable {
     @Override
     void close();
 
+    /** {@link System#nanoTime()}, for code without a timer of its own. */
+    static long systemNanoTime() {
+        return System.nanoTime();
+    }
+
     /** The system's clocks and one daemon thread, started at the first use. */
     static Timer system(String threadName) {
         return system(Threads.daemons(threadName));
@@ -52,7 +57,7 @@ public interface Timer extends AutoCloseable {
 
             @Override
             public long nanoTime() {
-                return System.nanoTime();
+                return systemNanoTime();
             }
 
             @Override

@@ -46,8 +46,8 @@ final class MemoryLease implements Lease, LockScope {
     }
 
     @Override
-    public <T extends @Nullable Object, E extends Throwable> T call(LockScope.Body<T, E> action) throws E {
-        return hold.request.use().call(action);
+    public @Nullable Runnable enter() {
+        return hold.request.use().enter();
     }
 
     @Override

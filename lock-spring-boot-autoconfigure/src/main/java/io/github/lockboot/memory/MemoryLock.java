@@ -166,9 +166,9 @@ final class MemoryLock implements NamedLock, LockScope {
     }
 
     @Override
-    public <T extends @Nullable Object, E extends Throwable> T call(LockScope.Body<T, E> action) throws E {
+    public @Nullable Runnable enter() {
         Hold mine = locks.<@Nullable Hold>inOrder(name, this::mine);
-        return mine == null ? action.run() : mine.request.use().call(action);
+        return mine == null ? null : mine.request.use().enter();
     }
 
     // --- holds of the current thread --------------------------------------------------------------------------

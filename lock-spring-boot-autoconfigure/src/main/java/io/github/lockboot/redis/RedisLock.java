@@ -157,9 +157,9 @@ public final class RedisLock implements NamedLock, LockScope {
     }
 
     @Override
-    public <T extends @Nullable Object, E extends Throwable> T call(Body<T, E> action) throws E {
+    public @Nullable Runnable enter() {
         Hold mine = engine.listeners().isEmpty() ? null : mine();
-        return mine == null ? action.run() : mine.call(action);
+        return mine == null ? null : mine.enter();
     }
 
     @Override
@@ -201,7 +201,7 @@ public final class RedisLock implements NamedLock, LockScope {
     }
 
     /** One of the holds that a thread counts. */
-    private final class OneHold implements Lease, LockScope {
+    private final class OneHold implements Lease {
 
         private final Hold hold;
         private final AtomicBoolean closed = new AtomicBoolean();
@@ -233,11 +233,6 @@ public final class RedisLock implements NamedLock, LockScope {
         @Override
         public void onLost(Runnable callback) {
             hold.onLost(callback);
-        }
-
-        @Override
-        public <T extends @Nullable Object, E extends Throwable> T call(Body<T, E> action) throws E {
-            return hold.call(action);
         }
 
         @Override

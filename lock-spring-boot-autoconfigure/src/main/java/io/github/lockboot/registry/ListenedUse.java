@@ -13,7 +13,6 @@ import java.util.function.Supplier;
 import io.github.lockboot.LockListener;
 import io.github.lockboot.LockListener.Origin;
 import io.github.lockboot.LockRuntime;
-import io.github.lockboot.LockScope.Body;
 import io.github.lockboot.LockUse;
 import io.github.lockboot.internal.LockNames;
 import org.jspecify.annotations.Nullable;
@@ -84,7 +83,13 @@ final class ListenedUse implements UseNotifier, LockUse {
 
     @Override
     public void followed() {
-        decided((listener, waited) -> LockRuntime.Listener.followed(listener, this, waited));
+        decided((listener, waited) -> {
+            if (listener instanceof LockRuntime.Listener following) {
+                following.followed(this, waited);
+            } else {
+                listener.abandoned(this, waited);
+            }
+        });
     }
 
     @Override
@@ -102,7 +107,7 @@ final class ListenedUse implements UseNotifier, LockUse {
     // --- the hold ---------------------------------------------------------------------------------------------
 
     @Override
-    public <T extends @Nullable Object, E extends Throwable> T call(Body<T, E> action) throws E {
+    public Runnable enter() {
         Deque<Runnable> exits = new ArrayDeque<>(listeners.size());
         tell(listener -> {
             Runnable exit = listener.entering(this);
@@ -110,11 +115,7 @@ final class ListenedUse implements UseNotifier, LockUse {
                 exits.push(exit);
             }
         });
-        try {
-            return action.run();
-        } finally {
-            exits.forEach(ListenerQueue::run);
-        }
+        return () -> exits.forEach(ListenerQueue::run);
     }
 
     @Override

@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.function.Supplier;
 
 import io.github.lockboot.LockListener.Origin;
-import io.github.lockboot.LockScope.Body;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,16 +38,12 @@ public interface UseNotifier {
     default void unavailable() {}
 
     /**
-     * Runs an action under the hold, with what listeners put around it.
+     * Code begins to run under the hold.
      *
-     * @param <T> the type of the result
-     * @param <E> the type of the exception
-     * @param action the action
-     * @return the result of the action
-     * @throws E what the action throws
+     * @return what to run afterwards; null for nothing
      */
-    default <T extends @Nullable Object, E extends Throwable> T call(Body<T, E> action) throws E {
-        return action.run();
+    default @Nullable Runnable enter() {
+        return null;
     }
 
     /**

@@ -340,11 +340,7 @@ public final class Hold implements Lease, LockScope, Waiter.Outcome {
             ended.exceptionally(failure -> Release.UNKNOWN)
                     .thenAcceptAsync(this::onEnded, context::runLater)
                     .whenComplete((none, failure) -> {
-                        if (failure != null) {
-                            closed.completeExceptionally(Futures.unwrap(failure));
-                        } else {
-                            closed.complete(null);
-                        }
+                        Futures.complete(closed, none, failure);
                     });
         } catch (Throwable thrown) {
             closed.completeExceptionally(thrown);
@@ -377,8 +373,8 @@ public final class Hold implements Lease, LockScope, Waiter.Outcome {
     }
 
     @Override
-    public <T extends @Nullable Object, E extends Throwable> T call(LockScope.Body<T, E> action) throws E {
-        return waiter.use().call(action);
+    public @Nullable Runnable enter() {
+        return waiter.use().enter();
     }
 
     @Override

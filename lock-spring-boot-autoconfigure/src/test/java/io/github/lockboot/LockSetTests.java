@@ -1,0 +1,57 @@
+package io.github.lockboot;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
+
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Several locks that no thread waits for. */
+class LockSetTests {
+
+    private static final LockOptions PATIENT = LockOptions.defaults().withWaitTime(Duration.ofMinutes(1));
+
+    private final RecordingLockRegistry registry = new RecordingLockRegistry();
+
+    private LockSet.Wanted wanted(int number) {
+        NamedLock lock = registry.get("lock " + number, PATIENT);
+        return new LockSet.Wanted(lock, wait -> registry.acquireAsync(lock, wait), null);
+    }
+
+    private List<LockSet.Wanted> first(int count) {
+        return IntStream.range(0, count).mapToObj(this::wanted).toList();
+    }
+
+    @Test
+    void thousandsThatAreFreeAtOnceDoNotOverflowTheStack() {
+        HeldLocks held = LockSet.takeAsync(first(10_000)).join();
+        assertThat(held.size()).isEqualTo(10_000);
+        held.releaseLater(true).join();
+        assertThat(registry.events()).hasSize(20_000);
+    }
+
+    @Test
+    void thousandsThatAreFreeOnceTheFirstIsDoNotOverflowTheStack() {
+        CompletableFuture<Lease> first = new CompletableFuture<>();
+        List<LockSet.Wanted> all = IntStream.range(0, 10_000)
+                .mapToObj(i -> i > 0 ? wanted(i) : new LockSet.Wanted(wanted(i).lock(), wait -> first, null))
+                .toList();
+        CompletableFuture<HeldLocks> taking = LockSet.takeAsync(all);
+        assertThat(taking).isNotDone();
+        first.complete(registry.acquire("lock 0", PATIENT));
+        assertThat(taking.join().size()).isEqualTo(10_000);
+    }
+
+    @Test
+    void cancellingGivesBackWhatWasTaken() {
+        registry.answerLater();
+        CompletableFuture<HeldLocks> taking = LockSet.takeAsync(first(2));
+        registry.answer("lock 0");
+        taking.cancel(false);
+        assertThat(registry.request("lock 1")).isCancelled();
+        assertThat(registry.events()).containsExactly("lock lock 0", "unlock lock 0");
+    }
+}
