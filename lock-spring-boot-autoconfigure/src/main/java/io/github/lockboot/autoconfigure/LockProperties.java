@@ -7,7 +7,6 @@ import java.util.Map;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.aop.DistributedLockAdvisor;
 import io.github.lockboot.redis.RedisLockRegistry;
-import io.github.lockboot.registry.ConfiguredOptions;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 
@@ -65,6 +64,8 @@ public record LockProperties(
         Observations observations,
         Endpoint endpoint) {
 
+    private static final Duration DEFAULT_TTL = Duration.ofSeconds(30);
+    private static final Duration DEFAULT_WAIT_TIME = Duration.ofSeconds(10);
     private static final Duration DEFAULT_INTERVAL = Duration.ofSeconds(2);
     private static final Duration DEFAULT_MIN_INTERVAL = Duration.ofMillis(20);
     private static final Duration DEFAULT_COMMAND_TIMEOUT = Duration.ofSeconds(2);
@@ -96,8 +97,8 @@ public record LockProperties(
         enabled = requireNonNullElse(enabled, true);
         type = requireNonNullElse(type, Type.REDIS);
         keyPrefix = requireNonNullElse(keyPrefix, "lock:");
-        ttl = requireNonNullElse(ttl, ConfiguredOptions.DEFAULT_TTL);
-        waitTime = requireNonNullElse(waitTime, ConfiguredOptions.DEFAULT_WAIT_TIME);
+        ttl = requireNonNullElse(ttl, DEFAULT_TTL);
+        waitTime = requireNonNullElse(waitTime, DEFAULT_WAIT_TIME);
         renew = requireNonNullElse(renew, true);
         localHandoffLimit = requireNonNullElse(localHandoffLimit, 64);
         maxWaiters = requireNonNullElse(maxWaiters, 100);

@@ -1,27 +1,32 @@
 package io.github.lockboot.redis;
 
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Supplier;
+import java.util.function.Function;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockListener;
 import io.github.lockboot.LockOptions;
-import io.github.lockboot.LockRuntime;
-import io.github.lockboot.NamedLock;
 import io.github.lockboot.internal.Futures;
-import io.github.lockboot.internal.LockNames;
+import io.github.lockboot.internal.Threads;
+import io.github.lockboot.internal.Timer;
 import io.github.lockboot.redis.connection.Connections;
+import io.github.lockboot.redis.connection.PubSubGrantChannel;
 import io.github.lockboot.redis.engine.EngineContext;
-import io.github.lockboot.redis.engine.Hold;
+import io.github.lockboot.redis.engine.EngineRegistry;
+import io.github.lockboot.redis.engine.LockEngine;
 import io.github.lockboot.redis.engine.LockRequest;
-import io.github.lockboot.registry.ConfiguredOptions;
+import io.github.lockboot.redis.protocol.AcquisitionIds;
+import io.github.lockboot.redis.protocol.ScriptStore;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
@@ -32,49 +37,41 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
  * first lock, and one for the channel on which Redis pushes grants, when somebody first waits. Another client's factory is used
  * as it is.
  */
-public final class RedisLockRegistry implements LockRuntime, AutoCloseable {
+public final class RedisLockRegistry extends EngineRegistry implements AutoCloseable {
 
     /** How often at most a lock may pass between threads of one JVM under one grant of Redis. */
     public static final int MAX_LOCAL_HANDOFFS = 65_535;
 
     private final RedisConnectionFactory connectionFactory;
+    private final boolean sharing;
     private final String keyPrefix;
-    private final ConfiguredOptions options;
-    private final Duration closeTimeout;
-    private final Supplier<Assembly> assembler;
-    private final List<LockListener> firstListeners;
-    private volatile @Nullable Assembly assembly;
+    private final EngineContext.Settings settings;
+    private final int maxWaiters;
+    private final boolean logKeys;
+    private final Function<String, ThreadFactory> threads;
     private final AtomicBoolean closed = new AtomicBoolean();
+    private volatile @Nullable Parts parts;
     private volatile String servers = "";
 
+    /** What the engine works with. */
+    private record Parts(ScriptStore store, Connections connections, ExecutorService connectors) {}
+
     private RedisLockRegistry(Builder builder) {
+        super(builder.defaults, builder.overrides);
         this.connectionFactory = builder.connectionFactory;
+        this.sharing = builder.sharing;
         this.keyPrefix = builder.keyPrefix;
-        this.options = new ConfiguredOptions(builder.defaults, builder.overrides);
-        this.closeTimeout = builder.commandTimeout;
-        this.assembler = builder.assembler();
-        this.firstListeners = new ArrayList<>(builder.listeners);
-    }
-
-    /** Put together at the first use: the start of an application can do without loading all of it. */
-    private Assembly assembly() {
-        Assembly made = assembly;
-        return made != null ? made : assemble();
-    }
-
-    private Assembly assemble() {
-        synchronized (firstListeners) {
-            Assembly made = assembly;
-            if (made == null) {
-                made = assembler.get();
-                firstListeners.forEach(made.engine().listeners()::add);
-                assembly = made;
-            }
-            return made;
-        }
+        this.settings = new EngineContext.Settings(
+                builder.retryInterval, builder.retryMinInterval, builder.commandTimeout, builder.localHandoffLimit);
+        this.maxWaiters = builder.maxWaiters;
+        this.logKeys = builder.logKeys;
+        this.threads = builder.threads;
+        builder.listeners.forEach(this::addListener);
     }
 
     /**
+     * Creates a builder.
+     *
      * @param connectionFactory where Redis is; it must be initialized, and stays the caller's
      * @return settings to be changed
      */
@@ -83,46 +80,45 @@ public final class RedisLockRegistry implements LockRuntime, AutoCloseable {
     }
 
     @Override
-    public NamedLock get(String name, LockOptions options) {
-        return new RedisLock(assembly().engine(), LockNames.valid(name), this.options.resolve(options));
-    }
-
-    @Override
-    public CompletableFuture<Lease> acquireAsync(String name, LockOptions options) {
-        NamedLock lock = get(name, options);
-        return acquireAsync(lock, Objects.requireNonNull(lock.options().waitTime()));
-    }
-
-    @Override
-    public CompletableFuture<Lease> acquireAsync(NamedLock lock, Duration wait) {
-        return ((RedisLock) lock).acquireAsync(wait);
-    }
-
-    @Override
-    public CompletableFuture<Optional<Lease>> acquireOrFollowAsync(NamedLock lock, Duration wait) {
-        return ((RedisLock) lock).acquireOrFollowAsync(wait);
-    }
-
-    @Override
-    public void complete(Lease lease) {
-        ((Hold) lease).complete();
-    }
-
-    @Override
-    public void addListener(LockListener listener) {
-        synchronized (firstListeners) {
-            Assembly made = assembly;
-            if (made != null) {
-                made.engine().listeners().add(listener);
-            } else {
-                firstListeners.add(listener);
-            }
+    protected LockEngine makeEngine() {
+        AcquisitionIds ids = AcquisitionIds.random();
+        Timer timer = Timer.system(threads.apply("lock-timer"));
+        ExecutorService workers = Threads.workers(threads.apply("lock-worker"), timer);
+        // What asks Redis must not wait for a thread on which a callback waits for Redis.
+        ExecutorService connectors = Threads.workers(threads.apply("lock-connector"), timer);
+        Duration timeout = settings.commandTimeout();
+        Connections connections = Connections.to(connectionFactory, sharing, timeout, timer, connectors);
+        ScriptStore store =
+                new ScriptStore(connections.runner(), keyPrefix, settings.poll(), settings.patience(), maxWaiters);
+        EngineContext context = new EngineContext(
+                settings, timer, workers, () -> ThreadLocalRandom.current().nextDouble());
+        if (logKeys) {
+            context.log().writeNames();
         }
+        parts = new Parts(store, connections, connectors);
+        return new LockEngine(
+                context,
+                ids,
+                store,
+                subscriber -> new PubSubGrantChannel(
+                        connections::watchedBy,
+                        () -> store.channelOf(ids.session()),
+                        store.completionChannel(),
+                        new PubSubGrantChannel.Echo(() -> store.echo(ids.session()), timeout),
+                        subscriber,
+                        timer,
+                        connectors));
+    }
+
+    private Parts parts() {
+        engine();
+        return Objects.requireNonNull(parts);
     }
 
     /** {@return what operators want to know of these locks, or to do to them} */
     public RedisLockInspector inspector() {
-        return assembly().inspector();
+        Parts with = parts();
+        return new RedisLockInspector(with.connections.factory(), with.store, engine());
     }
 
     /**
@@ -132,7 +128,8 @@ public final class RedisLockRegistry implements LockRuntime, AutoCloseable {
      * @return the problems found; empty if there are none
      */
     public List<Finding> check() {
-        SelfCheck check = assembly().selfCheck();
+        Parts with = parts();
+        SelfCheck check = new SelfCheck(with.connections.factory(), with.store, InstantSource.system());
         List<Finding> findings = check.run();
         servers = check.servers();
         return findings;
@@ -144,7 +141,7 @@ public final class RedisLockRegistry implements LockRuntime, AutoCloseable {
      * released, renewed as before. Does not block.
      */
     public void stopGranting() {
-        assembly().engine().stopGranting();
+        engine().stopGranting();
     }
 
     /**
@@ -155,8 +152,8 @@ public final class RedisLockRegistry implements LockRuntime, AutoCloseable {
      * @return completes when Redis has been told of the last, or when the time has passed
      */
     public CompletableFuture<Void> drain(Duration atMost) {
-        assembly().engine().stopGranting();
-        return assembly().engine().drain(LockRequest.nanosOf(atMost));
+        engine().stopGranting();
+        return engine().drain(LockRequest.nanosOf(atMost));
     }
 
     /**
@@ -169,14 +166,16 @@ public final class RedisLockRegistry implements LockRuntime, AutoCloseable {
             return;
         }
         // If it takes longer, those who wait elsewhere pass over our waiters after a while.
-        Futures.awaitAtMost(assembly().engine().stopGranting(), closeTimeout.toNanos());
-        assembly().close();
+        Futures.awaitAtMost(engine().stopGranting(), settings.commandTimeout().toNanos());
+        engine().close();
+        parts().connections.close();
+        parts().connectors.shutdown();
     }
 
     /** What it is, on one line: the kind of Redis, its version once {@link #check} has asked for it, key prefix and defaults. */
     @Override
     public String toString() {
-        return new Summary(Connections.kindOf(connectionFactory), keyPrefix, options.defaults()).with(servers);
+        return new Summary(Connections.kindOf(connectionFactory), keyPrefix, defaults()).with(servers);
     }
 
     /** Settings of a registry. Every setter throws {@link IllegalArgumentException} for what no registry may have. */
@@ -185,7 +184,7 @@ public final class RedisLockRegistry implements LockRuntime, AutoCloseable {
         private static final Duration LONGEST = Duration.ofDays(24);
 
         private final RedisConnectionFactory connectionFactory;
-        private boolean asItIs;
+        private boolean sharing;
         private String keyPrefix = "lock:";
         private LockOptions defaults = LockOptions.defaults();
         private Map<String, LockOptions> overrides = Map.of();
@@ -195,6 +194,7 @@ public final class RedisLockRegistry implements LockRuntime, AutoCloseable {
         private int localHandoffLimit = 64;
         private int maxWaiters = 100;
         private boolean logKeys;
+        private Function<String, ThreadFactory> threads = Threads::daemons;
         private final List<LockListener> listeners = new ArrayList<>(0);
 
         private Builder(RedisConnectionFactory connectionFactory) {
@@ -207,7 +207,7 @@ public final class RedisLockRegistry implements LockRuntime, AutoCloseable {
          * @return this builder
          */
         public Builder sharingConnections() {
-            asItIs = true;
+            sharing = true;
             return this;
         }
 
@@ -321,6 +321,12 @@ public final class RedisLockRegistry implements LockRuntime, AutoCloseable {
             return this;
         }
 
+        /** @param threads by what they are called */
+        Builder threads(Function<String, ThreadFactory> threads) {
+            this.threads = threads;
+            return this;
+        }
+
         /**
          * Makes the registry; nothing connects yet.
          *
@@ -328,27 +334,10 @@ public final class RedisLockRegistry implements LockRuntime, AutoCloseable {
          * @throws IllegalStateException if the connection factory is Lettuce's and does not tell its settings
          */
         public RedisLockRegistry build() {
-            if (!asItIs) {
+            if (!sharing) {
                 Connections.requireSettings(connectionFactory);
             }
             return new RedisLockRegistry(this);
-        }
-
-        /** Of what is set now, whatever becomes of this builder later. */
-        private Supplier<Assembly> assembler() {
-            EngineContext.Settings settings =
-                    new EngineContext.Settings(retryInterval, retryMinInterval, commandTimeout, localHandoffLimit);
-            boolean shared = asItIs;
-            String prefix = keyPrefix;
-            int most = maxWaiters;
-            boolean names = logKeys;
-            return () -> {
-                Assembly assembly = Assembly.of(connectionFactory, shared, prefix, settings, most);
-                if (names) {
-                    assembly.engine().context().log().writeNames();
-                }
-                return assembly;
-            };
         }
 
         private static Duration requirePositive(Duration duration, String what) {

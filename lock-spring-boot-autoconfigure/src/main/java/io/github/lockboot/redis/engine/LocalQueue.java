@@ -6,7 +6,6 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 
 import io.github.lockboot.internal.Unexpected;
-import io.github.lockboot.registry.UseNotifier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -354,6 +353,15 @@ final class LocalQueue implements Acquisition.Owner, Hold.Releaser {
         if (owner == acquisition && owner.isOwned()) {
             loseHold(reason);
         }
+    }
+
+    /** The store is about to give the lock to another, whether this id has it or waits for it. */
+    void revoke(String id, String reason) {
+        locked(() -> {
+            if (acquisition != null && acquisition.id.equals(id)) {
+                loseHold(reason);
+            }
+        });
     }
 
     private void loseHold(String reason) {

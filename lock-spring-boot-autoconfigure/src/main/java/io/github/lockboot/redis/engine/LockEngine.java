@@ -17,8 +17,6 @@ import io.github.lockboot.redis.protocol.GrantChannel;
 import io.github.lockboot.redis.protocol.GrantMessage;
 import io.github.lockboot.redis.protocol.LockStore;
 import io.github.lockboot.redis.protocol.Reply;
-import io.github.lockboot.registry.Listeners;
-import io.github.lockboot.registry.UseNotifier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,7 +39,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     private final GrantChannel channel;
     private final Acquisitions acquisitions;
     private final LossReporter losses;
-    private final Listeners listeners;
+    private final UseNotifier.Listeners listeners;
     private final PeriodicCheck looks;
     private final Map<String, LocalQueue> queues = new ConcurrentHashMap<>();
     private final Set<CompletableFuture<Void>> drains = ConcurrentHashMap.newKeySet();
@@ -58,7 +56,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         this.channel = channelFactory.create(this);
         this.acquisitions = new Acquisitions(context, ids, store, channel);
         this.losses = new LossReporter(context);
-        this.listeners = new Listeners(context::nanoTime, context::runLater);
+        this.listeners = new UseNotifier.Listeners(context);
         this.looks = new PeriodicCheck(context.timer(), LOOK_NANOS, this::lookAfter);
     }
 
@@ -70,7 +68,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         return channel;
     }
 
-    public Listeners listeners() {
+    UseNotifier.Listeners listeners() {
         return listeners;
     }
 
@@ -109,7 +107,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
 
     /** Tells listeners of a request. */
     UseNotifier requested(LockRequest request, @Nullable Thread thread) {
-        return listeners.requested(request.name(), request.group(), thread);
+        return listeners.requested(request, thread);
     }
 
     /** Has the waiter queue for the name of its request. */
@@ -139,6 +137,18 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
 
     private void retire(LocalQueue queue) {
         queues.remove(queue.name(), queue);
+    }
+
+    /**
+     * Has the holder with this id lose the lock, or the waiter with this id its place, which the store then gives away.
+     *
+     * @param reason without the name of the lock
+     */
+    public void revoke(String name, String id, String reason) {
+        LocalQueue queue = queues.get(name);
+        if (queue != null) {
+            queue.revoke(id, reason);
+        }
     }
 
     // --- questions --------------------------------------------------------------------------------------------
@@ -189,6 +199,16 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         return queues.size()
                 + acquisitions.all().size()
                 + acquisitions.renewer().size();
+    }
+
+    /** Whether nothing is in use and nothing will be. */
+    public boolean isOver() {
+        return context.isClosing() && inUse() == 0;
+    }
+
+    /** Whether a waiter that was granted a lock has not seen it yet. */
+    public boolean isAnyGrantUnseen() {
+        return queues.values().stream().map(LocalQueue::holder).anyMatch(hold -> hold != null && hold.isGranted());
     }
 
     // --- messages ---------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@ package io.github.lockboot.redis.engine;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
+import io.github.lockboot.internal.Timer;
 import io.github.lockboot.redis.protocol.StackReserve;
 
 /**
@@ -96,7 +97,9 @@ final class ParkedWait {
         } else {
             long left = deadline - context.nanoTime();
             if (left > 0) {
+                Timer.Task alarm = context.timer().alarm(left, () -> queue.leaveAtDeadline(waiter));
                 LockSupport.parkNanos(this, Math.min(left, LOOK_NANOS));
+                alarm.cancel();
             } else {
                 passed = true;
                 queue.leaveAtDeadline(waiter);

@@ -4,7 +4,6 @@ import java.util.concurrent.locks.LockSupport;
 
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.internal.Unexpected;
-import io.github.lockboot.registry.UseNotifier;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,0 +1,295 @@
+package io.github.lockboot.redis.engine;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+import io.github.lockboot.LockListener;
+import io.github.lockboot.LockListener.Origin;
+import io.github.lockboot.LockRuntime;
+import io.github.lockboot.LockScope.Body;
+import io.github.lockboot.LockUse;
+import io.github.lockboot.internal.LockNames;
+import io.github.lockboot.internal.SerialExecutor;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Notifies listeners of one use of a lock, from its request on. Of several outcomes of the wait, or ends of the hold, only the
+ * first is reported. {@link #lost} and what follows it never block; the other methods run the listeners on the calling thread.
+ */
+final class UseNotifier implements LockUse {
+
+    private static final Log log = LogFactory.getLog(LockListener.class);
+
+    /** The listeners of a registry. A use of a lock notifies those that were present when it began. Thread-safe. */
+    static final class Listeners {
+
+        private final EngineContext context;
+        private final UseNotifier none;
+        private volatile List<ListenerQueue> queues = List.of();
+
+        Listeners(EngineContext context) {
+            this.context = context;
+            this.none = new UseNotifier(context, queues, "", null, null);
+        }
+
+        synchronized void add(LockListener listener) {
+            List<ListenerQueue> more = new ArrayList<>(queues);
+            more.add(new ListenerQueue(listener, context));
+            queues = List.copyOf(more);
+        }
+
+        boolean isEmpty() {
+            return queues.isEmpty();
+        }
+
+        /** @param thread the thread that will own the hold; null for a lease */
+        UseNotifier requested(LockRequest request, @Nullable Thread thread) {
+            List<ListenerQueue> present = queues;
+            if (present.isEmpty()) {
+                return none;
+            }
+            UseNotifier use = new UseNotifier(context, present, request.name(), request.group(), thread);
+            use.notify(listener -> listener.requested(use));
+            return use;
+        }
+    }
+
+    private record Acquired(@Nullable String ownerId, long token, Supplier<Duration> remaining, long time) {}
+
+    private final EngineContext context;
+    private final List<ListenerQueue> listeners;
+    private final String name;
+    private final @Nullable String group;
+    private final @Nullable Thread thread;
+    private final long requestedAt;
+    private final AtomicBoolean decided = new AtomicBoolean();
+    private final AtomicBoolean ended = new AtomicBoolean();
+    private final AtomicBoolean stuck = new AtomicBoolean();
+    private volatile @Nullable Acquired acquired;
+
+    private UseNotifier(
+            EngineContext context,
+            List<ListenerQueue> listeners,
+            String name,
+            @Nullable String group,
+            @Nullable Thread thread) {
+        this.context = context;
+        this.listeners = listeners;
+        this.name = name;
+        this.group = group;
+        this.thread = thread;
+        this.requestedAt = listeners.isEmpty() ? 0 : context.nanoTime();
+    }
+
+    private boolean isFirst(AtomicBoolean step) {
+        return !listeners.isEmpty() && step.compareAndSet(false, true);
+    }
+
+    private void notify(Consumer<LockListener> event) {
+        listeners.forEach(each -> each.notify(event));
+    }
+
+    private void notifyLater(Consumer<LockListener> event) {
+        listeners.forEach(each -> each.notifyLater(event));
+    }
+
+    // --- the wait ---------------------------------------------------------------------------------------------
+
+    /**
+     * The wait ended with the lock.
+     *
+     * @param ownerId the id of the holder in the store
+     * @param remaining the remaining lease at any later time
+     */
+    void acquired(String ownerId, long token, Origin origin, Supplier<Duration> remaining) {
+        if (isFirst(decided)) {
+            long now = context.nanoTime();
+            acquired = new Acquired(ownerId, token, remaining, now);
+            Duration waited = Duration.ofNanos(now - requestedAt);
+            notify(listener -> listener.acquired(this, origin, waited));
+        }
+    }
+
+    /** Another caller held the lock until the wait ended. */
+    void notAcquired() {
+        decided((listener, waited) -> listener.notAcquired(this, waited));
+    }
+
+    /** The wait was interrupted or cancelled. */
+    void abandoned() {
+        decided((listener, waited) -> listener.abandoned(this, waited));
+    }
+
+    /** A holder completed what the lock was requested for. */
+    void followed() {
+        decided((listener, waited) -> LockRuntime.Listener.followed(listener, this, waited));
+    }
+
+    /** The registry was not available. */
+    void unavailable() {
+        decided((listener, waited) -> listener.unavailable(this, waited));
+    }
+
+    private void decided(BiConsumer<LockListener, Duration> outcome) {
+        if (isFirst(decided)) {
+            Duration waited = since(requestedAt);
+            notify(listener -> outcome.accept(listener, waited));
+        }
+    }
+
+    // --- the hold ---------------------------------------------------------------------------------------------
+
+    /** Runs an action under the hold, with what listeners put around it. */
+    <T extends @Nullable Object, E extends Throwable> T call(Body<T, E> action) throws E {
+        Deque<Runnable> exits = new ArrayDeque<>(listeners.size());
+        notify(listener -> {
+            Runnable exit = listener.entering(this);
+            if (exit != null) {
+                exits.push(exit);
+            }
+        });
+        try {
+            return action.run();
+        } finally {
+            exits.forEach(UseNotifier::run);
+        }
+    }
+
+    /** @param known false if the outcome is not certain yet */
+    void released(boolean known) {
+        if (isFirst(ended)) {
+            Duration held = held();
+            notify(listener -> listener.released(this, held, known));
+        }
+    }
+
+    void lost(String reason) {
+        if (isFirst(ended)) {
+            Duration held = held();
+            notifyLater(listener -> listener.lost(this, held, reason));
+        }
+    }
+
+    /** The hold exceeded its maximum time. */
+    void stuck() {
+        if (isFirst(stuck)) {
+            Duration held = held();
+            notifyLater(listener -> listener.stuck(this, held));
+        }
+    }
+
+    void renewed() {
+        notifyLater(listener -> listener.renewed(this));
+    }
+
+    /** A renewal was not answered. */
+    void renewalFailed() {
+        notifyLater(listener -> listener.renewalFailed(this));
+    }
+
+    /** Zero if the hold ends before its thread has reported it. */
+    private Duration held() {
+        Acquired mine = acquired;
+        return mine == null ? Duration.ZERO : since(mine.time);
+    }
+
+    private Duration since(long time) {
+        return Duration.ofNanos(context.nanoTime() - time);
+    }
+
+    // --- what listeners see -----------------------------------------------------------------------------------
+
+    @Override
+    public String name() {
+        return name;
+    }
+
+    @Override
+    public @Nullable String group() {
+        return group;
+    }
+
+    @Override
+    public @Nullable Thread thread() {
+        return thread;
+    }
+
+    @Override
+    public @Nullable String ownerId() {
+        Acquired mine = acquired;
+        return mine == null ? null : mine.ownerId;
+    }
+
+    @Override
+    public long fencingToken() {
+        Acquired mine = acquired;
+        return mine == null ? 0 : mine.token;
+    }
+
+    @Override
+    public Duration remainingLease() {
+        Acquired mine = acquired;
+        return mine == null ? Duration.ZERO : mine.remaining.get();
+    }
+
+    @Override
+    public String toString() {
+        return "LockUse[" + LockNames.digest(name) + "]";
+    }
+
+    // --- one listener -----------------------------------------------------------------------------------------
+
+    /** Runs code of a listener; what it throws is logged. */
+    private static void run(Runnable code) {
+        try {
+            code.run();
+        } catch (Throwable failure) {
+            try {
+                log.warn("A lock listener failed", failure);
+            } catch (Throwable notLogged) {
+                // There may be no memory left to log with.
+            }
+        }
+    }
+
+    /** A listener that does not return misses later notifications and delays no other listener. */
+    static final class ListenerQueue {
+
+        /** Further notifications are dropped, because a listener that hangs must not use up the memory. */
+        static final int CAPACITY = 10_000;
+
+        private final LockListener listener;
+        private final SerialExecutor later;
+        private final AtomicBoolean dropping = new AtomicBoolean();
+
+        ListenerQueue(LockListener listener, EngineContext context) {
+            this.listener = listener;
+            this.later = new SerialExecutor(context::runLater);
+        }
+
+        void notify(Consumer<LockListener> event) {
+            run(() -> event.accept(listener));
+        }
+
+        /** Notifies on a worker, after all earlier calls of this method. */
+        void notifyLater(Consumer<LockListener> event) {
+            if (later.waiting() < CAPACITY) {
+                dropping.set(false);
+                later.execute(() -> notify(event));
+            } else if (dropping.compareAndSet(false, true)) {
+                log.warn("A lock listener is " + CAPACITY
+                        + " notifications behind; further ones are dropped until it has caught up: "
+                        + listener.getClass().getName());
+            }
+        }
+    }
+}
