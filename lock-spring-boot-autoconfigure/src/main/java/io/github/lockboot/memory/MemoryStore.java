@@ -14,6 +14,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 import io.github.lockboot.internal.PeriodicCheck;
 import io.github.lockboot.internal.Threads;
@@ -27,22 +28,15 @@ import io.github.lockboot.redis.protocol.Reply;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The locks that several registries share, and the engines of these registries. It follows the rules of the scripts, but drops no
- * waiter that does not ask: a registry that goes takes its ids with it. An engine may ask with its mutex held, so messages are
- * delivered by the timer.
+ * The locks that several registries share, and the engines of these registries. It follows the rules of the scripts, except that
+ * no waiter needs to be seen: a registry that closes removes its ids. An engine may ask with a mutex held, so the timer delivers
+ * the messages.
  */
 final class MemoryStore implements LockStore {
 
     private static final EngineContext.Settings SETTINGS =
             new EngineContext.Settings(Duration.ofSeconds(2), Duration.ofMillis(20), Duration.ofSeconds(2), 64);
     private static final long SWEEP_NANOS = TimeUnit.SECONDS.toNanos(1);
-
-    /** How long time stands still for the threads that have been granted a lock and have yet to run. */
-    private static final int LOOKS = 10_000;
-
-    private static final long LOOK_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
-
-    private record Waiting(String id, long ttl) {}
 
     private final MemoryTimer timer;
     private final ExecutorService workers;
@@ -58,7 +52,7 @@ final class MemoryStore implements LockStore {
     MemoryStore(MemoryTimer timer) {
         this.timer = timer;
         this.workers = Threads.workers(Threads.daemons("lock-memory"), timer);
-        this.sweeps = new PeriodicCheck(timer, SWEEP_NANOS, this::sweep);
+        this.sweeps = new PeriodicCheck(timer, SWEEP_NANOS, () -> inUse() > 0);
         this.newestToken = TimeUnit.MILLISECONDS.toMicros(timer.wallMillis());
     }
 
@@ -68,7 +62,8 @@ final class MemoryStore implements LockStore {
         engines.values().removeIf(LockEngine::isOver);
         String session = "memory" + sessions.incrementAndGet();
         EngineContext context = new EngineContext(SETTINGS, timer, workers, () -> 0);
-        LockEngine engine = new LockEngine(context, new AcquisitionIds(session), this, subscriber -> new Channel());
+        LockEngine engine =
+                new LockEngine(context, new AcquisitionIds(session), this, subscriber -> new GrantChannel() {});
         engines.put(session, engine);
         return engine;
     }
@@ -77,10 +72,10 @@ final class MemoryStore implements LockStore {
         return engines.get(id.substring(0, id.lastIndexOf('-')));
     }
 
-    private void push(String id, long token, long lease, long waiters, String name) {
+    private void push(String id, long token, long lease, State state) {
         LockEngine engine = engineOf(id);
         if (engine != null) {
-            GrantMessage message = new GrantMessage(id, token, lease, waiters, name);
+            GrantMessage message = new GrantMessage(id, token, lease, state.queue.size(), state.name);
             timer.schedule(0, () -> engine.onPush(message));
         }
     }
@@ -89,10 +84,10 @@ final class MemoryStore implements LockStore {
         timer.advance(nanos, this::awaitGranted);
     }
 
-    /** Threads that have been granted a lock by now take it before time goes on. */
+    /** Time stands still until threads that have been granted a lock have run, but not longer than a second. */
     private void awaitGranted() {
-        for (int i = 0; i < LOOKS && engines.values().stream().anyMatch(LockEngine::isAnyGrantUnseen); i++) {
-            LockSupport.parkNanos(LOOK_NANOS);
+        for (int i = 0; i < 10_000 && engines.values().stream().anyMatch(LockEngine::isAnyGrantUnseen); i++) {
+            LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(100));
         }
     }
 
@@ -102,21 +97,18 @@ final class MemoryStore implements LockStore {
     public CompletableFuture<Reply> acquire(String name, String id, long ttlMillis, boolean enqueue) {
         return ask(name, state -> {
             state.settle(id);
-            if (state.owner == null) {
-                state.grant(id, ttlMillis);
-            }
-            if (state.isOwner(id)) {
-                state.prolong(ttlMillis);
-                return state.owned();
-            }
-            if (!enqueue) {
+            String owner = state.owner;
+            if (owner == null || owner.equals(id)) {
+                state.grantOrProlong(id, ttlMillis);
+            } else if (!enqueue) {
                 return new Reply.Busy(state.left());
+            } else {
+                state.enqueue(id, ttlMillis);
+                if (state.positionOf(id) == 1) {
+                    push(owner, 0, 0, state); // a hint
+                }
             }
-            state.enqueue(id, ttlMillis);
-            if (state.queue.get(0).id.equals(id) && state.owner != null) {
-                push(state.owner, 0, 0, state.queue.size(), name); // a hint
-            }
-            return state.queued(id);
+            return state.replyTo(id);
         });
     }
 
@@ -136,25 +128,20 @@ final class MemoryStore implements LockStore {
 
     @Override
     public CompletableFuture<Reply> unlock(String name, String id, long lastToken, String nextId, long nextTtlMillis) {
-        return ask(name, state -> {
-            state.settle(null);
-            if (!state.isOwner(id)) {
-                return new Reply.NotOwner();
-            }
+        return askAsOwner(name, id, state -> {
             state.enqueue(nextId, nextTtlMillis);
             state.giveAway(lastToken, nextId);
-            return state.isOwner(nextId) ? state.owned() : state.queued(nextId);
+            return state.replyTo(nextId);
         });
     }
 
     @Override
     public CompletableFuture<Reply> renew(String name, String id, long token, long ttlMillis) {
-        return ask(name, state -> {
-            state.settle(null);
-            if (!state.isOwner(id) || token != state.token) {
+        return askAsOwner(name, id, state -> {
+            if (token != state.token) {
                 return new Reply.NotOwner();
             }
-            state.prolong(ttlMillis);
+            state.grantOrProlong(id, ttlMillis);
             return new Reply.Renewed(state.left(), state.queue.size());
         });
     }
@@ -173,11 +160,7 @@ final class MemoryStore implements LockStore {
 
     @Override
     public CompletableFuture<Reply> complete(String name, String id, long lastToken) {
-        return ask(name, state -> {
-            state.settle(null);
-            if (!state.isOwner(id)) {
-                return new Reply.NotOwner();
-            }
+        return askAsOwner(name, id, state -> {
             if (!state.queue.isEmpty()) {
                 GrantMessage message = new GrantMessage(id, lastToken, 0, 0, name);
                 engines.values().forEach(engine -> timer.schedule(0, () -> engine.onCompletion(message)));
@@ -208,9 +191,15 @@ final class MemoryStore implements LockStore {
         return 0;
     }
 
+    private CompletableFuture<Reply> askAsOwner(String name, String id, Function<State, Reply> question) {
+        return ask(name, state -> {
+            state.settle(null);
+            return state.isOwner(id) ? question.apply(state) : new Reply.NotOwner();
+        });
+    }
+
     private CompletableFuture<Reply> ask(String name, Function<State, Reply> question) {
-        mutex.lock();
-        try {
+        return CompletableFuture.completedFuture(locked(() -> {
             State state = states.computeIfAbsent(name, State::new);
             Reply reply = question.apply(state);
             if (state.owner == null) {
@@ -218,25 +207,34 @@ final class MemoryStore implements LockStore {
             } else {
                 sweeps.start();
             }
-            return CompletableFuture.completedFuture(reply);
+            return reply;
+        }));
+    }
+
+    private <T> T locked(Supplier<T> action) {
+        mutex.lock();
+        try {
+            return action.get();
         } finally {
             mutex.unlock();
         }
     }
 
-    // --- what only locks in memory do -------------------------------------------------------------------------
+    // --- what only locks in memory offer ----------------------------------------------------------------------
 
     /**
-     * Ends the present hold.
+     * Ends the present hold, unless it is one of an engine.
      *
-     * @param spared the engine whose hold stays
-     * @return whether there was another
+     * @return whether there was one
      */
     boolean revoke(String name, String reason, @Nullable LockEngine spared) {
-        if (!(inspect(name).join() instanceof Reply.Held held) || engineOf(held.owner()) == spared && spared != null) {
+        if (!(inspect(name).join() instanceof Reply.Held held)) {
             return false;
         }
         LockEngine engine = engineOf(held.owner());
+        if (engine != null && engine == spared) {
+            return false;
+        }
         if (engine != null) {
             engine.revoke(name, held.owner(), reason);
         }
@@ -246,67 +244,24 @@ final class MemoryStore implements LockStore {
 
     /** Puts those who wait in an engine before all others. */
     void putFirst(String name, LockEngine engine) {
-        mutex.lock();
-        try {
-            State state = states.get(name);
-            if (state != null) {
-                state.queue.sort(Comparator.comparing(waiting -> engineOf(waiting.id) != engine));
-            }
-        } finally {
-            mutex.unlock();
-        }
+        ask(name, state -> {
+            state.queue.sort(Comparator.comparing(waiting -> engineOf(waiting.id) != engine));
+            return new Reply.Published();
+        });
     }
 
-    /** Forgets leases that have run out and that no waiter asks for. */
-    private boolean sweep() {
-        mutex.lock();
-        try {
+    /** Counts the names that are held, and forgets leases that have run out. */
+    int inUse() {
+        return locked(() -> {
             states.values().forEach(state -> state.settle(null));
             states.values().removeIf(state -> state.owner == null);
-            return !states.isEmpty();
-        } finally {
-            mutex.unlock();
-        }
-    }
-
-    /** The number of locks that are held. */
-    int inUse() {
-        mutex.lock();
-        try {
-            sweep();
             return states.size();
-        } finally {
-            mutex.unlock();
-        }
+        });
     }
 
-    /** Messages reach the engines of this process anyway. */
-    private static final class Channel implements GrantChannel {
+    private record Waiting(String id, long ttl) {}
 
-        @Override
-        public void open() {}
-
-        @Override
-        public boolean isOpened() {
-            return true;
-        }
-
-        @Override
-        public void follow() {}
-
-        @Override
-        public boolean isLive() {
-            return true;
-        }
-
-        @Override
-        public void verify() {}
-
-        @Override
-        public void close() {}
-    }
-
-    /** One lock: its owner and the queue, in which ids are only while there is an owner. Guarded by the mutex. */
+    /** One lock: its owner, and the queue, which is empty without an owner. Guarded by the mutex. */
     private final class State {
 
         final String name;
@@ -322,35 +277,33 @@ final class MemoryStore implements LockStore {
             this.name = name;
         }
 
-        /** @param caller the id that asks, which learns from the reply that it has been granted the lock */
-        void settle(@Nullable String caller) {
+        /** @param asking the id that asks, which learns from the reply if it is granted the lock */
+        void settle(@Nullable String asking) {
             if (owner != null && left() <= 0) {
-                giveAway(token + TOKENS_PER_GRANT, caller);
+                giveAway(token + TOKENS_PER_GRANT, asking);
             }
         }
 
         /** Grants the lock to the first in the queue, or frees it. */
-        void giveAway(long lastToken, @Nullable String caller) {
+        void giveAway(long lastToken, @Nullable String asking) {
             newestToken = Math.max(newestToken, lastToken);
             owner = null;
             if (!queue.isEmpty()) {
                 Waiting first = queue.remove(0);
-                boolean asks = first.id.equals(caller);
-                grant(first.id, asks ? first.ttl : Math.min(first.ttl, CLAIM_LEASE_MILLIS));
-                if (!asks) {
-                    push(first.id, token, left(), queue.size(), name);
+                if (first.id.equals(asking)) {
+                    grantOrProlong(first.id, first.ttl);
+                } else {
+                    grantOrProlong(first.id, Math.min(first.ttl, CLAIM_LEASE_MILLIS));
+                    push(first.id, token, left(), this);
                 }
             }
         }
 
-        void grant(String id, long lease) {
+        void grantOrProlong(String id, long lease) {
+            long end = now() + lease;
+            until = isOwner(id) ? Math.max(until, end) : end;
+            token = isOwner(id) ? token : ++newestToken;
             owner = id;
-            token = ++newestToken;
-            until = now() + lease;
-        }
-
-        void prolong(long ttl) {
-            until = Math.max(until, now() + ttl);
         }
 
         void enqueue(String id, long ttl) {
@@ -363,17 +316,15 @@ final class MemoryStore implements LockStore {
             return id.equals(owner);
         }
 
-        Reply owned() {
-            return new Reply.Owner(token, left(), queue.size());
-        }
-
-        Reply queued(String id) {
-            return new Reply.Queued(positionOf(id), token, left());
-        }
-
         /** From 1; 0 if it is not in the queue. */
-        private int positionOf(String id) {
+        int positionOf(String id) {
             return queue.stream().map(Waiting::id).toList().indexOf(id) + 1;
+        }
+
+        Reply replyTo(String id) {
+            return isOwner(id)
+                    ? new Reply.Owner(token, left(), queue.size())
+                    : new Reply.Queued(positionOf(id), token, left());
         }
 
         long left() {

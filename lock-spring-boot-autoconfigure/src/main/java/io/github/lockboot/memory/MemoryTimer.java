@@ -10,11 +10,105 @@ import io.github.lockboot.internal.Timer;
 import io.github.lockboot.internal.Unexpected;
 import org.jspecify.annotations.Nullable;
 
-/** The system's time and what was skipped of it. Tasks run one after the other, on a thread of this timer or one that skips time. */
+/** A timer on which time can be skipped. Its tasks run one after the other, on its thread or on one that skips time. */
 final class MemoryTimer implements Timer {
 
-    /** So late that it never comes; half of what can be counted. */
-    private static final long NEVER = Long.MAX_VALUE / 2;
+    /** A century and a half: no delay is longer. */
+    private static final long LONGEST = Long.MAX_VALUE / 2;
+
+    private final Timer system;
+    private final long start;
+    private final AtomicLong orders = new AtomicLong();
+    private final ConcurrentSkipListSet<Due> tasks = new ConcurrentSkipListSet<>(
+            Comparator.<Due>comparingLong(due -> due.at).thenComparingLong(due -> due.order));
+    private final ReentrantLock turn = new ReentrantLock();
+    private volatile boolean skipping;
+    private volatile long skipped;
+
+    MemoryTimer(Timer system) {
+        this.system = system;
+        this.start = system.nanoTime();
+    }
+
+    @Override
+    public long nanoTime() {
+        return system.nanoTime() - start + skipped;
+    }
+
+    @Override
+    public long wallMillis() {
+        return system.wallMillis() + TimeUnit.NANOSECONDS.toMillis(skipped);
+    }
+
+    @Override
+    public Task schedule(long delayNanos, Runnable task) {
+        Due due = new Due(nanoTime() + Math.min(Math.max(0, delayNanos), LONGEST), task);
+        tasks.add(due);
+        if (!skipping) { // else alarms are set afterwards
+            due.setAlarm();
+        }
+        return due;
+    }
+
+    /** Only the first run can be skipped to: the others are there in case that it failed. */
+    @Override
+    public Task repeat(long delayNanos, long pauseNanos, Runnable task) {
+        Task first = schedule(delayNanos, task);
+        Task others = system.repeat(delayNanos + pauseNanos, pauseNanos, () -> inTurn(task));
+        return () -> {
+            first.cancel();
+            others.cancel();
+        };
+    }
+
+    @Override
+    public Task alarm(long delayNanos, Runnable task) {
+        return schedule(delayNanos, task);
+    }
+
+    /**
+     * Skips time, and runs on the way what is due, in order.
+     *
+     * @param settle called before time goes on
+     */
+    void advance(long nanos, Runnable settle) {
+        inTurn(() -> {
+            skipping = true;
+            long target = nanoTime() + Math.min(nanos, Math.max(0, LONGEST / 2 - skipped));
+            Due next;
+            do {
+                settle.run();
+                next = dueBy(target);
+                skipped += Math.max(0, (next == null ? target : next.at) - nanoTime());
+                if (next != null) {
+                    next.run();
+                }
+            } while (next != null);
+            skipping = false;
+            tasks.forEach(Due::setAlarm);
+        });
+    }
+
+    private @Nullable Due dueBy(long time) {
+        Due first = tasks.isEmpty() ? null : tasks.first();
+        return first == null || first.at > time ? null : first;
+    }
+
+    private void inTurn(Runnable task) {
+        turn.lock();
+        try {
+            task.run();
+        } catch (Throwable thrown) {
+            Unexpected.failure("on the timer's thread", thrown);
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    @Override
+    public void close() {
+        system.close();
+    }
 
     private final class Due implements Task {
 
@@ -46,104 +140,5 @@ final class MemoryTimer implements Timer {
             tasks.remove(this);
             alarm.cancel();
         }
-    }
-
-    private final Timer system;
-    private final long start;
-    private final AtomicLong orders = new AtomicLong();
-    private final ConcurrentSkipListSet<Due> tasks = new ConcurrentSkipListSet<>(
-            Comparator.<Due>comparingLong(due -> due.at).thenComparingLong(due -> due.order));
-    private final ReentrantLock turn = new ReentrantLock();
-    private volatile boolean skipping;
-    private volatile long skipped;
-
-    MemoryTimer(Timer system) {
-        this.system = system;
-        this.start = system.nanoTime();
-    }
-
-    @Override
-    public long nanoTime() {
-        return system.nanoTime() - start + skipped;
-    }
-
-    @Override
-    public long wallMillis() {
-        return system.wallMillis() + TimeUnit.NANOSECONDS.toMillis(skipped);
-    }
-
-    @Override
-    public Task schedule(long delayNanos, Runnable task) {
-        Due due = new Due(nanoTime() + Math.min(Math.max(0, delayNanos), NEVER), task);
-        tasks.add(due);
-        if (!skipping) { // else all alarms are set when time has been skipped
-            due.setAlarm();
-        }
-        return due;
-    }
-
-    /** Only the first time is one to which time is skipped: the others come in case that the first was in vain. */
-    @Override
-    public Task repeat(long delayNanos, long pauseNanos, Runnable task) {
-        Task first = schedule(delayNanos, task);
-        Task others = system.repeat(delayNanos + pauseNanos, pauseNanos, () -> inTurn(task));
-        return () -> {
-            first.cancel();
-            others.cancel();
-        };
-    }
-
-    @Override
-    public Task alarm(long delayNanos, Runnable task) {
-        return schedule(delayNanos, task);
-    }
-
-    private void inTurn(Runnable task) {
-        turn.lock();
-        try {
-            task.run();
-        } catch (Throwable thrown) {
-            Unexpected.failure("on the timer's thread", thrown);
-        } finally {
-            turn.unlock();
-        }
-    }
-
-    /**
-     * Skips time, and runs on the way what is due, in order.
-     *
-     * @param settle called before time goes on
-     */
-    void advance(long nanos, Runnable settle) {
-        turn.lock();
-        skipping = true;
-        try {
-            long target = nanoTime() + Math.min(nanos, Math.max(0, NEVER / 2 - skipped));
-            settle.run();
-            for (Due due = dueBy(target); due != null; due = dueBy(target)) {
-                skipTo(due.at);
-                due.run();
-                settle.run();
-            }
-            skipTo(target);
-        } finally {
-            skipping = false;
-            tasks.forEach(Due::setAlarm);
-            turn.unlock();
-        }
-    }
-
-    private void skipTo(long time) {
-        skipped += Math.max(0, time - nanoTime());
-    }
-
-    private @Nullable Due dueBy(long time) {
-        Due first = tasks.isEmpty() ? null : tasks.first();
-        return first == null || first.at > time ? null : first;
-    }
-
-    @Override
-    public void close() {
-        system.close();
     }
 }

@@ -17,6 +17,7 @@ import io.github.lockboot.Lease;
 import io.github.lockboot.LockListener;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.internal.Futures;
+import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.internal.Threads;
 import io.github.lockboot.internal.Timer;
 import io.github.lockboot.redis.connection.Connections;
@@ -175,7 +176,17 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
     /** What it is, on one line: the kind of Redis, its version once {@link #check} has asked for it, key prefix and defaults. */
     @Override
     public String toString() {
-        return new Summary(Connections.kindOf(connectionFactory), keyPrefix, defaults()).with(servers);
+        LockOptions options = defaults();
+        return (servers.isEmpty() ? "Redis" : LockNames.printable(servers)) + " ("
+                + Connections.kindOf(connectionFactory) + "): key prefix '" + LockNames.printable(keyPrefix) + "', ttl "
+                + text(options.ttl()) + (Boolean.TRUE.equals(options.renew()) ? ", renewed" : ", not renewed")
+                + ", wait time " + text(options.waitTime());
+    }
+
+    private static String text(@Nullable Duration duration) {
+        return duration == null
+                ? "-"
+                : duration.toMillis() % 1000 == 0 ? duration.toSeconds() + "s" : duration.toMillis() + "ms";
     }
 
     /** Settings of a registry. Every setter throws {@link IllegalArgumentException} for what no registry may have. */
@@ -202,7 +213,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         }
 
         /**
-         * Has the connections of the factory itself used, instead of own ones made from its settings.
+         * Uses the connections of the factory itself, instead of own ones made from its settings.
          *
          * @return this builder
          */
@@ -212,7 +223,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         }
 
         /**
-         * What precedes a lock's name in its Redis key.
+         * Sets what precedes a lock's name in its Redis key.
          *
          * @param keyPrefix not empty
          * @return this builder
@@ -223,7 +234,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         }
 
         /**
-         * For what the options of a lock leave open; what these leave open too is 30 s ttl, 10 s wait, renewed.
+         * Sets what the options of a lock leave open; what these leave open too is 30 s ttl, 10 s wait, renewed.
          *
          * @param defaults the registry's own options
          * @return this builder
@@ -234,9 +245,9 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         }
 
         /**
-         * What comes before the options of a lock, by {@link LockOptions#group()}: for whoever runs the application.
+         * Sets what takes precedence over the options of a lock: for whoever runs the application.
          *
-         * @param byGroup options by group
+         * @param byGroup options by {@link LockOptions#group()}
          * @return this builder
          */
         public Builder overrides(Map<String, LockOptions> byGroup) {
@@ -245,7 +256,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         }
 
         /**
-         * How often a waiter asks Redis, in case a pushed grant was missed.
+         * Sets how often a waiter asks Redis, in case a pushed grant was missed.
          *
          * @param interval above zero, at most 24 days
          * @return this builder
@@ -256,7 +267,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         }
 
         /**
-         * How soon a waiter asks again that no push can reach; it then backs off up to the retry interval.
+         * Sets how soon a waiter asks again that no push can reach; it then backs off up to the retry interval.
          *
          * @param interval above zero, at most 24 days
          * @return this builder
@@ -267,7 +278,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         }
 
         /**
-         * How long Redis may take for a command, connecting included.
+         * Sets how long Redis may take for a command, connecting included.
          *
          * @param timeout above zero, at most 24 days
          * @return this builder
@@ -278,9 +289,9 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         }
 
         /**
-         * How many local waiters at most are still served once other JVMs wait; 0 for strict global order.
+         * Sets how many local waiters at most are still served once other JVMs wait.
          *
-         * @param limit 0 or more
+         * @param limit 0 for strict global order
          * @return this builder
          */
         public Builder localHandoffLimit(int limit) {
@@ -289,7 +300,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         }
 
         /**
-         * How many JVMs may queue for one name; others poll.
+         * Sets how many JVMs may queue for one name; others poll.
          *
          * @param max 1 or more
          * @return this builder
@@ -300,9 +311,9 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         }
 
         /**
-         * Has it told what becomes of the locks, after those given before.
+         * Adds a listener.
          *
-         * @param listener told, after those that were added before
+         * @param listener called after those that were added before
          * @return this builder
          */
         public Builder listener(LockListener listener) {
@@ -311,9 +322,9 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         }
 
         /**
-         * Has names of locks written to the log themselves instead of their digests.
+         * Sets whether the log shows names of locks or their digests.
          *
-         * @param logKeys whether names are written
+         * @param logKeys whether names are shown
          * @return this builder
          */
         public Builder logKeys(boolean logKeys) {
@@ -321,7 +332,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
             return this;
         }
 
-        /** @param threads by what they are called */
+        /** For tests: makes the factory of the threads with a name. */
         Builder threads(Function<String, ThreadFactory> threads) {
             this.threads = threads;
             return this;

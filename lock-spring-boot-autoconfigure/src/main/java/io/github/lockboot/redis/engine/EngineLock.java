@@ -42,7 +42,7 @@ final class EngineLock implements NamedLock, LockScope {
     @Override
     public void lock() {
         if (!reenter()) {
-            engine.acquireUninterruptibly(request.waiting(LockRequest.WITHOUT_LIMIT));
+            acquireUninterruptibly(request.waiting(LockRequest.WITHOUT_LIMIT));
         }
     }
 
@@ -53,7 +53,7 @@ final class EngineLock implements NamedLock, LockScope {
 
     @Override
     public boolean tryLock() {
-        return reenter() || engine.acquireUninterruptibly(request.waiting(0));
+        return reenter() || acquireUninterruptibly(request.waiting(0));
     }
 
     @Override
@@ -71,7 +71,15 @@ final class EngineLock implements NamedLock, LockScope {
         if (Thread.interrupted()) {
             throw new InterruptedException();
         }
-        return reenter() || engine.acquire(wanted);
+        return reenter() || ParkedWait.acquire(engine, wanted, true);
+    }
+
+    private boolean acquireUninterruptibly(LockRequest wanted) {
+        try {
+            return ParkedWait.acquire(engine, wanted, false);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
     }
 
     private boolean reenter() {

@@ -7,6 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockUnavailableException;
@@ -44,16 +45,15 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     private final Map<String, LocalQueue> queues = new ConcurrentHashMap<>();
     private final Set<CompletableFuture<Void>> drains = ConcurrentHashMap.newKeySet();
 
-    /** Makes the channel for the engine that gets its messages. */
-    public interface ChannelFactory {
-
-        GrantChannel create(GrantChannel.Subscriber subscriber);
-    }
-
-    public LockEngine(EngineContext context, AcquisitionIds ids, LockStore store, ChannelFactory channelFactory) {
+    /** @param channelFactory makes the channel for the engine that gets its messages */
+    public LockEngine(
+            EngineContext context,
+            AcquisitionIds ids,
+            LockStore store,
+            Function<GrantChannel.Subscriber, GrantChannel> channelFactory) {
         this.context = context;
         this.store = store;
-        this.channel = channelFactory.create(this);
+        this.channel = channelFactory.apply(this);
         this.acquisitions = new Acquisitions(context, ids, store, channel);
         this.losses = new LossReporter(context);
         this.listeners = new UseNotifier.Listeners(context);
@@ -74,27 +74,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
 
     // --- calls ------------------------------------------------------------------------------------------------
 
-    /**
-     * Has the current thread wait for the lock.
-     *
-     * @return whether it has it now
-     * @throws LockUnavailableException if Redis could not be asked
-     * @throws InterruptedException if interrupted while it waits; it has no lock then
-     */
-    public boolean acquire(LockRequest request) throws InterruptedException {
-        return ParkedWait.acquire(this, request, true);
-    }
-
-    /** As {@link #acquire}, but an interrupt does not end the wait: the flag is set again. */
-    public boolean acquireUninterruptibly(LockRequest request) {
-        try {
-            return ParkedWait.acquire(this, request, false);
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
-        }
-    }
-
-    /** As {@link #acquire} for a lease that belongs to no thread; to cancel the future ends the wait. */
+    /** Acquires the lock for a lease that belongs to no thread; cancelling the future ends the wait. */
     public CompletableFuture<Lease> acquireAsync(LockRequest request) {
         return FutureWait.acquire(this, request);
     }

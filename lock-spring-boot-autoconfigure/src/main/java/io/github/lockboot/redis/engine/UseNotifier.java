@@ -8,10 +8,8 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 
 import io.github.lockboot.LockListener;
-import io.github.lockboot.LockListener.Origin;
 import io.github.lockboot.LockRuntime;
 import io.github.lockboot.LockScope.Body;
 import io.github.lockboot.LockUse;
@@ -28,6 +26,8 @@ import org.jspecify.annotations.Nullable;
 final class UseNotifier implements LockUse {
 
     private static final Log log = LogFactory.getLog(LockListener.class);
+    private static final LockRequest NO_REQUEST =
+            new LockRequest("", null, new LockRequest.Terms(0, false), 0, 0, false);
 
     /** The listeners of a registry. A use of a lock notifies those that were present when it began. Thread-safe. */
     static final class Listeners {
@@ -38,7 +38,7 @@ final class UseNotifier implements LockUse {
 
         Listeners(EngineContext context) {
             this.context = context;
-            this.none = new UseNotifier(context, queues, "", null, null);
+            this.none = new UseNotifier(context, queues, NO_REQUEST, null);
         }
 
         synchronized void add(LockListener listener) {
@@ -54,38 +54,28 @@ final class UseNotifier implements LockUse {
         /** @param thread the thread that will own the hold; null for a lease */
         UseNotifier requested(LockRequest request, @Nullable Thread thread) {
             List<ListenerQueue> present = queues;
-            if (present.isEmpty()) {
-                return none;
-            }
-            UseNotifier use = new UseNotifier(context, present, request.name(), request.group(), thread);
+            UseNotifier use = present.isEmpty() ? none : new UseNotifier(context, present, request, thread);
             use.notify(listener -> listener.requested(use));
             return use;
         }
     }
 
-    private record Acquired(@Nullable String ownerId, long token, Supplier<Duration> remaining, long time) {}
-
     private final EngineContext context;
     private final List<ListenerQueue> listeners;
-    private final String name;
-    private final @Nullable String group;
+    private final LockRequest request;
     private final @Nullable Thread thread;
     private final long requestedAt;
     private final AtomicBoolean decided = new AtomicBoolean();
     private final AtomicBoolean ended = new AtomicBoolean();
     private final AtomicBoolean stuck = new AtomicBoolean();
-    private volatile @Nullable Acquired acquired;
+    private long acquiredAt;
+    private volatile @Nullable Hold acquired;
 
     private UseNotifier(
-            EngineContext context,
-            List<ListenerQueue> listeners,
-            String name,
-            @Nullable String group,
-            @Nullable Thread thread) {
+            EngineContext context, List<ListenerQueue> listeners, LockRequest request, @Nullable Thread thread) {
         this.context = context;
         this.listeners = listeners;
-        this.name = name;
-        this.group = group;
+        this.request = request;
         this.thread = thread;
         this.requestedAt = listeners.isEmpty() ? 0 : context.nanoTime();
     }
@@ -104,18 +94,13 @@ final class UseNotifier implements LockUse {
 
     // --- the wait ---------------------------------------------------------------------------------------------
 
-    /**
-     * The wait ended with the lock.
-     *
-     * @param ownerId the id of the holder in the store
-     * @param remaining the remaining lease at any later time
-     */
-    void acquired(String ownerId, long token, Origin origin, Supplier<Duration> remaining) {
+    /** The wait ended with the lock. */
+    void acquired(Hold hold) {
         if (isFirst(decided)) {
-            long now = context.nanoTime();
-            acquired = new Acquired(ownerId, token, remaining, now);
-            Duration waited = Duration.ofNanos(now - requestedAt);
-            notify(listener -> listener.acquired(this, origin, waited));
+            acquiredAt = context.nanoTime();
+            acquired = hold;
+            Duration waited = Duration.ofNanos(acquiredAt - requestedAt);
+            notify(listener -> listener.acquired(this, hold.origin(), waited));
         }
     }
 
@@ -198,8 +183,7 @@ final class UseNotifier implements LockUse {
 
     /** Zero if the hold ends before its thread has reported it. */
     private Duration held() {
-        Acquired mine = acquired;
-        return mine == null ? Duration.ZERO : since(mine.time);
+        return acquired == null ? Duration.ZERO : since(acquiredAt);
     }
 
     private Duration since(long time) {
@@ -210,12 +194,12 @@ final class UseNotifier implements LockUse {
 
     @Override
     public String name() {
-        return name;
+        return request.name();
     }
 
     @Override
     public @Nullable String group() {
-        return group;
+        return request.group();
     }
 
     @Override
@@ -225,25 +209,25 @@ final class UseNotifier implements LockUse {
 
     @Override
     public @Nullable String ownerId() {
-        Acquired mine = acquired;
-        return mine == null ? null : mine.ownerId;
+        Hold hold = acquired;
+        return hold == null ? null : hold.ownerId();
     }
 
     @Override
     public long fencingToken() {
-        Acquired mine = acquired;
-        return mine == null ? 0 : mine.token;
+        Hold hold = acquired;
+        return hold == null ? 0 : hold.fencingToken();
     }
 
     @Override
     public Duration remainingLease() {
-        Acquired mine = acquired;
-        return mine == null ? Duration.ZERO : mine.remaining.get();
+        Hold hold = acquired;
+        return hold == null ? Duration.ZERO : hold.remainingLease();
     }
 
     @Override
     public String toString() {
-        return "LockUse[" + LockNames.digest(name) + "]";
+        return "LockUse[" + LockNames.digest(name()) + "]";
     }
 
     // --- one listener -----------------------------------------------------------------------------------------

@@ -130,7 +130,7 @@ public final class Waiter {
     Hold conclude(LockLog log) {
         Outcome decided = outcome;
         if (decided instanceof Hold granted) {
-            use.acquired(granted.ownerId(), granted.fencingToken(), granted.origin(), granted::remainingLease);
+            use.acquired(granted);
             return granted;
         }
         if (decided instanceof Failure failure) {

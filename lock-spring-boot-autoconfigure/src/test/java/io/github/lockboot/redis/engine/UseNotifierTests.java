@@ -1,17 +1,19 @@
 package io.github.lockboot.redis.engine;
 
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.lockboot.Actor;
+import io.github.lockboot.Lease;
 import io.github.lockboot.LockListener;
-import io.github.lockboot.LockListener.Origin;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockUse;
 import io.github.lockboot.RecordingLockListener;
+import io.github.lockboot.redis.protocol.Reply;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -51,6 +53,15 @@ class UseNotifierTests {
         return LockRequest.of("name", group == null ? OPTIONS : OPTIONS.withGroup(group));
     }
 
+    private static Hold granted(long token) {
+        ScriptedEngine scripted = new ScriptedEngine(64);
+        CompletableFuture<Lease> lease = scripted.acquire(Duration.ofMinutes(1));
+        ScriptedEngine.Sent asked = scripted.next("acquire");
+        asked.answer(new Reply.Queued(1, token - 1, 10_000));
+        scripted.push(asked.id(), token, Duration.ofSeconds(6), 0);
+        return (Hold) lease.join();
+    }
+
     @AfterEach
     void stop() {
         hanging.countDown();
@@ -69,7 +80,8 @@ class UseNotifierTests {
         listeners.add(listener);
         UseNotifier use = listeners.requested(request("group"), null);
         timer.stopFor(Duration.ofNanos(5));
-        use.acquired("owner", 7, Origin.GRANTED, () -> Duration.ofSeconds(1));
+        Hold hold = granted(7);
+        use.acquired(hold);
         use.unavailable();
         timer.stopFor(Duration.ofNanos(6));
         use.released(true);
@@ -77,9 +89,9 @@ class UseNotifierTests {
         assertThat(listener.told).containsExactly("requested name", "acquired name GRANTED", "released name");
         assertThat(listener.times).containsExactly(Duration.ZERO, Duration.ofNanos(5), Duration.ofNanos(6));
         assertThat(listener.uses).allSatisfy(seen -> {
-            assertThat(seen.ownerId()).isEqualTo("owner");
+            assertThat(seen.ownerId()).isEqualTo(hold.ownerId());
             assertThat(seen.fencingToken()).isEqualTo(7);
-            assertThat(seen.remainingLease()).isEqualTo(Duration.ofSeconds(1));
+            assertThat(seen.remainingLease()).isEqualTo(hold.remainingLease()).isPositive();
             assertThat(seen.group()).isEqualTo("group");
         });
     }
