@@ -49,13 +49,10 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
     private final EngineContext.Settings settings;
     private final int maxWaiters;
     private final boolean logKeys;
-    private final Function<String, ThreadFactory> threads;
+    private final @Nullable Function<String, ThreadFactory> threads;
     private final AtomicBoolean closed = new AtomicBoolean();
     private volatile @Nullable Parts parts;
     private volatile String servers = "";
-
-    /** What the engine works with. */
-    private record Parts(ScriptStore store, Connections connections, ExecutorService connectors) {}
 
     private RedisLockRegistry(Builder builder) {
         super(builder.defaults, builder.overrides);
@@ -67,7 +64,9 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         this.maxWaiters = builder.maxWaiters;
         this.logKeys = builder.logKeys;
         this.threads = builder.threads;
-        builder.listeners.forEach(this::addListener);
+        for (LockListener listener : builder.listeners) {
+            addListener(listener);
+        }
     }
 
     /**
@@ -82,33 +81,9 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
 
     @Override
     protected LockEngine makeEngine() {
-        AcquisitionIds ids = AcquisitionIds.random();
-        Timer timer = Timer.system(threads.apply("lock-timer"));
-        ExecutorService workers = Threads.workers(threads.apply("lock-worker"), timer);
-        // What asks Redis must not wait for a thread on which a callback waits for Redis.
-        ExecutorService connectors = Threads.workers(threads.apply("lock-connector"), timer);
-        Duration timeout = settings.commandTimeout();
-        Connections connections = Connections.to(connectionFactory, sharing, timeout, timer, connectors);
-        ScriptStore store =
-                new ScriptStore(connections.runner(), keyPrefix, settings.poll(), settings.patience(), maxWaiters);
-        EngineContext context = new EngineContext(
-                settings, timer, workers, () -> ThreadLocalRandom.current().nextDouble());
-        if (logKeys) {
-            context.log().writeNames();
-        }
-        parts = new Parts(store, connections, connectors);
-        return new LockEngine(
-                context,
-                ids,
-                store,
-                subscriber -> new PubSubGrantChannel(
-                        connections::watchedBy,
-                        () -> store.channelOf(ids.session()),
-                        store.completionChannel(),
-                        new PubSubGrantChannel.Echo(() -> store.echo(ids.session()), timeout),
-                        subscriber,
-                        timer,
-                        connectors));
+        Parts made = new Parts(this);
+        parts = made;
+        return made.engine;
     }
 
     private Parts parts() {
@@ -189,6 +164,50 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
                 : duration.toMillis() % 1000 == 0 ? duration.toSeconds() + "s" : duration.toMillis() + "ms";
     }
 
+    /** What is put together at the first use. A type of its own, because the start of an application looks at the registry's methods. */
+    private static final class Parts {
+
+        final ScriptStore store;
+        final Connections connections;
+        final ExecutorService connectors;
+        final LockEngine engine;
+
+        Parts(RedisLockRegistry registry) {
+            Function<String, ThreadFactory> threads = registry.threads != null ? registry.threads : Threads::daemons;
+            EngineContext.Settings settings = registry.settings;
+            Duration timeout = settings.commandTimeout();
+            AcquisitionIds ids = AcquisitionIds.random();
+            Timer timer = Timer.system(threads.apply("lock-timer"));
+            ExecutorService workers = Threads.workers(threads.apply("lock-worker"), timer);
+            // What asks Redis must not wait for a thread on which a callback waits for Redis.
+            connectors = Threads.workers(threads.apply("lock-connector"), timer);
+            connections = Connections.to(registry.connectionFactory, registry.sharing, timeout, timer, connectors);
+            store = new ScriptStore(
+                    connections.runner(),
+                    registry.keyPrefix,
+                    settings.poll(),
+                    settings.patience(),
+                    registry.maxWaiters);
+            EngineContext context = new EngineContext(
+                    settings, timer, workers, () -> ThreadLocalRandom.current().nextDouble());
+            if (registry.logKeys) {
+                context.log().writeNames();
+            }
+            engine = new LockEngine(
+                    context,
+                    ids,
+                    store,
+                    subscriber -> new PubSubGrantChannel(
+                            connections::watchedBy,
+                            () -> store.channelOf(ids.session()),
+                            store.completionChannel(),
+                            new PubSubGrantChannel.Echo(() -> store.echo(ids.session()), timeout),
+                            subscriber,
+                            timer,
+                            connectors));
+        }
+    }
+
     /** Settings of a registry. Every setter throws {@link IllegalArgumentException} for what no registry may have. */
     public static final class Builder {
 
@@ -205,7 +224,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         private int localHandoffLimit = 64;
         private int maxWaiters = 100;
         private boolean logKeys;
-        private Function<String, ThreadFactory> threads = Threads::daemons;
+        private @Nullable Function<String, ThreadFactory> threads;
         private final List<LockListener> listeners = new ArrayList<>(0);
 
         private Builder(RedisConnectionFactory connectionFactory) {
