@@ -27,6 +27,7 @@ import io.github.lockboot.redis.engine.EngineRegistry;
 import io.github.lockboot.redis.engine.LockEngine;
 import io.github.lockboot.redis.engine.LockRequest;
 import io.github.lockboot.redis.protocol.AcquisitionIds;
+import io.github.lockboot.redis.protocol.LockStore;
 import io.github.lockboot.redis.protocol.ScriptStore;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -41,7 +42,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 public final class RedisLockRegistry extends EngineRegistry implements AutoCloseable {
 
     /** How often at most a lock may pass between threads of one JVM under one grant of Redis. */
-    public static final int MAX_LOCAL_HANDOFFS = 65_535;
+    public static final int MAX_LOCAL_HANDOFFS = (int) LockStore.TOKENS_PER_GRANT - 1;
 
     private final RedisConnectionFactory connectionFactory;
     private final boolean sharing;
