@@ -23,7 +23,7 @@ public interface LockUse {
     @Nullable
     Thread thread();
 
-    /** {@return the id under which Redis knows the holder; null until the lock is held, and in memory} */
+    /** {@return the id under which Redis knows the holder; null until the lock is held} */
     @Nullable
     String ownerId();
 

@@ -46,7 +46,6 @@ class PackageRulesTests {
     private static final String MEMORY = BASE + ".memory";
     private static final String FENCING = BASE + ".fencing";
     private static final String OBSERVABILITY = BASE + ".observability";
-    private static final String REGISTRY = BASE + ".registry";
     private static final String AUTOCONFIGURE = BASE + ".autoconfigure";
     private static final String ACTUATE = AUTOCONFIGURE + ".actuate";
 
@@ -79,13 +78,16 @@ class PackageRulesTests {
 
     @Test
     void theMiddlePackagesDoNotKnowEachOtherNorTheTop() {
-        for (String middle : new String[] {AOP, REGISTRY, REDIS, MEMORY, FENCING, OBSERVABILITY}) {
+        for (String middle : new String[] {AOP, REDIS, MEMORY, FENCING, OBSERVABILITY}) {
+            String[] below = middle.equals(MEMORY)
+                    ? new String[] {BASE, INTERNAL, ENGINE, PROTOCOL, MEMORY}
+                    : new String[] {BASE, INTERNAL, middle + ".."};
             noClasses()
                     .that()
                     .resideInAPackage(middle + "..")
                     .should()
                     .dependOnClassesThat(JavaClass.Predicates.resideInAPackage(BASE + "..")
-                            .and(JavaClass.Predicates.resideOutsideOfPackages(BASE, INTERNAL, REGISTRY, middle + "..")))
+                            .and(JavaClass.Predicates.resideOutsideOfPackages(below)))
                     .allowEmptyShould(true)
                     .check(MAIN);
         }
@@ -111,10 +113,10 @@ class PackageRulesTests {
     }
 
     @Test
-    void theRoomsOfRedisAreForRedisAlone() {
+    void theRoomsOfRedisAreForRegistriesAlone() {
         noClasses()
                 .that()
-                .resideOutsideOfPackage(REDIS + "..")
+                .resideOutsideOfPackages(REDIS + "..", MEMORY)
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage(ENGINE, CONNECTION, PROTOCOL)
@@ -129,17 +131,6 @@ class PackageRulesTests {
                 .should()
                 .dependOnClassesThat(JavaClass.Predicates.resideInAPackage(BASE + "..")
                         .and(JavaClass.Predicates.resideOutsideOfPackages(INTERNAL, KEY)))
-                .check(MAIN);
-    }
-
-    @Test
-    void onlyRegistriesSeeWhatTheyAreMadeOf() {
-        noClasses()
-                .that()
-                .resideOutsideOfPackages(REGISTRY, REDIS + "..", MEMORY, AUTOCONFIGURE + "..")
-                .should()
-                .dependOnClassesThat()
-                .resideInAPackage(REGISTRY)
                 .check(MAIN);
     }
 
@@ -190,14 +181,16 @@ class PackageRulesTests {
         return found;
     }
 
+    /** It shares the engine and what the engine sees, but not what runs scripts. */
     @Test
     void locksInMemoryNeedNothingOfSpringButItsLogging() {
+        seesNothingOf(MEMORY, "org.springframework..");
         noClasses()
                 .that()
-                .resideInAnyPackage(MEMORY, REGISTRY)
+                .resideInAnyPackage(MEMORY, ENGINE)
                 .should()
                 .dependOnClassesThat()
-                .resideInAPackage("org.springframework..")
+                .haveNameMatching(".*[.](LuaScript|ScriptStore|ScriptRunner|TemplateScriptRunner)")
                 .check(MAIN);
     }
 
@@ -335,7 +328,6 @@ class PackageRulesTests {
         Set<String> packages = Set.of(
                 BASE,
                 INTERNAL,
-                REGISTRY,
                 AOP,
                 KEY,
                 REDIS,
@@ -394,7 +386,7 @@ class PackageRulesTests {
                         "LockProxyRegistrar");
         assertThat(publicTypes(KEY)).containsExactly("KeyExpression", "KeyVariables");
         assertThat(publicTypes(REDIS))
-                .containsExactly("Finding", "RedisFence", "RedisLock", "RedisLockInspector", "RedisLockRegistry");
+                .containsExactly("Finding", "RedisFence", "RedisLockInspector", "RedisLockRegistry");
         assertThat(publicTypes(FENCING)).containsExactly("JdbcFence");
         assertThat(publicTypes(MEMORY)).containsExactly("MemoryLockRegistry");
         assertThat(publicTypes(OBSERVABILITY))

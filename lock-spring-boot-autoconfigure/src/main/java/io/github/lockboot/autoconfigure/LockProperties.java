@@ -7,7 +7,6 @@ import java.util.Map;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.aop.DistributedLockAdvisor;
 import io.github.lockboot.redis.RedisLockRegistry;
-import io.github.lockboot.registry.ConfiguredOptions;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 
@@ -73,8 +72,8 @@ record LockProperties(
         enabled = requireNonNullElse(enabled, true);
         type = requireNonNullElse(type, Type.REDIS);
         keyPrefix = requireNonNullElse(keyPrefix, "lock:");
-        ttl = requireNonNullElse(ttl, ConfiguredOptions.DEFAULT_TTL);
-        waitTime = requireNonNullElse(waitTime, ConfiguredOptions.DEFAULT_WAIT_TIME);
+        ttl = requireNonNullElse(ttl, Duration.ofSeconds(30));
+        waitTime = requireNonNullElse(waitTime, Duration.ofSeconds(10));
         renew = requireNonNullElse(renew, true);
         localHandoffLimit = requireNonNullElse(localHandoffLimit, 64);
         maxWaiters = requireNonNullElse(maxWaiters, 100);

@@ -32,6 +32,11 @@ public interface Timer extends AutoCloseable {
     /** Runs the task after the delay, and again a pause after each end of it, until cancelled, even if it throws. */
     Task repeat(long delayNanos, long pauseNanos, Runnable task);
 
+    /** As {@link #schedule}, for what a parked thread does itself in time: nothing, unless time may be skipped. */
+    default Task alarm(long delayNanos, Runnable task) {
+        return () -> {};
+    }
+
     @Override
     void close();
 

@@ -12,7 +12,7 @@ import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.redis.engine.LockEngine;
-import io.github.lockboot.redis.protocol.LuaScript;
+import io.github.lockboot.redis.protocol.LockStore;
 import io.github.lockboot.redis.protocol.Reply;
 import io.github.lockboot.redis.protocol.ScriptStore;
 import org.jspecify.annotations.Nullable;
@@ -124,7 +124,7 @@ public final class RedisLockInspector {
         if (!(held instanceof Reply.Held mine) || !mine.owner().equals(ownerId)) {
             return false;
         }
-        Reply reply = answer(name, store.unlock(name, ownerId, mine.fence() + LuaScript.TOKENS_PER_GRANT - 1));
+        Reply reply = answer(name, store.unlock(name, ownerId, mine.fence() + LockStore.TOKENS_PER_GRANT - 1));
         return !(reply instanceof Reply.NotOwner);
     }
 

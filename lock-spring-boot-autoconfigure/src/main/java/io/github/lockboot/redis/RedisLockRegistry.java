@@ -1,27 +1,34 @@
 package io.github.lockboot.redis;
 
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Supplier;
+import java.util.function.Function;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockListener;
 import io.github.lockboot.LockOptions;
-import io.github.lockboot.LockRuntime;
-import io.github.lockboot.NamedLock;
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.LockNames;
+import io.github.lockboot.internal.Threads;
+import io.github.lockboot.internal.Timer;
 import io.github.lockboot.redis.connection.Connections;
+import io.github.lockboot.redis.connection.PubSubGrantChannel;
 import io.github.lockboot.redis.engine.EngineContext;
-import io.github.lockboot.redis.engine.Hold;
+import io.github.lockboot.redis.engine.EngineRegistry;
+import io.github.lockboot.redis.engine.LockEngine;
 import io.github.lockboot.redis.engine.LockRequest;
-import io.github.lockboot.registry.ConfiguredOptions;
+import io.github.lockboot.redis.protocol.AcquisitionIds;
+import io.github.lockboot.redis.protocol.LockStore;
+import io.github.lockboot.redis.protocol.ScriptStore;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
@@ -32,49 +39,40 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
  * first lock, and one for the channel on which Redis pushes grants, when somebody first waits. Another client's factory is used
  * as it is.
  */
-public final class RedisLockRegistry implements LockRuntime, AutoCloseable {
+public final class RedisLockRegistry extends EngineRegistry implements AutoCloseable {
 
     /** How often at most a lock may pass between threads of one JVM under one grant of Redis. */
-    public static final int MAX_LOCAL_HANDOFFS = 65_535;
+    public static final int MAX_LOCAL_HANDOFFS = (int) LockStore.TOKENS_PER_GRANT - 1;
 
     private final RedisConnectionFactory connectionFactory;
+    private final boolean sharing;
     private final String keyPrefix;
-    private final ConfiguredOptions options;
-    private final Duration closeTimeout;
-    private final Supplier<Assembly> assembler;
-    private final List<LockListener> firstListeners;
-    private volatile @Nullable Assembly assembly;
+    private final EngineContext.Settings settings;
+    private final int maxWaiters;
+    private final boolean logKeys;
+    private final @Nullable Function<String, ThreadFactory> threads;
     private final AtomicBoolean closed = new AtomicBoolean();
+    private volatile @Nullable Parts parts;
     private volatile String servers = "";
 
     private RedisLockRegistry(Builder builder) {
+        super(builder.defaults, builder.overrides);
         this.connectionFactory = builder.connectionFactory;
+        this.sharing = builder.sharing;
         this.keyPrefix = builder.keyPrefix;
-        this.options = new ConfiguredOptions(builder.defaults, builder.overrides);
-        this.closeTimeout = builder.commandTimeout;
-        this.assembler = builder.assembler();
-        this.firstListeners = new ArrayList<>(builder.listeners);
-    }
-
-    /** Put together at the first use: the start of an application can do without loading all of it. */
-    private Assembly assembly() {
-        Assembly made = assembly;
-        return made != null ? made : assemble();
-    }
-
-    private Assembly assemble() {
-        synchronized (firstListeners) {
-            Assembly made = assembly;
-            if (made == null) {
-                made = assembler.get();
-                firstListeners.forEach(made.engine().listeners()::add);
-                assembly = made;
-            }
-            return made;
+        this.settings = new EngineContext.Settings(
+                builder.retryInterval, builder.retryMinInterval, builder.commandTimeout, builder.localHandoffLimit);
+        this.maxWaiters = builder.maxWaiters;
+        this.logKeys = builder.logKeys;
+        this.threads = builder.threads;
+        for (LockListener listener : builder.listeners) {
+            addListener(listener);
         }
     }
 
     /**
+     * Creates a builder.
+     *
      * @param connectionFactory where Redis is; it must be initialized, and stays the caller's
      * @return settings to be changed
      */
@@ -83,46 +81,21 @@ public final class RedisLockRegistry implements LockRuntime, AutoCloseable {
     }
 
     @Override
-    public NamedLock get(String name, LockOptions options) {
-        return new RedisLock(assembly().engine(), LockNames.valid(name), this.options.resolve(options));
+    protected LockEngine makeEngine() {
+        Parts made = new Parts(this);
+        parts = made;
+        return made.engine;
     }
 
-    @Override
-    public CompletableFuture<Lease> acquireAsync(String name, LockOptions options) {
-        NamedLock lock = get(name, options);
-        return acquireAsync(lock, Objects.requireNonNull(lock.options().waitTime()));
-    }
-
-    @Override
-    public CompletableFuture<Lease> acquireAsync(NamedLock lock, Duration wait) {
-        return ((RedisLock) lock).acquireAsync(wait);
-    }
-
-    @Override
-    public CompletableFuture<Optional<Lease>> acquireOrFollowAsync(NamedLock lock, Duration wait) {
-        return ((RedisLock) lock).acquireOrFollowAsync(wait);
-    }
-
-    @Override
-    public void complete(Lease lease) {
-        ((Hold) lease).complete();
-    }
-
-    @Override
-    public void addListener(LockListener listener) {
-        synchronized (firstListeners) {
-            Assembly made = assembly;
-            if (made != null) {
-                made.engine().listeners().add(listener);
-            } else {
-                firstListeners.add(listener);
-            }
-        }
+    private Parts parts() {
+        engine();
+        return Objects.requireNonNull(parts);
     }
 
     /** {@return what operators want to know of these locks, or to do to them} */
     public RedisLockInspector inspector() {
-        return assembly().inspector();
+        Parts with = parts();
+        return new RedisLockInspector(with.connections.factory(), with.store, engine());
     }
 
     /**
@@ -132,7 +105,8 @@ public final class RedisLockRegistry implements LockRuntime, AutoCloseable {
      * @return the problems found; empty if there are none
      */
     public List<Finding> check() {
-        SelfCheck check = assembly().selfCheck();
+        Parts with = parts();
+        SelfCheck check = new SelfCheck(with.connections.factory(), with.store, InstantSource.system());
         List<Finding> findings = check.run();
         servers = check.servers();
         return findings;
@@ -144,7 +118,7 @@ public final class RedisLockRegistry implements LockRuntime, AutoCloseable {
      * released, renewed as before. Does not block.
      */
     public void stopGranting() {
-        assembly().engine().stopGranting();
+        engine().stopGranting();
     }
 
     /**
@@ -155,8 +129,8 @@ public final class RedisLockRegistry implements LockRuntime, AutoCloseable {
      * @return completes when Redis has been told of the last, or when the time has passed
      */
     public CompletableFuture<Void> drain(Duration atMost) {
-        assembly().engine().stopGranting();
-        return assembly().engine().drain(LockRequest.nanosOf(atMost));
+        engine().stopGranting();
+        return engine().drain(LockRequest.nanosOf(atMost));
     }
 
     /**
@@ -169,24 +143,70 @@ public final class RedisLockRegistry implements LockRuntime, AutoCloseable {
             return;
         }
         // If it takes longer, those who wait elsewhere pass over our waiters after a while.
-        Futures.awaitAtMost(assembly().engine().stopGranting(), closeTimeout.toNanos());
-        assembly().close();
+        Futures.awaitAtMost(engine().stopGranting(), settings.commandTimeout().toNanos());
+        engine().close();
+        parts().connections.close();
+        parts().connectors.shutdown();
     }
 
     /** What it is, on one line: the kind of Redis, its version once {@link #check} has asked for it, key prefix and defaults. */
     @Override
     public String toString() {
-        LockOptions defaults = options.defaults();
-        return (servers.isEmpty() ? "Redis" : LockNames.printable(servers))
-                + " (" + Connections.kindOf(connectionFactory) + "): key prefix '" + LockNames.printable(keyPrefix)
-                + "', ttl " + text(defaults.ttl())
-                + (Boolean.TRUE.equals(defaults.renew()) ? ", renewed" : ", not renewed")
-                + ", wait time " + text(defaults.waitTime());
+        LockOptions options = defaults();
+        return (servers.isEmpty() ? "Redis" : LockNames.printable(servers)) + " ("
+                + Connections.kindOf(connectionFactory) + "): key prefix '" + LockNames.printable(keyPrefix) + "', ttl "
+                + text(options.ttl()) + (Boolean.TRUE.equals(options.renew()) ? ", renewed" : ", not renewed")
+                + ", wait time " + text(options.waitTime());
     }
 
     private static String text(@Nullable Duration duration) {
-        long millis = duration == null ? 0 : duration.toMillis();
-        return millis % 1000 == 0 ? millis / 1000 + "s" : millis + "ms";
+        return duration == null
+                ? "-"
+                : duration.toMillis() % 1000 == 0 ? duration.toSeconds() + "s" : duration.toMillis() + "ms";
+    }
+
+    /** What is put together at the first use. A type of its own, because the start of an application looks at the registry's methods. */
+    private static final class Parts {
+
+        final ScriptStore store;
+        final Connections connections;
+        final ExecutorService connectors;
+        final LockEngine engine;
+
+        Parts(RedisLockRegistry registry) {
+            Function<String, ThreadFactory> threads = registry.threads != null ? registry.threads : Threads::daemons;
+            EngineContext.Settings settings = registry.settings;
+            Duration timeout = settings.commandTimeout();
+            AcquisitionIds ids = AcquisitionIds.random();
+            Timer timer = Timer.system(threads.apply("lock-timer"));
+            ExecutorService workers = Threads.workers(threads.apply("lock-worker"), timer);
+            // What asks Redis must not wait for a thread on which a callback waits for Redis.
+            connectors = Threads.workers(threads.apply("lock-connector"), timer);
+            connections = Connections.to(registry.connectionFactory, registry.sharing, timeout, timer, connectors);
+            store = new ScriptStore(
+                    connections.runner(),
+                    registry.keyPrefix,
+                    settings.poll(),
+                    settings.patience(),
+                    registry.maxWaiters);
+            EngineContext context = new EngineContext(
+                    settings, timer, workers, () -> ThreadLocalRandom.current().nextDouble());
+            if (registry.logKeys) {
+                context.log().writeNames();
+            }
+            engine = new LockEngine(
+                    context,
+                    ids,
+                    store,
+                    subscriber -> new PubSubGrantChannel(
+                            connections::watchedBy,
+                            () -> store.channelOf(ids.session()),
+                            store.completionChannel(),
+                            new PubSubGrantChannel.Echo(() -> store.echo(ids.session()), timeout),
+                            subscriber,
+                            timer,
+                            connectors));
+        }
     }
 
     /** Settings of a registry. Every setter throws {@link IllegalArgumentException} for what no registry may have. */
@@ -195,7 +215,7 @@ public final class RedisLockRegistry implements LockRuntime, AutoCloseable {
         private static final Duration LONGEST = Duration.ofDays(24);
 
         private final RedisConnectionFactory connectionFactory;
-        private boolean asItIs;
+        private boolean sharing;
         private String keyPrefix = "lock:";
         private LockOptions defaults = LockOptions.defaults();
         private Map<String, LockOptions> overrides = Map.of();
@@ -205,6 +225,7 @@ public final class RedisLockRegistry implements LockRuntime, AutoCloseable {
         private int localHandoffLimit = 64;
         private int maxWaiters = 100;
         private boolean logKeys;
+        private @Nullable Function<String, ThreadFactory> threads;
         private final List<LockListener> listeners = new ArrayList<>(0);
 
         private Builder(RedisConnectionFactory connectionFactory) {
@@ -212,17 +233,17 @@ public final class RedisLockRegistry implements LockRuntime, AutoCloseable {
         }
 
         /**
-         * Has the connections of the factory itself used, instead of own ones made from its settings.
+         * Uses the connections of the factory itself, instead of own ones made from its settings.
          *
          * @return this builder
          */
         public Builder sharingConnections() {
-            asItIs = true;
+            sharing = true;
             return this;
         }
 
         /**
-         * What precedes a lock's name in its Redis key.
+         * Sets what precedes a lock's name in its Redis key.
          *
          * @param keyPrefix not empty
          * @return this builder
@@ -233,7 +254,7 @@ public final class RedisLockRegistry implements LockRuntime, AutoCloseable {
         }
 
         /**
-         * For what the options of a lock leave open; what these leave open too is 30 s ttl, 10 s wait, renewed.
+         * Sets what the options of a lock leave open; what these leave open too is 30 s ttl, 10 s wait, renewed.
          *
          * @param defaults the registry's own options
          * @return this builder
@@ -244,9 +265,9 @@ public final class RedisLockRegistry implements LockRuntime, AutoCloseable {
         }
 
         /**
-         * What comes before the options of a lock, by {@link LockOptions#group()}: for whoever runs the application.
+         * Sets what takes precedence over the options of a lock: for whoever runs the application.
          *
-         * @param byGroup options by group
+         * @param byGroup options by {@link LockOptions#group()}
          * @return this builder
          */
         public Builder overrides(Map<String, LockOptions> byGroup) {
@@ -255,7 +276,7 @@ public final class RedisLockRegistry implements LockRuntime, AutoCloseable {
         }
 
         /**
-         * How often a waiter asks Redis, in case a pushed grant was missed.
+         * Sets how often a waiter asks Redis, in case a pushed grant was missed.
          *
          * @param interval above zero, at most 24 days
          * @return this builder
@@ -266,7 +287,7 @@ public final class RedisLockRegistry implements LockRuntime, AutoCloseable {
         }
 
         /**
-         * How soon a waiter asks again that no push can reach; it then backs off up to the retry interval.
+         * Sets how soon a waiter asks again that no push can reach; it then backs off up to the retry interval.
          *
          * @param interval above zero, at most 24 days
          * @return this builder
@@ -277,7 +298,7 @@ public final class RedisLockRegistry implements LockRuntime, AutoCloseable {
         }
 
         /**
-         * How long Redis may take for a command, connecting included.
+         * Sets how long Redis may take for a command, connecting included.
          *
          * @param timeout above zero, at most 24 days
          * @return this builder
@@ -288,9 +309,9 @@ public final class RedisLockRegistry implements LockRuntime, AutoCloseable {
         }
 
         /**
-         * How many local waiters at most are still served once other JVMs wait; 0 for strict global order.
+         * Sets how many local waiters at most are still served once other JVMs wait.
          *
-         * @param limit 0 or more
+         * @param limit 0 for strict global order
          * @return this builder
          */
         public Builder localHandoffLimit(int limit) {
@@ -299,7 +320,7 @@ public final class RedisLockRegistry implements LockRuntime, AutoCloseable {
         }
 
         /**
-         * How many JVMs may queue for one name; others poll.
+         * Sets how many JVMs may queue for one name; others poll.
          *
          * @param max 1 or more
          * @return this builder
@@ -310,9 +331,9 @@ public final class RedisLockRegistry implements LockRuntime, AutoCloseable {
         }
 
         /**
-         * Has it told what becomes of the locks, after those given before.
+         * Adds a listener.
          *
-         * @param listener told, after those that were added before
+         * @param listener called after those that were added before
          * @return this builder
          */
         public Builder listener(LockListener listener) {
@@ -321,13 +342,19 @@ public final class RedisLockRegistry implements LockRuntime, AutoCloseable {
         }
 
         /**
-         * Has names of locks written to the log themselves instead of their digests.
+         * Sets whether the log shows names of locks or their digests.
          *
-         * @param logKeys whether names are written
+         * @param logKeys whether names are shown
          * @return this builder
          */
         public Builder logKeys(boolean logKeys) {
             this.logKeys = logKeys;
+            return this;
+        }
+
+        /** For tests: makes the factory of the threads with a name. */
+        Builder threads(Function<String, ThreadFactory> threads) {
+            this.threads = threads;
             return this;
         }
 
@@ -338,27 +365,10 @@ public final class RedisLockRegistry implements LockRuntime, AutoCloseable {
          * @throws IllegalStateException if the connection factory is Lettuce's and does not tell its settings
          */
         public RedisLockRegistry build() {
-            if (!asItIs) {
+            if (!sharing) {
                 Connections.requireSettings(connectionFactory);
             }
             return new RedisLockRegistry(this);
-        }
-
-        /** Of what is set now, whatever becomes of this builder later. */
-        private Supplier<Assembly> assembler() {
-            EngineContext.Settings settings =
-                    new EngineContext.Settings(retryInterval, retryMinInterval, commandTimeout, localHandoffLimit);
-            boolean shared = asItIs;
-            String prefix = keyPrefix;
-            int most = maxWaiters;
-            boolean names = logKeys;
-            return () -> {
-                Assembly assembly = Assembly.of(connectionFactory, shared, prefix, settings, most);
-                if (names) {
-                    assembly.engine().context().log().writeNames();
-                }
-                return assembly;
-            };
         }
 
         private static Duration requirePositive(Duration duration, String what) {

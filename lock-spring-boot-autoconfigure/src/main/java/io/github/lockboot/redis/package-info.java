@@ -1,4 +1,4 @@
-/** The lock on Redis as users see it: registry and builder, the lock, the self-check, the inspector and the guard. */
+/** Locks on Redis as users see them: registry and builder, the self-check, the inspector and the guard. */
 @NullMarked
 package io.github.lockboot.redis;
 

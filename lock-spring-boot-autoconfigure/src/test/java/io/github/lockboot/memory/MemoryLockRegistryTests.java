@@ -1,6 +1,10 @@
 package io.github.lockboot.memory;
 
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.reflect.Constructor;
 import java.time.Duration;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -12,6 +16,7 @@ import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.NamedLock;
+import io.github.lockboot.RecordingLockListener;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -105,7 +110,7 @@ class MemoryLockRegistryTests {
         assertThat(registry.get("a long while").isHeldByCurrentThread()).isTrue();
         registry.advance(Duration.ofMinutes(10));
         assertThat(registry.get("a long while").isHeldByCurrentThread()).isFalse();
-        registry.advance(Duration.ofDays(10_000));
+        registry.advance(Duration.ofDays(10));
         assertThat(lock.isHeldByCurrentThread()).isTrue();
         assertThat(lock.remainingLease()).isPositive();
     }
@@ -137,6 +142,99 @@ class MemoryLockRegistryTests {
     }
 
     @Test
+    void whatFallsDueForThreadsHappensInOrderToo() throws Exception {
+        LockOptions minute = FIXED_MINUTE.withWaitTime(Duration.ofSeconds(90));
+        Actor second = new Actor();
+        try {
+            registry.get("a", minute).lock();
+            CompletableFuture<Boolean> granted =
+                    whileWaiting(actor.start(() -> other.get("a", minute).tryLock(90, TimeUnit.SECONDS)));
+            CompletableFuture<Boolean> refused =
+                    second.start(() -> other.get("a", minute).tryLock(90, TimeUnit.SECONDS));
+            Actor.await("it waits, too", second::isWaiting);
+            registry.advance(Duration.ofDays(1));
+            assertThat(Actor.get(granted)).isTrue();
+            assertThat(Actor.get(refused)).isFalse();
+            assertThat(actor.call(other.get("a")::isHeldByCurrentThread)).isFalse();
+            assertThat(lock.isLocked()).isFalse();
+        } finally {
+            second.close();
+        }
+    }
+
+    @Test
+    void listenersHearOfRenewalsAndOfAHolderThatIsStuck() {
+        RecordingLockListener listener = new RecordingLockListener();
+        registry.addListener(listener);
+        registry.get("a", LockOptions.defaults().withMaxHold(Duration.ofSeconds(15)))
+                .lock();
+        assertThat(listener.uses.get(0).ownerId()).isNotNull();
+        registry.advance(Duration.ofMinutes(1));
+        listener.await("lost a its lease ran out");
+        assertThat(listener.told)
+                .containsExactly("requested a", "acquired a ASKED", "renewed a", "stuck a", "lost a its lease ran out");
+    }
+
+    @Test
+    void nothingIsLeftOfNamesThatWereUsedOnce() {
+        for (int i = 0; i < 100_000; i++) {
+            NamedLock once = registry.get("once " + i);
+            once.lock();
+            once.unlock();
+        }
+        assertThat(registry.inUse()).isZero();
+    }
+
+    @Test
+    void itNeedsNeitherSpringNorARedisClient() throws Exception {
+        ClassLoader poor = new ClassLoader(getClass().getClassLoader()) {
+
+            @Override
+            protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+                if (name.startsWith("org.springframework.") || name.startsWith("io.lettuce.")) {
+                    throw new ClassNotFoundException(name);
+                }
+                if (!name.startsWith("io.github.lockboot.")) {
+                    return super.loadClass(name, resolve);
+                }
+                Class<?> loaded = findLoadedClass(name);
+                return loaded != null ? loaded : define(name);
+            }
+
+            private Class<?> define(String name) throws ClassNotFoundException {
+                try (InputStream file = getResourceAsStream(name.replace('.', '/') + ".class")) {
+                    byte[] bytes = file.readAllBytes();
+                    return defineClass(name, bytes, 0, bytes.length);
+                } catch (IOException e) {
+                    throw new ClassNotFoundException(name, e);
+                }
+            }
+        };
+        Class<?> use = Class.forName(WithoutSpring.class.getName(), true, poor);
+        Constructor<?> constructor = use.getDeclaredConstructor();
+        constructor.setAccessible(true);
+        ((Callable<?>) constructor.newInstance()).call();
+    }
+
+    /** Contention between instances, a lease, a loss and time. */
+    private static final class WithoutSpring implements Callable<Boolean> {
+
+        private WithoutSpring() {}
+
+        @Override
+        public Boolean call() throws Exception {
+            MemoryLockRegistry registry = new MemoryLockRegistry();
+            registry.get("a").lock();
+            CompletableFuture<Lease> waiting = registry.newInstance().acquireAsync("a");
+            registry.advance(Duration.ofSeconds(5));
+            registry.expire("a");
+            waiting.get(20, TimeUnit.SECONDS).close();
+            registry.close();
+            return true;
+        }
+    }
+
+    @Test
     void timeDoesNotRunBackwards() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> registry.advance(Duration.ofMillis(-1)))
@@ -159,7 +257,7 @@ class MemoryLockRegistryTests {
         other.close();
         assertThatExceptionOfType(LockUnavailableException.class)
                 .isThrownBy(() -> Actor.get(waiting))
-                .withMessage("lock 'a' is unavailable: the registry is closed");
+                .withMessage("lock 'a' is unavailable: the registry is closing");
         assertThatExceptionOfType(LockUnavailableException.class)
                 .isThrownBy(() -> other.acquire("b", LockOptions.defaults()));
         assertThatExceptionOfType(LockUnavailableException.class)

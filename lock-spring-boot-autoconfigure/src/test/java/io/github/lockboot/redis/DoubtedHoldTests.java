@@ -6,6 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import io.github.lockboot.Actor;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.NamedLock;
+import io.github.lockboot.redis.engine.EngineLocks;
 import io.github.lockboot.redis.engine.ScriptedEngine;
 import io.github.lockboot.redis.protocol.Reply;
 import org.junit.jupiter.api.AfterEach;
@@ -20,7 +21,7 @@ class DoubtedHoldTests {
     private static final Duration TTL = ScriptedEngine.TTL;
 
     private final ScriptedEngine scripted = new ScriptedEngine(64);
-    private final NamedLock lock = RedisLocks.of(
+    private final NamedLock lock = EngineLocks.of(
             scripted.engine,
             ScriptedEngine.NAME,
             LockOptions.defaults().withTtl(TTL).withWaitTime(Duration.ZERO).withRenewal());

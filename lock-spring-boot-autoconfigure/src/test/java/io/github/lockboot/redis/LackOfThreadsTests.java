@@ -11,7 +11,8 @@ import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.fixture.RedisServer;
-import io.github.lockboot.redis.engine.EngineContext;
+import io.github.lockboot.redis.engine.EngineLocks;
+import io.github.lockboot.redis.engine.LockEngine;
 import io.github.lockboot.redis.engine.LockRequest;
 import io.github.lockboot.redis.engine.LockRequest.Terms;
 import org.junit.jupiter.api.AfterAll;
@@ -30,8 +31,6 @@ class LackOfThreadsTests {
             .withTtl(Duration.ofSeconds(2))
             .withWaitTime(Duration.ZERO)
             .withRenewal();
-    private static final EngineContext.Settings SETTINGS =
-            new EngineContext.Settings(Duration.ofSeconds(2), Duration.ofMillis(20), Duration.ofSeconds(1), 64);
 
     private static RedisServer server;
     private static TestRegistries registries;
@@ -39,21 +38,24 @@ class LackOfThreadsTests {
     private final Actor actor = new Actor();
     private final RedisLockRegistry other = registries.registry(UnaryOperator.identity());
     private volatile boolean lacking;
-    private final Assembly assembly =
-            Assembly.of(registries.connectionFactory(), false, "lock:", SETTINGS, 1_000, name -> task -> {
-                Thread made = new Thread(task, name) {
+    private final RedisLockRegistry registry =
+            registries.registry(builder -> builder.commandTimeout(Duration.ofSeconds(1))
+                    .maxWaiters(1_000)
+                    .threads(name -> task -> {
+                        Thread made = new Thread(task, name) {
 
-                    @Override
-                    public synchronized void start() {
-                        if (lacking) {
-                            throw new OutOfMemoryError("unable to create native thread");
-                        }
-                        super.start();
-                    }
-                };
-                made.setDaemon(true);
-                return made;
-            });
+                            @Override
+                            public synchronized void start() {
+                                if (lacking) {
+                                    throw new OutOfMemoryError("unable to create native thread");
+                                }
+                                super.start();
+                            }
+                        };
+                        made.setDaemon(true);
+                        return made;
+                    }));
+    private final LockEngine engine = EngineLocks.engineOf(registry);
 
     @BeforeAll
     static void start() {
@@ -69,16 +71,16 @@ class LackOfThreadsTests {
 
     @AfterEach
     void close() {
-        assembly.close();
+        registry.close();
         actor.close();
     }
 
     private NamedLock lock(String name) {
-        return new RedisLock(assembly.engine(), name, OPTIONS);
+        return registry.get(name, OPTIONS);
     }
 
     private CompletableFuture<Lease> acquire(String name, Duration wait) {
-        return assembly.engine().acquireAsync(new LockRequest(name, null, TERMS, wait.toNanos(), 0, false));
+        return engine.acquireAsync(new LockRequest(name, null, TERMS, wait.toNanos(), 0, false));
     }
 
     /** Connecting for the first time loads classes, which on a busy machine takes longer than a command may. */
@@ -103,7 +105,7 @@ class LackOfThreadsTests {
             assertThat(lock(name).tryLock(10, TimeUnit.SECONDS)).isTrue();
             lock(name).unlock();
         });
-        Actor.await("nothing is in use", () -> assembly.engine().inUse() == 0);
+        Actor.await("nothing is in use", () -> engine.inUse() == 0);
     }
 
     @Test
@@ -134,12 +136,12 @@ class LackOfThreadsTests {
         Lease held = other.acquire("contended", LockOptions.defaults());
         lacking = true;
         CompletableFuture<Boolean> thread = actor.start(() -> lock("contended").tryLock(20, TimeUnit.SECONDS));
-        Actor.await("it waits", () -> assembly.engine().inUse() > 0 && actor.isWaiting());
+        Actor.await("it waits", () -> engine.inUse() > 0 && actor.isWaiting());
         CompletableFuture<Lease> future = acquire("contended", Duration.ofSeconds(20));
         lacking = false;
         held.close();
         assertThat(Actor.get(thread)).isTrue();
-        Actor.await("the channel is open", () -> assembly.engine().channel().isLive());
+        Actor.await("the channel is open", () -> engine.channel().isLive());
         actor.run(lock("contended")::unlock);
         Actor.get(future).close();
         isFree("contended");
@@ -150,7 +152,7 @@ class LackOfThreadsTests {
         connect();
         lacking = true;
         CompletableFuture<Lease> future = acquire("granted", Duration.ofSeconds(20));
-        Actor.await("Redis has granted it", () -> assembly.engine().isLocked("granted"));
+        Actor.await("Redis has granted it", () -> engine.isLocked("granted"));
         lacking = false;
         Actor.get(future).close();
         isFree("granted");

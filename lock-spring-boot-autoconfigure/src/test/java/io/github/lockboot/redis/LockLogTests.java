@@ -6,6 +6,7 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
+import io.github.lockboot.NamedLock;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.redis.engine.ScriptedEngine;
 import io.github.lockboot.redis.protocol.Reply;
@@ -20,7 +21,7 @@ class LockLogTests {
 
     private static final String NAME = "customer-4711\r\nforged";
 
-    private final Logger logger = (Logger) LoggerFactory.getLogger(RedisLock.class);
+    private final Logger logger = (Logger) LoggerFactory.getLogger(NamedLock.class);
     private final ListAppender<ILoggingEvent> lines = new ListAppender<>();
 
     @BeforeEach

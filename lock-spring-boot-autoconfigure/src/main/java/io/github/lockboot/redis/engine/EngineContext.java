@@ -10,7 +10,7 @@ import io.github.lockboot.internal.SerialExecutor;
 import io.github.lockboot.internal.Timer;
 import io.github.lockboot.redis.engine.Grant.Moment;
 import io.github.lockboot.redis.engine.LockRequest.Terms;
-import io.github.lockboot.redis.protocol.LuaScript;
+import io.github.lockboot.redis.protocol.LockStore;
 
 /** What the engine gets from outside, time, threads, chance and settings, and how far the registry's life has come. */
 public final class EngineContext {
@@ -36,7 +36,7 @@ public final class EngineContext {
 
         /** How often a waiter asks at least, whatever its terms. */
         public Duration poll() {
-            Duration longest = Duration.ofMillis(LuaScript.CLAIM_LEASE_MILLIS / 3);
+            Duration longest = Duration.ofMillis(LockStore.CLAIM_LEASE_MILLIS / 3);
             return retryInterval.compareTo(longest) < 0 ? retryInterval : longest;
         }
 
@@ -115,7 +115,7 @@ public final class EngineContext {
 
     /** How often a waiter asks again: never so rarely that it could miss a whole claim lease. */
     long pollInterval(Terms terms) {
-        long claimLease = TimeUnit.MILLISECONDS.toNanos(Math.min(terms.ttlMillis(), LuaScript.CLAIM_LEASE_MILLIS));
+        long claimLease = TimeUnit.MILLISECONDS.toNanos(Math.min(terms.ttlMillis(), LockStore.CLAIM_LEASE_MILLIS));
         return Math.min(retryInterval(), claimLease / 3);
     }
 

@@ -8,7 +8,6 @@ import java.util.function.Function;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.internal.Timer;
-import io.github.lockboot.registry.UseNotifier;
 
 /**
  * A future, which completes on a worker, because its dependents may block.

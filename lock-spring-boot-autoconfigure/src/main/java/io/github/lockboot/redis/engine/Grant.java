@@ -3,7 +3,7 @@ package io.github.lockboot.redis.engine;
 import java.util.concurrent.TimeUnit;
 
 import io.github.lockboot.internal.Timer;
-import io.github.lockboot.redis.protocol.LuaScript;
+import io.github.lockboot.redis.protocol.LockStore;
 
 /**
  * What Redis granted to an acquisition: a fencing token to count on from, and a lease, dated by our own clock from before the
@@ -92,7 +92,7 @@ final class Grant {
 
     /** Whether another local hold may begin under it, rather than after a new grant. */
     boolean canServeAnother(long now) {
-        return deadline - now >= leaseNanos / 3 && lastToken - token < LuaScript.TOKENS_PER_GRANT - 1;
+        return deadline - now >= leaseNanos / 3 && lastToken - token < LockStore.TOKENS_PER_GRANT - 1;
     }
 
     /** Until when the lease is certain. May be read without the mutex. */

@@ -182,6 +182,11 @@ public final class Hold implements Lease, LockScope, Waiter.Outcome {
         return state.compareAndSet(State.GRANTED, State.HELD);
     }
 
+    /** Whether its waiter has not seen it yet. */
+    boolean isGranted() {
+        return state.get() == State.GRANTED;
+    }
+
     boolean takeBack() {
         return state.compareAndSet(State.GRANTED, State.TAKEN_BACK);
     }

@@ -5,7 +5,6 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 import io.github.lockboot.internal.Unexpected;
-import io.github.lockboot.registry.UseNotifier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -355,6 +354,15 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
         } else {
             owner.abandon();
         }
+    }
+
+    /** The store is about to give the lock to another, whether this id has it or waits for it. */
+    void revoke(String id, String reason) {
+        locked(() -> {
+            if (acquisition != null && acquisition.id.equals(id)) {
+                loseHold(reason);
+            }
+        });
     }
 
     /** A hold that was not claimed is no loss: its waiter is the first again. */

@@ -18,8 +18,6 @@ import io.github.lockboot.redis.protocol.GrantMessage;
 import io.github.lockboot.redis.protocol.LockStore;
 import io.github.lockboot.redis.protocol.Reply;
 import io.github.lockboot.redis.protocol.StackReserve;
-import io.github.lockboot.registry.Listeners;
-import io.github.lockboot.registry.UseNotifier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,24 +40,23 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     private final GrantChannel channel;
     private final Acquisitions acquisitions;
     private final LossReporter losses;
-    private final Listeners listeners;
+    private final UseNotifier.Listeners listeners;
     private final PeriodicCheck looks;
     private final Map<String, LocalQueue> queues = new ConcurrentHashMap<>();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
 
-    /** Makes the channel for the engine that gets its messages. */
-    public interface ChannelFactory {
-
-        GrantChannel create(GrantChannel.Subscriber subscriber);
-    }
-
-    public LockEngine(EngineContext context, AcquisitionIds ids, LockStore store, ChannelFactory channelFactory) {
+    /** @param channelFactory makes the channel for the engine that gets its messages */
+    public LockEngine(
+            EngineContext context,
+            AcquisitionIds ids,
+            LockStore store,
+            Function<GrantChannel.Subscriber, GrantChannel> channelFactory) {
         this.context = context;
         this.store = store;
-        this.channel = channelFactory.create(this);
+        this.channel = channelFactory.apply(this);
         this.acquisitions = new Acquisitions(context, ids, store, channel);
         this.losses = new LossReporter(context);
-        this.listeners = new Listeners(context::nanoTime, context::runLater);
+        this.listeners = new UseNotifier.Listeners(context);
         this.looks = new PeriodicCheck(context.timer(), LOOK_NANOS, this::lookAfter);
     }
 
@@ -71,7 +68,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         return channel;
     }
 
-    public Listeners listeners() {
+    UseNotifier.Listeners listeners() {
         return listeners;
     }
 
@@ -80,26 +77,14 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     /**
      * Has the current thread wait for the lock.
      *
-     * @return whether it has the lock now
+     * @param interruptible whether an interrupt ends the wait; if not, the flag is set again
+     * @return whether the thread has the lock now
      * @throws LockUnavailableException if Redis could not be asked
-     * @throws InterruptedException if interrupted while it waits; it has no lock then
+     * @throws InterruptedException if interrupted while it waited; it has no lock then
      */
-    public boolean acquire(LockRequest request) throws InterruptedException {
-        return await(request, true);
-    }
-
-    /** As {@link #acquire}, but an interrupt does not end the wait: the flag is set again. */
-    public boolean acquireUninterruptibly(LockRequest request) {
-        try {
-            return await(request, false);
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
-        }
-    }
-
-    private boolean await(LockRequest request, boolean interruptible) throws InterruptedException {
+    boolean acquire(LockRequest request, boolean interruptible) throws InterruptedException {
         StackReserve.check();
-        UseNotifier use = listeners.requested(request.name(), request.group(), Thread.currentThread());
+        UseNotifier use = listeners.requested(request, Thread.currentThread());
         ThreadWaiter waiter = new ThreadWaiter(context, request, use);
         try {
             enter(waiter);
@@ -110,7 +95,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         }
     }
 
-    /** As {@link #acquire} for a lease that belongs to no thread; to cancel the future ends the wait. */
+    /** As {@link #acquire} for a lease that belongs to no thread; cancelling the future ends the wait. */
     public CompletableFuture<Lease> acquireAsync(LockRequest request) {
         return start(request, Optional::orElseThrow);
     }
@@ -123,7 +108,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
 
     private <T> CompletableFuture<T> start(LockRequest request, Function<Optional<Lease>, T> result) {
         StackReserve.check();
-        UseNotifier use = listeners.requested(request.name(), request.group(), null);
+        UseNotifier use = listeners.requested(request, null);
         FutureWaiter<T> waiter = new FutureWaiter<>(context, request, use, result);
         try {
             enter(waiter);
@@ -148,6 +133,18 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
 
     private void retire(LocalQueue queue) {
         queues.remove(queue.name(), queue);
+    }
+
+    /**
+     * Has the holder with this id lose the lock, or the waiter with this id its place, which the store then gives away.
+     *
+     * @param reason without the name of the lock
+     */
+    public void revoke(String name, String id, String reason) {
+        LocalQueue queue = queues.get(name);
+        if (queue != null) {
+            queue.revoke(id, reason);
+        }
     }
 
     // --- questions --------------------------------------------------------------------------------------------
@@ -198,6 +195,16 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         return queues.size()
                 + acquisitions.all().size()
                 + acquisitions.renewer().size();
+    }
+
+    /** Whether nothing is in use and nothing will be. */
+    public boolean isOver() {
+        return context.isClosing() && inUse() == 0;
+    }
+
+    /** Whether a waiter that was granted a lock has not seen it yet. */
+    public boolean isAnyGrantUnseen() {
+        return queues.values().stream().map(LocalQueue::holder).anyMatch(hold -> hold != null && hold.isGranted());
     }
 
     // --- messages ---------------------------------------------------------------------------------------------

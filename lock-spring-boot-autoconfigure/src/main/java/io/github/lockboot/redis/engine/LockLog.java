@@ -1,5 +1,6 @@
 package io.github.lockboot.redis.engine;
 
+import io.github.lockboot.NamedLock;
 import io.github.lockboot.internal.LockNames;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -8,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 /** What a registry writes to the log. Lock names may be personal data, so by default their digests stand there. */
 public final class LockLog {
 
-    private static final Log log = LogFactory.getLog("io.github.lockboot.redis.RedisLock");
+    private static final Log log = LogFactory.getLog(NamedLock.class);
 
     private volatile boolean inTheClear;
 

@@ -3,7 +3,7 @@ package io.github.lockboot.redis.engine;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-import io.github.lockboot.registry.UseNotifier;
+import io.github.lockboot.internal.Timer;
 
 /** The current thread, which parks until it is decided, interrupted or out of time. It looks now and then without being woken. */
 final class ThreadWaiter extends Waiter {
@@ -63,7 +63,9 @@ final class ThreadWaiter extends Waiter {
     private void park() {
         long left = nextAtDeadline - context.nanoTime();
         if (left > 0) {
+            Timer.Task alarm = context.timer().alarm(left, () -> line().leaveAtDeadline(this));
             LockSupport.parkNanos(this, Math.min(left, LOOK_NANOS));
+            alarm.cancel();
         } else {
             nextAtDeadline = context.nanoTime() + context.commandTimeout();
             line().leaveAtDeadline(this);

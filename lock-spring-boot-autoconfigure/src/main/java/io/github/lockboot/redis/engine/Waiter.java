@@ -2,7 +2,6 @@ package io.github.lockboot.redis.engine;
 
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.internal.Unexpected;
-import io.github.lockboot.registry.UseNotifier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -151,7 +150,7 @@ abstract sealed class Waiter permits ThreadWaiter, FutureWaiter {
     final @Nullable Hold conclude() {
         Outcome decided = outcome;
         if (decided instanceof Hold granted) {
-            use.acquired(granted.ownerId(), granted.fencingToken(), granted.origin(), granted::remainingLease);
+            use.acquired(granted);
             return granted;
         }
         if (decided instanceof Failure failure) {

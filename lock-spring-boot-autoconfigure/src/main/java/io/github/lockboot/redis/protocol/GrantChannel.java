@@ -3,7 +3,7 @@ package io.github.lockboot.redis.protocol;
 /**
  * A registry's subscription to the channel of its session, opened at the first wait. Redis publishes there that a waiter was
  * granted a lock, or that others wait for a lock held here. A registry with followers also listens, on the same connection, to
- * the channel of completions. Both only save time: waiters poll as well.
+ * the channel of completions. Both only save time: waiters poll as well. By default it is one that needs no subscription.
  */
 public interface GrantChannel extends AutoCloseable {
 
@@ -20,20 +20,24 @@ public interface GrantChannel extends AutoCloseable {
     }
 
     /** Subscribes in the background, unless this has been called before. */
-    void open();
+    default void open() {}
 
     /** Whether {@link #open()} has been called. */
-    boolean isOpened();
+    default boolean isOpened() {
+        return true;
+    }
 
     /** Subscribes to completions as well, as soon as the channel is open. */
-    void follow();
+    default void follow() {}
 
     /** Whether messages are expected to arrive. */
-    boolean isLive();
+    default boolean isLive() {
+        return true;
+    }
 
     /** Finds out whether messages still arrive, because one seems to be missing; subscribes again if they do not. */
-    void verify();
+    default void verify() {}
 
     @Override
-    void close();
+    default void close() {}
 }

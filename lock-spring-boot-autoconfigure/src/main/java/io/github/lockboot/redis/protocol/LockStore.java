@@ -11,6 +11,12 @@ import org.jspecify.annotations.Nullable;
  */
 public interface LockStore {
 
+    /** The longest lease of a grant that a message tells. */
+    long CLAIM_LEASE_MILLIS = 6_000;
+
+    /** The number of tokens that belong to one grant, its own included. */
+    long TOKENS_PER_GRANT = 65_536;
+
     /** Takes or renews the lock, or queues the id: {@code OWNER}, {@code QUEUED} or {@code BUSY}. */
     CompletableFuture<Reply> acquire(String name, String id, long ttlMillis, boolean enqueue);
 

@@ -13,17 +13,11 @@ import org.springframework.data.redis.core.script.RedisScript;
  */
 public final class LuaScript implements RedisScript<String> {
 
-    /** The longest lease of a grant that a message tells. */
-    public static final long CLAIM_LEASE_MILLIS = 6_000;
-
-    /** The number of tokens that belong to one grant, its own included. */
-    public static final long TOKENS_PER_GRANT = 65_536;
-
     private static final String FOLDER = "/io/github/lockboot/redis/";
 
-    private static final String COMMON =
-            "local CLAIM_LEASE, TOKENS_PER_GRANT = %d, %d\n".formatted(CLAIM_LEASE_MILLIS, TOKENS_PER_GRANT)
-                    + read("common.lua");
+    private static final String COMMON = "local CLAIM_LEASE, TOKENS_PER_GRANT = %d, %d\n"
+                    .formatted(LockStore.CLAIM_LEASE_MILLIS, LockStore.TOKENS_PER_GRANT)
+            + read("common.lua");
 
     public static final LuaScript ACQUIRE =
             numbered(read("acquire-free.lua"), read("acquire-queued.lua") + COMMON + read("acquire.lua"));

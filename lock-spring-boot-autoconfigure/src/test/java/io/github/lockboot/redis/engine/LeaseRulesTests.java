@@ -6,6 +6,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.lockboot.Actor;
 import io.github.lockboot.Lease;
+import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.RecordingLockListener;
 import io.github.lockboot.redis.engine.LockRequest.Terms;
@@ -140,9 +141,12 @@ class LeaseRulesTests {
     class OfAThreadThatEnds {
 
         private void holdAndEnd() throws Exception {
-            LockRequest request =
-                    new LockRequest(NAME, null, new Terms(TTL.toMillis(), true), LockRequest.WITHOUT_LIMIT, 0, false);
-            Thread holder = new Thread(() -> scripted.engine.acquireUninterruptibly(request));
+            LockOptions options = LockOptions.defaults()
+                    .withTtl(TTL)
+                    .withWaitTime(Duration.ZERO)
+                    .withRenewal();
+            Thread holder = new Thread(
+                    () -> EngineLocks.of(scripted.engine, NAME, options).lock());
             holder.start();
             Actor.await("it asks", () -> scripted.sentCount() > 0);
             scripted.next("acquire").answer(new Reply.Owner(100, TTL.toMillis(), 0));

@@ -16,7 +16,6 @@ import io.github.lockboot.Actor;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.NamedLock;
-import io.github.lockboot.redis.RedisLocks;
 import io.github.lockboot.redis.engine.LockRequest.Terms;
 import io.github.lockboot.redis.engine.ThrowingClient.Plan;
 import io.github.lockboot.redis.engine.ThrowingClient.Seam;
@@ -269,7 +268,7 @@ class ThrownAnywhereTests {
         }
 
         private static NamedLock lock(ThrowingClient client, String name) {
-            return RedisLocks.of(client.engine, name, OPTIONS);
+            return EngineLocks.of(client.engine, name, OPTIONS);
         }
 
         private static void perhaps(Callable<?> action) {

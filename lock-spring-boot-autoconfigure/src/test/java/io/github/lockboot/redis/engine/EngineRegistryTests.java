@@ -1,14 +1,15 @@
-package io.github.lockboot.registry;
+package io.github.lockboot.redis.engine;
 
 import java.time.Duration;
 import java.util.Map;
 
 import io.github.lockboot.LockOptions;
+import io.github.lockboot.memory.MemoryLockRegistry;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-class ConfiguredOptionsTests {
+class EngineRegistryTests {
 
     private static final LockOptions ORDERS = LockOptions.defaults()
             .withGroup("order")
@@ -16,21 +17,25 @@ class ConfiguredOptionsTests {
             .withWaitTime(Duration.ofSeconds(30));
 
     private final LockOptions override = LockOptions.defaults().withWaitTime(Duration.ofSeconds(5));
-    private final ConfiguredOptions options =
-            new ConfiguredOptions(LockOptions.defaults().withoutRenewal(), Map.of("order", override));
+    private final EngineRegistry registry =
+            new MemoryLockRegistry(LockOptions.defaults().withoutRenewal(), Map.of("order", override));
+
+    private LockOptions resolve(LockOptions options) {
+        return registry.get("a", options).options();
+    }
 
     @Test
     void whatIsConfiguredForTheGroupTakesPrecedence() {
-        assertThat(options.resolve(ORDERS))
+        assertThat(resolve(ORDERS))
                 .isEqualTo(ORDERS.withWaitTime(Duration.ofSeconds(5)).withoutRenewal());
-        assertThat(options.resolve(ORDERS.withGroup("other")))
+        assertThat(resolve(ORDERS.withGroup("other")))
                 .isEqualTo(ORDERS.withGroup("other").withoutRenewal());
     }
 
     @Test
     void whatIsLeftOpenComesFromTheDefaultsAndThenIsBuiltIn() {
-        assertThat(options.resolve(LockOptions.defaults()))
-                .isEqualTo(options.defaults())
+        assertThat(resolve(LockOptions.defaults()))
+                .isEqualTo(registry.get("a").options())
                 .isEqualTo(LockOptions.defaults()
                         .withTtl(Duration.ofSeconds(30))
                         .withWaitTime(Duration.ofSeconds(10))
@@ -39,7 +44,7 @@ class ConfiguredOptionsTests {
 
     @Test
     void whatIsResolvedStaysAsItIs() {
-        LockOptions resolved = options.resolve(ORDERS.withMaxHold(Duration.ofMinutes(1)));
-        assertThat(options.resolve(resolved)).isEqualTo(resolved);
+        LockOptions resolved = resolve(ORDERS.withMaxHold(Duration.ofMinutes(1)));
+        assertThat(resolve(resolved)).isEqualTo(resolved);
     }
 }

@@ -1,8 +1,6 @@
-package io.github.lockboot.redis;
+package io.github.lockboot.redis.engine;
 
 import java.time.Duration;
-import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Condition;
@@ -13,23 +11,17 @@ import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockScope;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.internal.LockNames;
-import io.github.lockboot.redis.engine.Hold;
-import io.github.lockboot.redis.engine.LockEngine;
-import io.github.lockboot.redis.engine.LockRequest;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A lock on Redis, as {@link java.util.concurrent.locks.Lock} specifies it: ownership by thread and reentrancy, on top of the
- * queue of this JVM for the name. A handle without state of its own.
- */
-public final class RedisLock implements NamedLock, LockScope {
+/** A handle without state of its own: ownership by thread and reentrancy, on top of the engine's queue of the name. */
+final class EngineLock implements NamedLock, LockScope {
 
+    final LockRequest request;
     private final LockEngine engine;
     private final LockOptions options;
-    private final LockRequest request;
 
-    /** @param options complete ones */
-    RedisLock(LockEngine engine, String name, LockOptions options) {
+    /** @param options with nothing left open */
+    EngineLock(LockEngine engine, String name, LockOptions options) {
         this.engine = engine;
         this.options = options;
         this.request = LockRequest.of(name, options);
@@ -45,20 +37,12 @@ public final class RedisLock implements NamedLock, LockScope {
         return options;
     }
 
-    CompletableFuture<Lease> acquireAsync(Duration wait) {
-        return engine.acquireAsync(request.waiting(LockRequest.nanosOf(wait)));
-    }
-
-    CompletableFuture<Optional<Lease>> acquireOrFollowAsync(Duration wait) {
-        return engine.acquireOrFollowAsync(request.waiting(LockRequest.nanosOf(wait)));
-    }
-
-    // --- taking -----------------------------------------------------------------------------------------------
+    // --- acquisition ------------------------------------------------------------------------------------------
 
     @Override
     public void lock() {
-        if (!enterAgain()) {
-            engine.acquireUninterruptibly(request.waiting(LockRequest.WITHOUT_LIMIT));
+        if (!reenter()) {
+            acquireUninterruptibly(request.waiting(LockRequest.WITHOUT_LIMIT));
         }
     }
 
@@ -69,7 +53,7 @@ public final class RedisLock implements NamedLock, LockScope {
 
     @Override
     public boolean tryLock() {
-        return enterAgain() || engine.acquireUninterruptibly(request.waiting(0));
+        return reenter() || acquireUninterruptibly(request.waiting(0));
     }
 
     @Override
@@ -87,20 +71,28 @@ public final class RedisLock implements NamedLock, LockScope {
         if (Thread.interrupted()) {
             throw new InterruptedException();
         }
-        return enterAgain() || engine.acquire(wanted);
+        return reenter() || engine.acquire(wanted, true);
     }
 
-    private boolean enterAgain() {
+    private boolean acquireUninterruptibly(LockRequest wanted) {
+        try {
+            return engine.acquire(wanted, false);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private boolean reenter() {
         // Also if the lease is in doubt: the thread would wait for itself.
         Hold mine = engine.heldBy(Thread.currentThread(), getName());
         return mine != null && mine.enterAgain();
     }
 
-    // --- giving back ------------------------------------------------------------------------------------------
+    // --- release ----------------------------------------------------------------------------------------------
 
     @Override
     public void unlock() {
-        giveBack(held());
+        exit(held());
     }
 
     @Override
@@ -110,7 +102,7 @@ public final class RedisLock implements NamedLock, LockScope {
         return new OneHold(hold);
     }
 
-    private void giveBack(Hold hold) {
+    private void exit(Hold hold) {
         try {
             hold.exit();
         } catch (LockLostException lost) {
@@ -121,13 +113,12 @@ public final class RedisLock implements NamedLock, LockScope {
         }
     }
 
-    /** A condition that outlives the process of its waiter cannot be kept honestly. */
     @Override
     public Condition newCondition() {
         throw new UnsupportedOperationException("a distributed lock offers no conditions");
     }
 
-    // --- asking -----------------------------------------------------------------------------------------------
+    // --- state ------------------------------------------------------------------------------------------------
 
     @Override
     public int getHoldCount() {
@@ -152,25 +143,19 @@ public final class RedisLock implements NamedLock, LockScope {
 
     @Override
     public Duration remainingLease() {
-        Hold mine = mine();
+        Hold mine = engine.heldBy(Thread.currentThread(), getName());
         return mine == null ? Duration.ZERO : mine.remainingLease();
     }
 
     @Override
     public @Nullable Runnable enter() {
-        Hold mine = engine.listeners().isEmpty() ? null : mine();
-        return mine == null ? null : mine.enter();
+        Hold mine = engine.listeners().isEmpty() ? null : engine.heldBy(Thread.currentThread(), getName());
+        return mine == null || !mine.isValid() ? null : mine.enter();
     }
 
     @Override
     public void onLost(Runnable callback) {
         intact().onLost(callback);
-    }
-
-    /** The current thread's hold, if its lease cannot have run out. */
-    private @Nullable Hold mine() {
-        Hold hold = engine.heldBy(Thread.currentThread(), getName());
-        return hold != null && hold.isValid() ? hold : null;
     }
 
     /** The current thread's hold, lost or not. */
@@ -197,7 +182,7 @@ public final class RedisLock implements NamedLock, LockScope {
 
     @Override
     public String toString() {
-        return "RedisLock[" + LockNames.printable(getName()) + "]";
+        return "NamedLock[" + LockNames.printable(getName()) + "]";
     }
 
     /** One of the holds that a thread counts. */
@@ -238,7 +223,7 @@ public final class RedisLock implements NamedLock, LockScope {
         @Override
         public void close() {
             if (closed.compareAndSet(false, true)) {
-                giveBack(hold);
+                exit(hold);
             }
         }
 

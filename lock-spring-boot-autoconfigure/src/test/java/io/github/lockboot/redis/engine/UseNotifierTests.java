@@ -1,29 +1,40 @@
-package io.github.lockboot.registry;
+package io.github.lockboot.redis.engine;
 
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 
 import io.github.lockboot.Actor;
+import io.github.lockboot.Lease;
 import io.github.lockboot.LockListener;
-import io.github.lockboot.LockListener.Origin;
+import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockUse;
 import io.github.lockboot.RecordingLockListener;
+import io.github.lockboot.redis.protocol.Reply;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-class ListenersTests {
+class UseNotifierTests {
+
+    private static final EngineContext.Settings SETTINGS =
+            new EngineContext.Settings(Duration.ofSeconds(2), Duration.ofMillis(20), Duration.ofSeconds(2), 64);
+    private static final LockOptions OPTIONS = LockOptions.defaults()
+            .withTtl(Duration.ofSeconds(2))
+            .withWaitTime(Duration.ZERO)
+            .withRenewal();
 
     private final CountDownLatch hanging = new CountDownLatch(1);
     private final AtomicInteger heard = new AtomicInteger();
-    private final AtomicLong time = new AtomicLong();
+    private final ManualTimer timer = new ManualTimer();
     private final ExecutorService workers = Executors.newCachedThreadPool();
-    private final Listeners listeners = new Listeners(time::get, workers);
+    private final UseNotifier.Listeners listeners =
+            new UseNotifier.Listeners(new EngineContext(SETTINGS, timer, workers, () -> 0));
 
     private final LockListener hangs = new LockListener() {
 
@@ -38,6 +49,19 @@ class ListenersTests {
         }
     };
 
+    private static LockRequest request(@Nullable String group) {
+        return LockRequest.of("name", group == null ? OPTIONS : OPTIONS.withGroup(group));
+    }
+
+    private static Hold granted(long token) {
+        ScriptedEngine scripted = new ScriptedEngine(64);
+        CompletableFuture<Lease> lease = scripted.acquire(Duration.ofMinutes(1));
+        ScriptedEngine.Sent asked = scripted.next("acquire");
+        asked.answer(new Reply.Queued(1, token - 1, 10_000));
+        scripted.push(asked.id(), token, Duration.ofSeconds(6), 0);
+        return (Hold) lease.join();
+    }
+
     @AfterEach
     void stop() {
         hanging.countDown();
@@ -47,26 +71,27 @@ class ListenersTests {
     @Test
     void withoutListenersThereIsNothingToNotify() {
         assertThat(listeners.isEmpty()).isTrue();
-        assertThat(listeners.requested("name", null, null)).isSameAs(UseNotifier.NONE);
+        assertThat(listeners.requested(request(null), null)).isSameAs(listeners.requested(request("other"), null));
     }
 
     @Test
     void aUseIsReportedWithItsTimesAndOnlyOneOutcomeAndOneEnd() {
         RecordingLockListener listener = new RecordingLockListener();
         listeners.add(listener);
-        UseNotifier use = listeners.requested("name", "group", null);
-        time.addAndGet(5);
-        use.acquired("owner", 7, Origin.GRANTED, () -> Duration.ofSeconds(1));
+        UseNotifier use = listeners.requested(request("group"), null);
+        timer.stopFor(Duration.ofNanos(5));
+        Hold hold = granted(7);
+        use.acquired(hold);
         use.unavailable();
-        time.addAndGet(6);
+        timer.stopFor(Duration.ofNanos(6));
         use.released(true);
         use.lost("late");
         assertThat(listener.told).containsExactly("requested name", "acquired name GRANTED", "released name");
         assertThat(listener.times).containsExactly(Duration.ZERO, Duration.ofNanos(5), Duration.ofNanos(6));
         assertThat(listener.uses).allSatisfy(seen -> {
-            assertThat(seen.ownerId()).isEqualTo("owner");
+            assertThat(seen.ownerId()).isEqualTo(hold.ownerId());
             assertThat(seen.fencingToken()).isEqualTo(7);
-            assertThat(seen.remainingLease()).isEqualTo(Duration.ofSeconds(1));
+            assertThat(seen.remainingLease()).isEqualTo(hold.remainingLease()).isPositive();
             assertThat(seen.group()).isEqualTo("group");
         });
     }
@@ -81,7 +106,7 @@ class ListenersTests {
                 heard.incrementAndGet();
             }
         });
-        UseNotifier use = listeners.requested("name", null, null);
+        UseNotifier use = listeners.requested(request(null), null);
         for (int i = 0; i < 1_000; i++) {
             use.renewed();
         }
@@ -91,15 +116,15 @@ class ListenersTests {
     @Test
     void notificationsDoNotPileUpWithoutLimit() {
         listeners.add(hangs);
-        UseNotifier use = listeners.requested("name", null, null);
-        for (int i = 0; i < 3 * ListenerQueue.CAPACITY; i++) {
+        UseNotifier use = listeners.requested(request(null), null);
+        for (int i = 0; i < 3 * UseNotifier.ListenerQueue.CAPACITY; i++) {
             use.renewed();
         }
         hanging.countDown();
-        Actor.await("it has heard what was kept", () -> heard.get() >= ListenerQueue.CAPACITY);
+        Actor.await("it has heard what was kept", () -> heard.get() >= UseNotifier.ListenerQueue.CAPACITY);
         int kept = heard.get();
         use.renewed();
         Actor.await("it hears again", () -> heard.get() == kept + 1);
-        assertThat(kept).isBetween(ListenerQueue.CAPACITY, ListenerQueue.CAPACITY + 1);
+        assertThat(kept).isBetween(UseNotifier.ListenerQueue.CAPACITY, UseNotifier.ListenerQueue.CAPACITY + 1);
     }
 }

@@ -1,0 +1,142 @@
+package io.github.lockboot.redis.engine;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+import io.github.lockboot.Lease;
+import io.github.lockboot.LockListener;
+import io.github.lockboot.LockOptions;
+import io.github.lockboot.LockRuntime;
+import io.github.lockboot.NamedLock;
+import io.github.lockboot.internal.LockNames;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What every registry of this library does, whatever store its engine has.
+ *
+ * <p>A lock is held and waited for with what is configured for its group, then with what its caller asks for, then with the
+ * registry's defaults, and then with 30 s ttl, 10 s wait time, renewed.
+ */
+public abstract class EngineRegistry implements LockRuntime {
+
+    private static final LockOptions BUILT_IN = LockOptions.defaults()
+            .withTtl(Duration.ofSeconds(30))
+            .withWaitTime(Duration.ofSeconds(10))
+            .withRenewal();
+
+    private final LockOptions defaults;
+    private final Map<String, LockOptions> overrides;
+    private final List<LockListener> firstListeners = new ArrayList<>(0);
+    private volatile @Nullable LockEngine engine;
+
+    /**
+     * @param defaults for what the caller of a lock leaves open
+     * @param overrides what takes precedence over the options of a caller, by {@link LockOptions#group()}
+     */
+    protected EngineRegistry(LockOptions defaults, Map<String, LockOptions> overrides) {
+        this.defaults = merged(BUILT_IN, defaults);
+        this.overrides = Map.copyOf(overrides);
+    }
+
+    // --- engine -----------------------------------------------------------------------------------------------
+
+    /** Called once, at the first use: the start of an application can do without loading the engine. */
+    protected abstract LockEngine makeEngine();
+
+    protected final LockEngine engine() {
+        LockEngine made = engine;
+        return made != null ? made : makeEngineOnce();
+    }
+
+    private LockEngine makeEngineOnce() {
+        synchronized (firstListeners) {
+            LockEngine made = engine;
+            if (made == null) {
+                made = makeEngine();
+                firstListeners.forEach(made.listeners()::add);
+                engine = made;
+            }
+            return made;
+        }
+    }
+
+    @Override
+    public void addListener(LockListener listener) {
+        synchronized (firstListeners) {
+            LockEngine made = engine;
+            if (made != null) {
+                made.listeners().add(listener);
+            } else {
+                firstListeners.add(listener);
+            }
+        }
+    }
+
+    // --- locks ------------------------------------------------------------------------------------------------
+
+    @Override
+    public NamedLock get(String name, LockOptions options) {
+        return new EngineLock(engine(), LockNames.valid(name), resolve(options));
+    }
+
+    @Override
+    public CompletableFuture<Lease> acquireAsync(String name, LockOptions options) {
+        NamedLock lock = get(name, options);
+        return acquireAsync(lock, Objects.requireNonNull(lock.options().waitTime()));
+    }
+
+    @Override
+    public CompletableFuture<Lease> acquireAsync(NamedLock lock, Duration wait) {
+        return engine().acquireAsync(((EngineLock) lock).request.waiting(LockRequest.nanosOf(wait)));
+    }
+
+    @Override
+    public CompletableFuture<Optional<Lease>> acquireOrFollowAsync(NamedLock lock, Duration wait) {
+        return engine().acquireOrFollowAsync(((EngineLock) lock).request.waiting(LockRequest.nanosOf(wait)));
+    }
+
+    @Override
+    public void complete(Lease lease) {
+        ((Hold) lease).complete();
+    }
+
+    // --- options ----------------------------------------------------------------------------------------------
+
+    /** {@return the options of a lock whose caller asks for nothing} */
+    protected final LockOptions defaults() {
+        return defaults;
+    }
+
+    /** {@return what takes precedence over the options of a caller, by group} */
+    protected final Map<String, LockOptions> overrides() {
+        return overrides;
+    }
+
+    /** Nothing is left open but the group and the longest hold. */
+    private LockOptions resolve(LockOptions asked) {
+        LockOptions resolved = merged(defaults, asked);
+        String group = resolved.group();
+        LockOptions configured = group == null ? null : overrides.get(group);
+        return configured == null || group == null
+                ? resolved
+                : merged(resolved, configured).withGroup(group);
+    }
+
+    /** The options, replaced by those of {@code first} that are set. */
+    private static LockOptions merged(LockOptions options, LockOptions first) {
+        LockOptions both = options;
+        both = first.ttl() != null ? both.withTtl(first.ttl()) : both;
+        both = first.waitTime() != null ? both.withWaitTime(first.waitTime()) : both;
+        both = first.maxHold() != null ? both.withMaxHold(first.maxHold()) : both;
+        both = first.group() != null ? both.withGroup(first.group()) : both;
+        if (first.renew() != null) {
+            both = first.renew() ? both.withRenewal() : both.withoutRenewal();
+        }
+        return both;
+    }
+}

@@ -1,0 +1,288 @@
+package io.github.lockboot.redis.engine;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+
+import io.github.lockboot.LockListener;
+import io.github.lockboot.LockRuntime;
+import io.github.lockboot.LockUse;
+import io.github.lockboot.internal.LockNames;
+import io.github.lockboot.internal.SerialExecutor;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Notifies listeners of one use of a lock, from its request on. Of several outcomes of the wait, or ends of the hold, only the
+ * first is reported. {@link #lost} and what follows it never block; the other methods run the listeners on the calling thread.
+ */
+final class UseNotifier implements LockUse {
+
+    private static final Log log = LogFactory.getLog(LockListener.class);
+    private static final LockRequest NO_REQUEST =
+            new LockRequest("", null, new LockRequest.Terms(0, false), 0, 0, false);
+
+    /** The listeners of a registry. A use of a lock notifies those that were present when it began. Thread-safe. */
+    static final class Listeners {
+
+        private final EngineContext context;
+        private final UseNotifier none;
+        private volatile List<ListenerQueue> queues = List.of();
+
+        Listeners(EngineContext context) {
+            this.context = context;
+            this.none = new UseNotifier(context, queues, NO_REQUEST, null);
+        }
+
+        synchronized void add(LockListener listener) {
+            List<ListenerQueue> more = new ArrayList<>(queues);
+            more.add(new ListenerQueue(listener, context));
+            queues = List.copyOf(more);
+        }
+
+        boolean isEmpty() {
+            return queues.isEmpty();
+        }
+
+        /** @param thread the thread that will own the hold; null for a lease */
+        UseNotifier requested(LockRequest request, @Nullable Thread thread) {
+            List<ListenerQueue> present = queues;
+            UseNotifier use = present.isEmpty() ? none : new UseNotifier(context, present, request, thread);
+            use.notify(listener -> listener.requested(use));
+            return use;
+        }
+    }
+
+    private final EngineContext context;
+    private final List<ListenerQueue> listeners;
+    private final LockRequest request;
+    private final @Nullable Thread thread;
+    private final long requestedAt;
+    private final AtomicBoolean decided = new AtomicBoolean();
+    private final AtomicBoolean ended = new AtomicBoolean();
+    private final AtomicBoolean stuck = new AtomicBoolean();
+    private long acquiredAt;
+    private volatile @Nullable Hold acquired;
+
+    private UseNotifier(
+            EngineContext context, List<ListenerQueue> listeners, LockRequest request, @Nullable Thread thread) {
+        this.context = context;
+        this.listeners = listeners;
+        this.request = request;
+        this.thread = thread;
+        this.requestedAt = listeners.isEmpty() ? 0 : context.nanoTime();
+    }
+
+    private boolean isFirst(AtomicBoolean step) {
+        return !listeners.isEmpty() && step.compareAndSet(false, true);
+    }
+
+    private void notify(Consumer<LockListener> event) {
+        listeners.forEach(each -> each.notify(event));
+    }
+
+    private void notifyLater(Consumer<LockListener> event) {
+        listeners.forEach(each -> each.notifyLater(event));
+    }
+
+    // --- the wait ---------------------------------------------------------------------------------------------
+
+    /** The wait ended with the lock. */
+    void acquired(Hold hold) {
+        if (isFirst(decided)) {
+            acquiredAt = context.nanoTime();
+            acquired = hold;
+            Duration waited = Duration.ofNanos(acquiredAt - requestedAt);
+            notify(listener -> listener.acquired(this, hold.origin(), waited));
+        }
+    }
+
+    /** Another caller held the lock until the wait ended. */
+    void notAcquired() {
+        decided((listener, waited) -> listener.notAcquired(this, waited));
+    }
+
+    /** The wait was interrupted or cancelled. */
+    void abandoned() {
+        decided((listener, waited) -> listener.abandoned(this, waited));
+    }
+
+    /** A holder completed what the lock was requested for. */
+    void followed() {
+        decided((listener, waited) -> {
+            if (listener instanceof LockRuntime.Listener following) {
+                following.followed(this, waited);
+            } else {
+                listener.abandoned(this, waited);
+            }
+        });
+    }
+
+    /** The registry was not available. */
+    void unavailable() {
+        decided((listener, waited) -> listener.unavailable(this, waited));
+    }
+
+    private void decided(BiConsumer<LockListener, Duration> outcome) {
+        if (isFirst(decided)) {
+            Duration waited = since(requestedAt);
+            notify(listener -> outcome.accept(listener, waited));
+        }
+    }
+
+    // --- the hold ---------------------------------------------------------------------------------------------
+
+    /**
+     * Code begins to run under the hold.
+     *
+     * @return what to run afterwards; null for nothing
+     */
+    @Nullable
+    Runnable enter() {
+        if (listeners.isEmpty()) {
+            return null;
+        }
+        Deque<Runnable> exits = new ArrayDeque<>(listeners.size());
+        notify(listener -> {
+            Runnable exit = listener.entering(this);
+            if (exit != null) {
+                exits.push(exit);
+            }
+        });
+        return () -> exits.forEach(UseNotifier::run);
+    }
+
+    /** @param known false if the outcome is not certain yet */
+    void released(boolean known) {
+        if (isFirst(ended)) {
+            Duration held = held();
+            notify(listener -> listener.released(this, held, known));
+        }
+    }
+
+    void lost(String reason) {
+        if (isFirst(ended)) {
+            Duration held = held();
+            notifyLater(listener -> listener.lost(this, held, reason));
+        }
+    }
+
+    /** The hold exceeded its maximum time. */
+    void stuck() {
+        if (isFirst(stuck)) {
+            Duration held = held();
+            notifyLater(listener -> listener.stuck(this, held));
+        }
+    }
+
+    void renewed() {
+        notifyLater(listener -> listener.renewed(this));
+    }
+
+    /** A renewal was not answered. */
+    void renewalFailed() {
+        notifyLater(listener -> listener.renewalFailed(this));
+    }
+
+    /** Zero if the hold ends before its thread has reported it. */
+    private Duration held() {
+        return acquired == null ? Duration.ZERO : since(acquiredAt);
+    }
+
+    private Duration since(long time) {
+        return Duration.ofNanos(context.nanoTime() - time);
+    }
+
+    // --- what listeners see -----------------------------------------------------------------------------------
+
+    @Override
+    public String name() {
+        return request.name();
+    }
+
+    @Override
+    public @Nullable String group() {
+        return request.group();
+    }
+
+    @Override
+    public @Nullable Thread thread() {
+        return thread;
+    }
+
+    @Override
+    public @Nullable String ownerId() {
+        Hold hold = acquired;
+        return hold == null ? null : hold.ownerId();
+    }
+
+    @Override
+    public long fencingToken() {
+        Hold hold = acquired;
+        return hold == null ? 0 : hold.fencingToken();
+    }
+
+    @Override
+    public Duration remainingLease() {
+        Hold hold = acquired;
+        return hold == null ? Duration.ZERO : hold.remainingLease();
+    }
+
+    @Override
+    public String toString() {
+        return "LockUse[" + LockNames.digest(name()) + "]";
+    }
+
+    // --- one listener -----------------------------------------------------------------------------------------
+
+    /** Runs code of a listener; what it throws is logged. */
+    private static void run(Runnable code) {
+        try {
+            code.run();
+        } catch (Throwable failure) {
+            try {
+                log.warn("A lock listener failed", failure);
+            } catch (Throwable notLogged) {
+                // There may be no memory left to log with.
+            }
+        }
+    }
+
+    /** A listener that does not return misses later notifications and delays no other listener. */
+    static final class ListenerQueue {
+
+        /** Further notifications are dropped, because a listener that hangs must not use up the memory. */
+        static final int CAPACITY = 10_000;
+
+        private final LockListener listener;
+        private final SerialExecutor later;
+        private final AtomicBoolean dropping = new AtomicBoolean();
+
+        ListenerQueue(LockListener listener, EngineContext context) {
+            this.listener = listener;
+            this.later = new SerialExecutor(context::runLater);
+        }
+
+        void notify(Consumer<LockListener> event) {
+            run(() -> event.accept(listener));
+        }
+
+        /** Notifies on a worker, after all earlier calls of this method. */
+        void notifyLater(Consumer<LockListener> event) {
+            if (later.waiting() < CAPACITY) {
+                dropping.set(false);
+                later.execute(() -> notify(event));
+            } else if (dropping.compareAndSet(false, true)) {
+                log.warn("A lock listener is " + CAPACITY
+                        + " notifications behind; further ones are dropped until it has caught up: "
+                        + listener.getClass().getName());
+            }
+        }
+    }
+}
