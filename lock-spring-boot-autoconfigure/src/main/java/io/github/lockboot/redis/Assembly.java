@@ -61,13 +61,7 @@ record Assembly(
                 ids,
                 store,
                 subscriber -> new PubSubGrantChannel(
-                        connections::watchedBy,
-                        () -> store.channelOf(ids.session()),
-                        store.completionChannel(),
-                        new PubSubGrantChannel.Echo(() -> store.echo(ids.session()), settings.commandTimeout()),
-                        subscriber,
-                        timer,
-                        connectors));
+                        connections::watchedBy, store, ids, settings.commandTimeout(), subscriber, timer, connectors));
         return new Assembly(
                 engine,
                 new RedisLockInspector(connections.factory(), store, engine),

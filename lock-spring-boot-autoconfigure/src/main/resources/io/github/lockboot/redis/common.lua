@@ -1,6 +1,5 @@
--- The state of one lock: read once, settled, changed in memory, written once. The first part of acquire, unlock, renew, cancel,
--- complete and inspect, which describe their replies and their ARGV from 5 on. In acquire, acquire-free and acquire-queued
--- precede it; in unlock, unlock-last does.
+-- The state of one lock: read once, settled, changed in memory, written once. The first part of all scripts on locks, which describe
+-- their replies and their ARGV from 5 on; only what answers their usual cases precedes it.
 --
 -- KEYS[1]  the lock
 -- ARGV[1]  the caller's acquisition id, <session>-<sequence>.<nonce>
@@ -85,10 +84,10 @@ end
 local lock = load()
 
 local function ms_left()
-  if lock then
-    return lock.owner and lock.expiry - now or 0
+  if not lock then
+    return math.max(redis.call('PTTL', key), 0)
   end
-  return math.max(redis.call('PTTL', key), 0)
+  return lock.owner and lock.expiry - now or 0
 end
 
 local function position_of(id)
@@ -159,6 +158,9 @@ end
 -- Brings the state up to now: drops dead waiters, corrects clock steps, ends an expired lease, grants a free lock. The reader is
 -- the id that sees its grant in the reply; NOBODY where the script is not a question for the lock.
 local function settle(reader)
+  if not lock then
+    return
+  end
   look(reader)
   if lock.owner and lock.expiry > now + lock.ttl then
     lock.expiry, lock.changed = now + lock.ttl, true
@@ -174,7 +176,7 @@ end
 -- Writes what changed. The first write on an existing key is PEXPIRE, which Redis allows when it is out of memory; it then allows
 -- the other writes of the script as well.
 local function save()
-  if not lock.changed then
+  if not lock or not lock.changed then
     return
   end
   local waiting = #lock.queue > 0
@@ -223,27 +225,18 @@ local function message(id, fence, lease)
   return table.concat({id, text(fence), text(lease), text(#lock.queue), key}, ' ')
 end
 
-local function tell(id, fence, lease)
-  local session = string.match(id, '^(.*)-') or id
-  redis.pcall('PUBLISH', channels .. session, message(id, fence, lease))
-end
-
--- A status word and numbers on one line, because Redis would need longer for a table than for most scripts.
-local function reply(...)
+-- Ends a script: writes the state, publishes, and returns the reply: a status word and numbers on one line, because Redis would need
+-- longer for a table than for most scripts.
+local function answer(...)
+  save()
+  if lock and lock.owner and (lock.push or lock.hint) then
+    local session = string.match(lock.owner, '^(.*)-') or lock.owner
+    local fence, lease = lock.push and lock.fence or 0, lock.push and lock.expiry - now or 0
+    redis.pcall('PUBLISH', channels .. session, message(lock.owner, fence, lease))
+  end
   local words = {...}
   for i, word in ipairs(words) do
     words[i] = type(word) == 'number' and text(word) or word
   end
   return table.concat(words, ' ')
-end
-
--- Ends a script: writes the state, publishes, and returns the reply.
-local function answer(...)
-  save()
-  if lock.push then
-    tell(lock.owner, lock.fence, lock.expiry - now)
-  elseif lock.hint and lock.owner then
-    tell(lock.owner, 0, 0)
-  end
-  return reply(...)
 end

@@ -6,7 +6,7 @@ import java.util.concurrent.TimeoutException;
 
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.redis.engine.LockRequest.Terms;
-import io.github.lockboot.redis.protocol.GrantMessage;
+import io.github.lockboot.redis.protocol.GrantChannel.Push;
 import io.github.lockboot.redis.protocol.RedisFailure;
 import io.github.lockboot.redis.protocol.Reply;
 import org.jspecify.annotations.Nullable;
@@ -120,7 +120,7 @@ final class Acquisition implements Renewer.Renewable {
     private boolean heard;
     private @Nullable Failing failing;
     private @Nullable Place place;
-    private @Nullable GrantMessage earlyPush;
+    private @Nullable Push earlyPush;
     private boolean pushed;
 
     /** Null until the lock has been granted. */
@@ -231,7 +231,7 @@ final class Acquisition implements Renewer.Renewable {
             onQueued(queued, sentAt, again);
         } else if (reply instanceof Reply.Busy) {
             onBusy(enqueued);
-        } else if (reply instanceof Reply.NotOwner) {
+        } else if (reply == Reply.Plain.NOT_OWNER) {
             ask(true); // the unlock that was to queue this id came too late for that
         } else {
             onFailedQuestion(failure == null ? null : Futures.unwrap(failure));
@@ -256,7 +256,7 @@ final class Acquisition implements Renewer.Renewable {
     private void onQueued(Reply.Queued queued, Moment sentAt, boolean again) {
         heard();
         place = new Place(sentAt, queued.fence());
-        GrantMessage early = earlyPush;
+        Push early = earlyPush;
         earlyPush = null;
         if (early != null) {
             onPush(early);
@@ -311,7 +311,7 @@ final class Acquisition implements Renewer.Renewable {
     // --- waiting: pushes --------------------------------------------------------------------------------------
 
     /** For anyone but the queue: takes its mutex. */
-    void receive(GrantMessage push) {
+    void receive(Push push) {
         owner.onEvent(() -> onPush(push));
     }
 
@@ -320,7 +320,7 @@ final class Acquisition implements Renewer.Renewable {
         owner.onEvent(this::askSoon);
     }
 
-    private void onPush(GrantMessage push) {
+    private void onPush(Push push) {
         if (!owner.name().equals(acquisitions.store().nameOf(push.key())) || push.leaseMillis() > terms.ttlMillis()) {
             return; // no script of ours wrote it
         }
@@ -334,7 +334,7 @@ final class Acquisition implements Renewer.Renewable {
         }
     }
 
-    private void onGrantPushed(GrantMessage push) {
+    private void onGrantPushed(Push push) {
         Place known = place;
         if (known == null) {
             earlyPush = push; // overtook the QUEUED answer that tells whether it is new
@@ -418,7 +418,7 @@ final class Acquisition implements Renewer.Renewable {
                 owner.othersWait();
             }
             owner.renewed(this, true);
-        } else if (state == State.OWNED && reply instanceof Reply.NotOwner) {
+        } else if (state == State.OWNED && reply == Reply.Plain.NOT_OWNER) {
             owner.lost(this, "Redis no longer has it under this hold's token");
         } else if (termination != null && (reply == null || reply instanceof Reply.Renewed)) {
             termination.onLateRenewal(reply != null);

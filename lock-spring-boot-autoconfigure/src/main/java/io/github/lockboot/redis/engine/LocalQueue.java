@@ -103,6 +103,9 @@ final class LocalQueue implements Acquisition.Owner, Hold.Releaser {
             } else if (waiter.request().triesOnce()) {
                 tryOnce(waiter, asked);
             } else {
+                if (waiters.isEmpty() && asked.isOwned()) {
+                    limitUnlessNotified();
+                }
                 waiters.add(waiter);
                 acquisitions.openChannel();
             }
@@ -283,9 +286,18 @@ final class LocalQueue implements Acquisition.Owner, Hold.Releaser {
             acquisitions.renewer().begin(owner.renewal());
             serve(owner, first);
             waiters.decideIf(Waiter::isLastCall, Waiter.Plain.REFUSED);
-            if (othersWaiting > 0 || !acquisitions.isNotified()) { // without the channel nothing would tell
+            if (othersWaiting > 0) {
                 othersWait();
+            } else if (!waiters.isEmpty()) {
+                limitUnlessNotified();
             }
+        }
+    }
+
+    /** Without the channel nothing would tell that other JVMs wait. */
+    private void limitUnlessNotified() {
+        if (!acquisitions.isNotified()) {
+            othersWait();
         }
     }
 

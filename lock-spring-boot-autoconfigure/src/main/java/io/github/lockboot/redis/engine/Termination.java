@@ -81,7 +81,7 @@ final class Termination {
         return sent.handle((reply, failure) -> {
             CompletableFuture<Void> settled = reply == null ? settle() : CompletableFuture.completedFuture(null);
             owner.onEvent(() -> {
-                answered(reply instanceof Reply.NotOwner);
+                answered(reply == Reply.Plain.NOT_OWNER);
                 if (next != null) {
                     next.onPredecessorUnlocked(reply, failure, sentAt, settled);
                 }
@@ -98,7 +98,7 @@ final class Termination {
             if (reply == null) {
                 settle();
             }
-            owner.onEvent(() -> answered(reply instanceof Reply.NotOwner));
+            owner.onEvent(() -> answered(reply == Reply.Plain.NOT_OWNER));
             return outcomeOf(reply, epoch, held);
         });
     }
@@ -111,7 +111,7 @@ final class Termination {
         if (reply == null) {
             return ReleaseOutcome.UNKNOWN;
         }
-        boolean lost = reply instanceof Reply.NotOwner
+        boolean lost = reply == Reply.Plain.NOT_OWNER
                 && epochSentIn == acquisitions.store().epoch()
                 && !held.isOver(acquisitions.context().nanoTime())
                 && !held.isInDoubt(acquisitions.context().wallMillis());
@@ -132,7 +132,7 @@ final class Termination {
             if (reply == null) {
                 settle();
             }
-            owner.onEvent(() -> answered(reply instanceof Reply.Unknown));
+            owner.onEvent(() -> answered(reply == Reply.Plain.UNKNOWN));
             return null;
         });
     }
