@@ -14,14 +14,20 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  * The connections of a registry.
  *
  * @param factory makes the connection factory at the first call
- * @param watches takes what is to know, instead of an earlier one, when a connection that listens to channels is connected or cut;
- *     ignores it where the application uses the same client
+ * @param watches sets the watch; does nothing where the application uses the same client
  */
 public record Connections(
         Supplier<? extends RedisConnectionFactory> factory,
         ScriptStore.Runner runner,
-        Consumer<Consumer<Boolean>> watches,
+        Consumer<Watch> watches,
         Runnable whenClosed) {
+
+    /** Is told of the connections that listen to channels. */
+    public interface Watch {
+
+        /** One was connected, or cut. */
+        void onConnection(boolean connected);
+    }
 
     /**
      * @param asItIs whether to use the factory's own connections instead of new ones with the same settings
@@ -41,7 +47,7 @@ public record Connections(
         SocketWatchdog watchdog = new SocketWatchdog(timer, commandTimeout, workers);
         OwnConnection own = new OwnConnection(lettuce, commandTimeout, watchdog);
         LettuceScripts scripts = new LettuceScripts(own::factory, timeouts, timer, workers, watchdog);
-        return new Connections(own::factory, scripts, scripts::watchSubscriptions, own::close);
+        return new Connections(own::factory, scripts, scripts::setWatch, own::close);
     }
 
     /**
@@ -64,7 +70,7 @@ public record Connections(
     }
 
     /** {@return the factory, whose subscriptions are watched from now on} */
-    public RedisConnectionFactory watchedBy(Consumer<Boolean> watch) {
+    public RedisConnectionFactory watchedBy(Watch watch) {
         watches.accept(watch);
         return factory.get();
     }

@@ -12,7 +12,6 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import io.github.lockboot.internal.Futures;
@@ -67,7 +66,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     private final @Nullable SocketWatchdog watchdog;
     private final PeriodicCheck check;
     private final AtomicLong epoch = new AtomicLong();
-    private volatile Consumer<Boolean> subscriptionWatch = connected -> {};
+    private volatile Connections.Watch watch = connected -> {};
 
     /** In order. The monitor for what is added to it and for the fields below; while it is held, nothing is sent. */
     private final Queue<Call> waiting = new ConcurrentLinkedQueue<>();
@@ -195,15 +194,14 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         timeouts.close();
     }
 
-    /** Says from now on when a connection that listens to channels is connected, and when it is cut. */
-    void watchSubscriptions(Consumer<Boolean> watch) {
-        subscriptionWatch = watch;
+    void setWatch(Connections.Watch watch) {
+        this.watch = watch;
     }
 
     @Override
     public void onRedisConnected(RedisChannelHandler<?, ?> connection, SocketAddress address) {
         if (connection instanceof StatefulRedisPubSubConnection) {
-            subscriptionWatch.accept(true);
+            watch.onConnection(true);
         }
         if (!waiting.isEmpty()) {
             timer.schedule(0, this::sendWaiting);
@@ -214,7 +212,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     public void onRedisDisconnected(RedisChannelHandler<?, ?> connection) {
         epoch.incrementAndGet();
         if (connection instanceof StatefulRedisPubSubConnection) {
-            subscriptionWatch.accept(false);
+            watch.onConnection(false);
         }
     }
 
@@ -360,26 +358,24 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
 
         /** Whether a command on the key would be sent, or fail, at once; otherwise Lettuce would keep it. */
         boolean reaches(byte[] key) {
-            if (!(connection instanceof StatefulRedisClusterConnection<byte[], byte[]> cluster)) {
-                return connection == null || isUsable(connection);
+            StatefulConnection<?, ?> used = connection;
+            if (connection instanceof StatefulRedisClusterConnection<byte[], byte[]> cluster) {
+                RedisClusterNode master = cluster.getPartitions().getPartitionBySlot(SlotHash.getSlot(key));
+                used = master == null ? null : known(cluster, master.getUri());
             }
-            RedisClusterNode master = cluster.getPartitions().getPartitionBySlot(SlotHash.getSlot(key));
-            if (master == null) {
-                return true;
-            }
-            RedisURI address = master.getUri();
-            CompletableFuture<StatefulRedisConnection<byte[], byte[]>> toMaster =
-                    cluster.getConnectionAsync(address.getHost(), address.getPort());
-            return !toMaster.isDone() || toMaster.isCompletedExceptionally() || isUsable(toMaster.join());
+            return used == null || used.isOpen() || isClosed(used);
+        }
+
+        private static @Nullable StatefulConnection<?, ?> known(
+                StatefulRedisClusterConnection<byte[], byte[]> cluster, RedisURI node) {
+            CompletableFuture<StatefulRedisConnection<byte[], byte[]>> made =
+                    cluster.getConnectionAsync(node.getHost(), node.getPort());
+            return made.isDone() && !made.isCompletedExceptionally() ? made.join() : null;
         }
 
         /** Whether it was closed for good, so that each command on it fails. */
         boolean isClosed() {
             return connection == null || isClosed(connection);
-        }
-
-        private static boolean isUsable(StatefulConnection<?, ?> connection) {
-            return connection.isOpen() || isClosed(connection);
         }
 
         private static boolean isClosed(StatefulConnection<?, ?> connection) {

@@ -56,7 +56,7 @@ public final class PubSubGrantChannel implements GrantChannel {
         LIVE
     }
 
-    private final Function<Consumer<Boolean>, ? extends RedisConnectionFactory> connections;
+    private final Function<Connections.Watch, ? extends RedisConnectionFactory> connections;
     private final ScriptStore store;
     private final AcquisitionIds ids;
     private final Duration echoWithin;
@@ -70,11 +70,11 @@ public final class PubSubGrantChannel implements GrantChannel {
     private volatile @Nullable RedisMessageListenerContainer connection;
 
     /**
-     * @param connections makes connections, and says when one is connected, and when it is cut
+     * @param connections gives what connections are made with, and has the watch informed about them
      * @param echoWithin within this time after the answer an echo arrives, if messages do
      */
     public PubSubGrantChannel(
-            Function<Consumer<Boolean>, ? extends RedisConnectionFactory> connections,
+            Function<Connections.Watch, ? extends RedisConnectionFactory> connections,
             ScriptStore store,
             AcquisitionIds ids,
             Duration echoWithin,
@@ -159,8 +159,10 @@ public final class PubSubGrantChannel implements GrantChannel {
             made.afterPropertiesSet();
             made.start();
             connection = made;
-            completions.state.updateAndGet(state -> state == State.UNUSED ? state : State.SUBSCRIBING);
-            inBackground(completions::subscribe);
+            if (completions.state.updateAndGet(state -> state == State.UNUSED ? state : State.SUBSCRIBING)
+                    == State.SUBSCRIBING) {
+                inBackground(completions::subscribe);
+            }
         } catch (Throwable failure) {
             destroy(made);
             throw failure;

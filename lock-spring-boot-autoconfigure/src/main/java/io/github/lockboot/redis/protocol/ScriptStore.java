@@ -9,15 +9,6 @@ import org.jspecify.annotations.Nullable;
 /** Locks in Redis: each question runs a script. */
 public final class ScriptStore implements LockStore {
 
-    private static final String CLIENT = "client:";
-
-    private final Runner runner;
-    private final String keyPrefix;
-    private final byte[] channels;
-    private final byte[] poll;
-    private final byte[] patience;
-    private final long maxWaiters;
-
     /**
      * Runs scripts without blocking the caller. A returned future completes within the command timeout, on a thread that must not
      * be blocked. If it fails, the script may have run, may run later, or may never run. A reply always belongs to its own script.
@@ -35,6 +26,15 @@ public final class ScriptStore implements LockStore {
         @Override
         void close();
     }
+
+    private static final String CLIENT = "client:";
+
+    private final Runner runner;
+    private final String keyPrefix;
+    private final byte[] channels;
+    private final byte[] poll;
+    private final byte[] patience;
+    private final long maxWaiters;
 
     public ScriptStore(Runner runner, String keyPrefix, Duration poll, Duration patience, int maxWaiters) {
         this.runner = runner;
