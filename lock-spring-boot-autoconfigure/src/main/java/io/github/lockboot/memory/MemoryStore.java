@@ -22,7 +22,7 @@ import io.github.lockboot.redis.engine.EngineContext;
 import io.github.lockboot.redis.engine.LockEngine;
 import io.github.lockboot.redis.protocol.AcquisitionIds;
 import io.github.lockboot.redis.protocol.GrantChannel;
-import io.github.lockboot.redis.protocol.GrantMessage;
+import io.github.lockboot.redis.protocol.GrantChannel.Push;
 import io.github.lockboot.redis.protocol.LockStore;
 import io.github.lockboot.redis.protocol.Reply;
 import org.jspecify.annotations.Nullable;
@@ -75,7 +75,7 @@ final class MemoryStore implements LockStore {
     private void push(String id, long token, long lease, State state) {
         LockEngine engine = engineOf(id);
         if (engine != null) {
-            GrantMessage message = new GrantMessage(id, token, lease, state.queue.size(), state.name);
+            Push message = new Push(id, token, lease, state.queue.size(), state.name);
             timer.schedule(0, () -> engine.onPush(message));
         }
     }
@@ -119,10 +119,10 @@ final class MemoryStore implements LockStore {
                 state.settle(null);
             }
             if (!state.isOwner(id)) {
-                return new Reply.NotOwner();
+                return Reply.Plain.NOT_OWNER;
             }
             state.giveAway(lastToken, null);
-            return state.owner == null ? new Reply.Released() : new Reply.HandedOver();
+            return state.owner == null ? Reply.Plain.RELEASED : Reply.Plain.HANDED_OVER;
         });
     }
 
@@ -139,7 +139,7 @@ final class MemoryStore implements LockStore {
     public CompletableFuture<Reply> renew(String name, String id, long token, long ttlMillis) {
         return askAsOwner(name, id, state -> {
             if (token != state.token) {
-                return new Reply.NotOwner();
+                return Reply.Plain.NOT_OWNER;
             }
             state.grantOrProlong(id, ttlMillis);
             return new Reply.Renewed(state.left(), state.queue.size());
@@ -152,9 +152,9 @@ final class MemoryStore implements LockStore {
             state.settle(null);
             if (state.isOwner(id)) {
                 state.giveAway(state.token + TOKENS_PER_GRANT, null);
-                return new Reply.GivenAway();
+                return Reply.Plain.GIVEN_AWAY;
             }
-            return state.queue.removeIf(waiting -> waiting.id.equals(id)) ? new Reply.Left() : new Reply.Unknown();
+            return state.queue.removeIf(waiting -> waiting.id.equals(id)) ? Reply.Plain.LEFT : Reply.Plain.UNKNOWN;
         });
     }
 
@@ -162,12 +162,12 @@ final class MemoryStore implements LockStore {
     public CompletableFuture<Reply> complete(String name, String id, long lastToken) {
         return askAsOwner(name, id, state -> {
             if (!state.queue.isEmpty()) {
-                GrantMessage message = new GrantMessage(id, lastToken, 0, 0, name);
+                Push message = new Push(id, lastToken, 0, 0, name);
                 engines.values().forEach(engine -> timer.schedule(0, () -> engine.onCompletion(message)));
                 state.queue.clear();
             }
             state.giveAway(lastToken, null);
-            return new Reply.Completed();
+            return Reply.Plain.COMPLETED;
         });
     }
 
@@ -176,7 +176,7 @@ final class MemoryStore implements LockStore {
         return ask(name, state -> {
             String owner = state.owner;
             return owner == null || state.left() <= 0
-                    ? new Reply.Free()
+                    ? Reply.Plain.FREE
                     : new Reply.Held(state.token, state.left(), owner);
         });
     }
@@ -194,7 +194,7 @@ final class MemoryStore implements LockStore {
     private CompletableFuture<Reply> askAsOwner(String name, String id, Function<State, Reply> question) {
         return ask(name, state -> {
             state.settle(null);
-            return state.isOwner(id) ? question.apply(state) : new Reply.NotOwner();
+            return state.isOwner(id) ? question.apply(state) : Reply.Plain.NOT_OWNER;
         });
     }
 
@@ -246,7 +246,7 @@ final class MemoryStore implements LockStore {
     void putFirst(String name, LockEngine engine) {
         ask(name, state -> {
             state.queue.sort(Comparator.comparing(waiting -> engineOf(waiting.id) != engine));
-            return new Reply.Published();
+            return Reply.Plain.PUBLISHED;
         });
     }
 

@@ -5,8 +5,8 @@ import java.time.Duration;
 
 import io.github.lockboot.StaleTokenException;
 import io.github.lockboot.redis.connection.BlockingScripts;
-import io.github.lockboot.redis.protocol.CommandNumbers.ForeignReplyException;
 import io.github.lockboot.redis.protocol.LuaScript;
+import io.github.lockboot.redis.protocol.LuaScript.ForeignReplyException;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.RedisSystemException;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -39,12 +39,10 @@ public final class RedisFence {
     private static final String STALE = "STALE ";
 
     private final StringRedisTemplate redis;
-    private final BlockingScripts scripts;
 
     /** @param connectionFactory the connections to use; the fence does not close it */
     public RedisFence(RedisConnectionFactory connectionFactory) {
         this.redis = new StringRedisTemplate(connectionFactory);
-        this.scripts = new BlockingScripts(connectionFactory);
     }
 
     /**
@@ -81,7 +79,7 @@ public final class RedisFence {
 
     private @Nullable String answer(String key, byte[]... arguments) {
         try {
-            return scripts.run(LuaScript.FENCE, key, arguments);
+            return BlockingScripts.answer(redis, LuaScript.FENCE, key, arguments);
         } catch (ForeignReplyException foreign) {
             throw new RedisSystemException("it is not known whether the value was set", foreign);
         }

@@ -125,7 +125,7 @@ public final class RedisLockInspector {
             return false;
         }
         Reply reply = answer(name, store.unlock(name, ownerId, mine.fence() + LockStore.TOKENS_PER_GRANT - 1));
-        return !(reply instanceof Reply.NotOwner);
+        return reply != Reply.Plain.NOT_OWNER;
     }
 
     private static Reply answer(String name, CompletableFuture<Reply> asked) {

@@ -199,13 +199,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
                     ids,
                     store,
                     subscriber -> new PubSubGrantChannel(
-                            connections::watchedBy,
-                            () -> store.channelOf(ids.session()),
-                            store.completionChannel(),
-                            new PubSubGrantChannel.Echo(() -> store.echo(ids.session()), timeout),
-                            subscriber,
-                            timer,
-                            connectors));
+                            connections::watchedBy, store, ids, timeout, subscriber, timer, connectors));
         }
     }
 

@@ -1,6 +1,5 @@
 -- The usual case of acquire, in which there is no key and so nothing to settle. Numbers are put together from the digits of the
--- clock, because formatting them would take as long as writing the hash. Nothing precedes it; acquire-queued follows. common and
--- acquire describe KEYS and ARGV.
+-- clock, because formatting them would take as long as writing the hash. common and acquire describe KEYS and ARGV.
 --
 -- OWNER fence lease-ms 0
 if redis.call('EXISTS', KEYS[1]) == 0 then

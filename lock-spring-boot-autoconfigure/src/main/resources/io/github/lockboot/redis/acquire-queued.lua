@@ -1,7 +1,7 @@
 -- The usual case of a poll: another id owns the lock, the caller is queued behind others, and a script went through the queue a
 -- moment ago. Then there is nothing to settle, and the time at which the caller was seen is replaced in the text of the queue;
--- parsing the queue would take several times as long. A failed try and a full queue are answered here as well. Preceded by
--- acquire-free; common follows. common and acquire describe KEYS and ARGV.
+-- parsing the queue would take several times as long. A failed try and a full queue are answered here as well. acquire-free precedes
+-- it; common and acquire describe KEYS and ARGV.
 --
 -- QUEUED position fence ms-left | BUSY ms-left
 local key, me, poll, patience = KEYS[1], ARGV[1], tonumber(ARGV[3]), tonumber(ARGV[4])

@@ -1,5 +1,5 @@
 -- Takes the lock for the caller if it is free and no other waiter comes first; renews it if the caller owns it; otherwise queues
--- the caller, or marks it as seen. Preceded by acquire-free, acquire-queued and common, which describes KEYS and ARGV[1] to ARGV[4].
+-- the caller, or marks it as seen. acquire-free, acquire-queued and common precede it.
 --
 -- ARGV[5]  ttl, ms
 -- ARGV[6]  1 to wait in the queue, 0 not to
@@ -8,10 +8,10 @@
 -- OWNER fence lease-ms waiters | QUEUED position fence ms-left | BUSY ms-left
 local ttl, enqueue, most = tonumber(ARGV[5]), ARGV[6] == '1', tonumber(ARGV[7])
 
-if not lock then
-  return reply('BUSY', ms_left())
-end
 settle(me)
+if not lock then
+  return answer('BUSY', ms_left())
+end
 if lock.owner == me then
   lock.expiry, lock.changed = math.max(lock.expiry, now + ttl), true
 elseif not lock.owner and #lock.queue == 0 then

@@ -1,6 +1,5 @@
--- The state of one lock: read once, settled, changed in memory, written once. The first part of acquire, unlock, renew, cancel,
--- complete and inspect, which describe their replies and their ARGV from 5 on. In acquire, acquire-free and acquire-queued
--- precede it; in unlock, unlock-last does.
+-- The state of one lock: read once, settled, changed in memory, written once. The first part of all scripts on locks, which describe
+-- their replies and their ARGV from 5 on; only what answers their usual cases precedes it.
 --
 -- KEYS[1]  the lock
 -- ARGV[1]  the caller's acquisition id, <session>-<sequence>.<nonce>
@@ -17,6 +16,7 @@ local NOBODY = false
 local LAST_TOKEN = 2 ^ 53 - TOKENS_PER_GRANT -- larger numbers are not exact; the clock reaches it in the year 2255
 local LEAST_STAY = 1000 -- ms; after a shorter PEXPIRE the key may be gone before HSET, which would create it without an end
 local MOST_MS = 1e15
+local FIELDS = {'fence', 'owner', 'ttl', 'until', 'queue', 'looked', 'excused'}
 
 local time = redis.call('TIME')
 local micros = time[1] * 1000000 + time[2]
@@ -60,19 +60,19 @@ local function load()
   elseif kind ~= 'hash' then
     return nil
   end
-  local field = redis.call('HMGET', key, 'fence', 'owner', 'ttl', 'until', 'queue', 'looked', 'excused')
-  local ours = 0
-  for i = 1, 7 do
-    ours = field[i] and ours + 1 or ours
+  local values, stored, ours = redis.call('HMGET', key, unpack(FIELDS)), {}, 0
+  for i, field in ipairs(FIELDS) do
+    if values[i] then
+      stored[field], ours = values[i], ours + 1
+    end
   end
   if ours < redis.call('HLEN', key) then
     return nil
   end
-  local lock = {fence = number_in(field[1], 0, LAST_TOKEN), queue = parse_queue(field[5])}
-  lock.looked, lock.excused = number_in(field[6], 0, MOST_MS), number_in(field[7], 0, MOST_MS)
-  lock.stored = {owner = field[2], ttl = field[3], ['until'] = field[4], queue = field[5], looked = field[6], excused = field[7]}
-  if field[2] then
-    lock.owner, lock.ttl, lock.expiry = field[2], number_in(field[3], 1, MOST_MS), number_in(field[4], 0, 2 * MOST_MS)
+  local lock = {stored = stored, fence = number_in(stored.fence, 0, LAST_TOKEN), queue = parse_queue(stored.queue)}
+  lock.looked, lock.excused = number_in(stored.looked, 0, MOST_MS), number_in(stored.excused, 0, MOST_MS)
+  if stored.owner then
+    lock.owner, lock.ttl, lock.expiry = stored.owner, number_in(stored.ttl, 1, MOST_MS), number_in(stored['until'], 0, 2 * MOST_MS)
   end
   local whole = lock.fence and lock.queue and (not lock.owner or (lock.ttl and lock.expiry))
   return whole and lock or nil
@@ -85,10 +85,10 @@ end
 local lock = load()
 
 local function ms_left()
-  if lock then
-    return lock.owner and lock.expiry - now or 0
+  if not lock then
+    return math.max(redis.call('PTTL', key), 0)
   end
-  return math.max(redis.call('PTTL', key), 0)
+  return lock.owner and lock.expiry - now or 0
 end
 
 local function position_of(id)
@@ -159,6 +159,9 @@ end
 -- Brings the state up to now: drops dead waiters, corrects clock steps, ends an expired lease, grants a free lock. The reader is
 -- the id that sees its grant in the reply; NOBODY where the script is not a question for the lock.
 local function settle(reader)
+  if not lock then
+    return
+  end
   look(reader)
   if lock.owner and lock.expiry > now + lock.ttl then
     lock.expiry, lock.changed = now + lock.ttl, true
@@ -174,7 +177,7 @@ end
 -- Writes what changed. The first write on an existing key is PEXPIRE, which Redis allows when it is out of memory; it then allows
 -- the other writes of the script as well.
 local function save()
-  if not lock.changed then
+  if not lock or not lock.changed then
     return
   end
   local waiting = #lock.queue > 0
@@ -192,18 +195,17 @@ local function save()
   if lock.stored then
     redis.call('PEXPIRE', key, text(stay))
   end
-  local set, unset = {'fence', text(lock.fence)}, {}
-  for field, value in pairs({
-    owner = lock.owner or false,
-    ttl = lock.owner and text(lock.ttl) or false,
-    ['until'] = lock.owner and text(lock.expiry) or false,
-    queue = waiting and cjson.encode(lock.queue) or false,
-    looked = waiting and text(lock.looked) or false,
-    excused = waiting and lock.excused and text(lock.excused) or false
-  }) do
-    if value then
+  local set, unset, state = {}, {}, {fence = text(lock.fence)}
+  if lock.owner then
+    state.owner, state.ttl, state['until'] = lock.owner, text(lock.ttl), text(lock.expiry)
+  end
+  if waiting then
+    state.queue, state.looked, state.excused = cjson.encode(lock.queue), text(lock.looked), lock.excused and text(lock.excused)
+  end
+  for _, field in ipairs(FIELDS) do
+    if state[field] then
       set[#set + 1] = field
-      set[#set + 1] = value
+      set[#set + 1] = state[field]
     elseif lock.stored and lock.stored[field] then
       unset[#unset + 1] = field
     end
@@ -223,27 +225,18 @@ local function message(id, fence, lease)
   return table.concat({id, text(fence), text(lease), text(#lock.queue), key}, ' ')
 end
 
-local function tell(id, fence, lease)
-  local session = string.match(id, '^(.*)-') or id
-  redis.pcall('PUBLISH', channels .. session, message(id, fence, lease))
-end
-
--- A status word and numbers on one line, because Redis would need longer for a table than for most scripts.
-local function reply(...)
+-- Ends a script: writes the state, publishes, and returns the reply: a status word and numbers on one line, because Redis would need
+-- longer for a table than for most scripts.
+local function answer(...)
+  save()
+  if lock and lock.owner and (lock.push or lock.hint) then
+    local session = string.match(lock.owner, '^(.*)-') or lock.owner
+    local fence, lease = lock.push and lock.fence or 0, lock.push and lock.expiry - now or 0
+    redis.pcall('PUBLISH', channels .. session, message(lock.owner, fence, lease))
+  end
   local words = {...}
   for i, word in ipairs(words) do
     words[i] = type(word) == 'number' and text(word) or word
   end
   return table.concat(words, ' ')
-end
-
--- Ends a script: writes the state, publishes, and returns the reply.
-local function answer(...)
-  save()
-  if lock.push then
-    tell(lock.owner, lock.fence, lock.expiry - now)
-  elseif lock.hint and lock.owner then
-    tell(lock.owner, 0, 0)
-  end
-  return reply(...)
 end

@@ -1,5 +1,5 @@
--- Ends the caller's hold and empties the queue: no waiter gets the lock, and one message tells all that it has completed. Preceded
--- by common, which describes KEYS and ARGV[1] to ARGV[4].
+-- Ends the caller's hold and empties the queue: no waiter gets the lock, and one message tells all that it has completed. common
+-- precedes it.
 --
 -- ARGV[5]  the last fencing token used under the caller's id
 -- ARGV[6]  the channel of completions
@@ -7,11 +7,8 @@
 -- COMPLETED | NOT_OWNER
 local last, completions = tonumber(ARGV[5]), ARGV[6]
 
-if not lock then
-  return 'NOT_OWNER'
-end
 settle(NOBODY)
-if lock.owner ~= me then
+if not lock or lock.owner ~= me then
   return answer('NOT_OWNER')
 end
 local waiting = #lock.queue

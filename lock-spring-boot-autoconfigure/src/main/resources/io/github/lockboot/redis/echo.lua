@@ -1,4 +1,4 @@
--- Publishes an empty message, by which a session finds out whether messages on its channel arrive. Nothing precedes it.
+-- Publishes an empty message, by which a session finds out whether messages on its channel arrive.
 --
 -- KEYS[1]  not read
 -- ARGV[1]  the channel

@@ -1,4 +1,4 @@
--- Sets a value together with the fencing token it is written under, unless a newer token has been seen. Nothing precedes it.
+-- Sets a value together with the fencing token it is written under, unless a newer token has been seen.
 --
 -- KEYS[1]  hash with the fields token and value
 -- ARGV[1]  fencing token, a positive decimal without leading zeros

@@ -1,5 +1,4 @@
--- Extends the caller's lease. Never shortens it and never creates a key. Preceded by common, which describes KEYS and ARGV[1] to
--- ARGV[4].
+-- Extends the caller's lease. Never shortens it and never creates a key. common precedes it.
 --
 -- ARGV[5]  the fencing token of the caller's grant
 -- ARGV[6]  ttl, ms
@@ -7,11 +6,8 @@
 -- RENEWED lease-ms waiters | NOT_OWNER
 local token, ttl = tonumber(ARGV[5]), tonumber(ARGV[6])
 
-if not lock then
-  return 'NOT_OWNER'
-end
 settle(NOBODY)
-if lock.owner ~= me or lock.fence ~= token then
+if not lock or lock.owner ~= me or lock.fence ~= token then
   return answer('NOT_OWNER')
 end
 lock.expiry, lock.changed = math.max(lock.expiry, now + ttl), true

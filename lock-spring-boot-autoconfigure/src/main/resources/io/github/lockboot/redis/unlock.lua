@@ -1,5 +1,5 @@
 -- Ends the caller's hold: the first waiter gets the lock, or nobody. A next id, under which the caller's process goes on waiting,
--- joins the queue. Preceded by unlock-last and common, which describes KEYS and ARGV[1] to ARGV[4].
+-- joins the queue. unlock-last and common precede it.
 --
 -- ARGV[5]  the last fencing token used under the caller's id
 -- ARGV[6]  the next id, queued last unless it is queued already; empty for none
@@ -8,11 +8,8 @@
 -- RELEASED | HANDED_OVER | KEPT fence lease-ms waiters | QUEUED position fence ms-left | NOT_OWNER
 local last, next_id, next_ttl = tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[7])
 
-if not lock then
-  return 'NOT_OWNER'
-end
 settle(NOBODY)
-if lock.owner ~= me then
+if not lock or lock.owner ~= me then
   return answer('NOT_OWNER')
 end
 lock.fence = math.max(lock.fence, last)

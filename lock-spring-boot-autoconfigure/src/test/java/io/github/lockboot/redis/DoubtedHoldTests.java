@@ -47,7 +47,7 @@ class DoubtedHoldTests {
             return null;
         });
         Actor.await("it releases", () -> scripted.sentCount() > 0);
-        scripted.next("unlock").answer(new Reply.Released());
+        scripted.next("unlock").answer(Reply.Plain.RELEASED);
         Actor.get(released);
         assertThat(scripted.engine.inUse()).isZero();
     }

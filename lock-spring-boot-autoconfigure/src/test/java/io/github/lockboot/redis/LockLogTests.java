@@ -42,7 +42,7 @@ class LockLogTests {
         scripted.next("acquire").answer(new Reply.Owner(100, 30_000, 0));
         scripted.acquireNamed(NAME, Duration.ZERO);
         scripted.timer.tick(Duration.ofSeconds(10));
-        scripted.next("renew").answer(new Reply.NotOwner());
+        scripted.next("renew").answer(Reply.Plain.NOT_OWNER);
     }
 
     @Test

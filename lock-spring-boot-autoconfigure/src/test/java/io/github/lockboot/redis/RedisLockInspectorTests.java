@@ -22,7 +22,7 @@ class RedisLockInspectorTests {
     private Notification check() {
         CompletableFuture<Notification> asked = CompletableFuture.supplyAsync(inspector::check);
         Actor.await("it asks", () -> scripted.sentCount() == 1);
-        scripted.next("inspect").answer(new Reply.Free());
+        scripted.next("inspect").answer(Reply.Plain.FREE);
         return asked.join();
     }
 
@@ -44,7 +44,7 @@ class RedisLockInspectorTests {
         assertThat(inspector.inUse()).isPositive();
         lease.closeAfter(Duration.ZERO);
         assertThat(inspector.inUse()).isPositive();
-        scripted.next("unlock").answer(new Reply.Released());
+        scripted.next("unlock").answer(Reply.Plain.RELEASED);
         assertThat(inspector.inUse()).isZero();
     }
 
@@ -54,7 +54,7 @@ class RedisLockInspectorTests {
         scripted.next("acquire").answer(new Reply.Queued(1, 99, ScriptedEngine.TTL.toMillis()));
         assertThat(inspector.inUse()).isPositive();
         waiting.cancel(false);
-        scripted.next("cancel").answer(new Reply.Left());
+        scripted.next("cancel").answer(Reply.Plain.LEFT);
         assertThat(inspector.inUse()).isZero();
     }
 }

@@ -4,10 +4,18 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicLong;
 
-import io.github.lockboot.redis.protocol.CommandNumbers;
-import io.github.lockboot.redis.protocol.CommandNumbers.ForeignReplyException;
+import io.github.lockboot.internal.Futures;
 import io.github.lockboot.redis.protocol.LuaScript;
+import io.github.lockboot.redis.protocol.LuaScript.ForeignReplyException;
+import io.github.lockboot.redis.protocol.RedisFailure.NotConnectedException;
+import io.github.lockboot.redis.protocol.Reply;
+import io.github.lockboot.redis.protocol.ScriptStore;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.core.RedisCallback;
@@ -16,23 +24,80 @@ import org.springframework.data.redis.core.SessionCallback;
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.data.redis.serializer.RedisSerializer;
 
-/** Runs scripts through any client of Redis, and blocks until they are answered. */
-public final class BlockingScripts {
+/**
+ * Runs scripts through any client of Redis, on threads of the registry. Scripts on one key run one after another, as they would on
+ * one connection: a {@code cancel} that overtakes the {@code acquire} of its id would leave a lock without a holder.
+ */
+public final class BlockingScripts implements ScriptStore.Runner {
+
+    private static final CompletableFuture<Void> NOTHING = CompletableFuture.completedFuture(null);
 
     private final StringRedisTemplate template;
+    private final CommandTimeouts timeouts;
+    private final Executor executor;
+    private final Map<String, CompletableFuture<Void>> newest = new ConcurrentHashMap<>();
+    private final AtomicLong epoch = new AtomicLong();
 
-    public BlockingScripts(RedisConnectionFactory factory) {
+    BlockingScripts(RedisConnectionFactory factory, CommandTimeouts timeouts, Executor executor) {
         this.template = new StringRedisTemplate(factory);
+        this.timeouts = timeouts;
+        this.executor = executor;
+    }
+
+    @Override
+    public CompletableFuture<Reply> run(LuaScript script, String key, byte[]... arguments) {
+        CompletableFuture<Reply> reply = new CompletableFuture<>();
+        CompletableFuture<Void> over = new CompletableFuture<>();
+        CompletableFuture<Void> before = newest.put(key, over);
+        (before == null ? NOTHING : before)
+                .thenRunAsync(() -> runFor(reply, script, key, arguments), executor)
+                .whenComplete((none, noThread) -> { // without a thread the next one on that key has its turn
+                    if (noThread != null) {
+                        Throwable cause = Futures.unwrap(noThread);
+                        reply.completeExceptionally(new NotConnectedException("no thread to ask Redis on", cause));
+                    }
+                    newest.remove(key, over);
+                    over.complete(null);
+                });
+        timeouts.watch(reply);
+        return reply;
+    }
+
+    private void runFor(CompletableFuture<Reply> reply, LuaScript script, String key, byte[]... arguments) {
+        if (reply.isDone()) {
+            return;
+        }
+        try {
+            String answer = answer(template, script, key, arguments);
+            if (answer == null) {
+                throw new ForeignReplyException();
+            }
+            reply.complete(Reply.parse(answer));
+        } catch (Throwable failure) {
+            reply.completeExceptionally(failure);
+        }
+    }
+
+    /** New each time, because such a client may send a command again without notice, as Jedis does on a Cluster. */
+    @Override
+    public long epoch() {
+        return epoch.incrementAndGet();
+    }
+
+    @Override
+    public void close() {
+        timeouts.close();
     }
 
     /**
-     * {@return what the script answered; null if the connection is in a transaction or pipeline}
+     * Runs a script and blocks until it is answered.
      *
+     * @return what it answered; null if the connection is in a transaction or pipeline
      * @throws ForeignReplyException if that is the answer to another command; the server has then been asked to close the connection
      */
-    @Nullable
-    public String run(LuaScript script, String key, byte[]... arguments) {
-        byte[] number = CommandNumbers.next();
+    public static @Nullable String answer(
+            StringRedisTemplate template, LuaScript script, String key, byte[]... arguments) {
+        byte[] number = LuaScript.nextNumber();
         Object[] numbered = Arrays.copyOf(arguments, arguments.length + 1, Object[].class);
         numbered[arguments.length] = number;
         return template.execute(new SessionCallback<@Nullable String>() {
@@ -44,9 +109,9 @@ public final class BlockingScripts {
                     return null;
                 }
                 try {
-                    return CommandNumbers.answerTo(number, ByteBuffer.wrap(reply.getBytes(StandardCharsets.UTF_8)));
+                    return LuaScript.answerTo(number, ByteBuffer.wrap(reply.getBytes(StandardCharsets.UTF_8)));
                 } catch (ForeignReplyException foreign) {
-                    quit(foreign);
+                    quit(template, foreign);
                     throw foreign;
                 }
             }
@@ -54,7 +119,7 @@ public final class BlockingScripts {
     }
 
     /** Back in its pool, the connection would give the next user wrong replies too. */
-    private void quit(ForeignReplyException why) {
+    private static void quit(StringRedisTemplate template, ForeignReplyException why) {
         try {
             template.execute((RedisCallback<Object>) connection -> connection.execute("QUIT"));
         } catch (RuntimeException closing) {

@@ -31,10 +31,9 @@ final class CommandTimeouts {
 
     void watch(CompletableFuture<?> reply) {
         dropAnswered();
-        Sent sent = new Sent(reply, timer.nanoTime());
-        inOrder.add(sent);
+        inOrder.add(new Sent(reply, timer.nanoTime()));
         if (closed) {
-            failAtClose(sent);
+            close();
         } else {
             check.start();
         }
@@ -54,11 +53,10 @@ final class CommandTimeouts {
     /** Fails all that are not answered, because nothing checks them any more. */
     void close() {
         closed = true;
-        inOrder.forEach(CommandTimeouts::failAtClose);
-    }
-
-    private static void failAtClose(Sent sent) {
-        sent.reply.completeExceptionally(new TimeoutException("the lock registry was closed before Redis answered"));
+        for (Sent first = inOrder.poll(); first != null; first = inOrder.poll()) {
+            first.reply.completeExceptionally(
+                    new TimeoutException("the lock registry was closed before Redis answered"));
+        }
     }
 
     /** @return whether any command is left */

@@ -6,6 +6,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.SocketOptions;
+import io.lettuce.core.SocketOptions.KeepAliveOptions;
 import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.cluster.ClusterClientOptions;
 import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
@@ -28,9 +29,6 @@ final class OwnConnection {
 
     private static final Duration LONGEST_RECONNECT_DELAY = Duration.ofMillis(500);
     private static final Duration LONGEST_BETWEEN_TOPOLOGIES = Duration.ofSeconds(5);
-    private static final Duration KEEP_ALIVE_IDLE = Duration.ofSeconds(30);
-    private static final Duration KEEP_ALIVE_INTERVAL = Duration.ofSeconds(10);
-    private static final int KEEP_ALIVE_COUNT = 3;
 
     private final LettuceConnectionFactory application;
     private final RedisConfiguration redis;
@@ -52,17 +50,13 @@ final class OwnConnection {
         if (closed) {
             throw new IllegalStateException("the lock registry is closed");
         }
-        LettuceConnectionFactory known = made;
-        return known != null ? known : make();
-    }
-
-    private LettuceConnectionFactory make() {
-        LettuceConnectionFactory own = new LettuceConnectionFactory(
-                redis,
-                clientOf(application.getClientConfiguration(), commandTimeout, watchdog, application.isClusterAware()));
-        own.afterPropertiesSet();
-        own.start();
-        made = own;
+        LettuceConnectionFactory own = made;
+        if (own == null) {
+            own = new LettuceConnectionFactory(redis, clientOf(application.getClientConfiguration()));
+            own.afterPropertiesSet();
+            own.start();
+            made = own;
+        }
         return own;
     }
 
@@ -94,34 +88,31 @@ final class OwnConnection {
         return configuration instanceof RedisConfiguration redis ? redis : application.getStandaloneConfiguration();
     }
 
-    private static LettuceClientConfiguration clientOf(
-            LettuceClientConfiguration client, Duration commandTimeout, SocketWatchdog watchdog, boolean cluster) {
-        ClientOptions options = optionsOf(client.getClientOptions().orElseGet(ClientOptions::create), commandTimeout);
+    private LettuceClientConfiguration clientOf(LettuceClientConfiguration client) {
+        ClientOptions options = optionsOf(client.getClientOptions().orElseGet(ClientOptions::create));
         LettuceClientConfigurationBuilder own = LettuceClientConfiguration.builder()
                 .commandTimeout(commandTimeout)
                 .shutdownTimeout(Duration.ZERO)
-                .clientOptions(cluster ? adaptive(options) : options)
-                .clientResources(resourcesOf(client.getClientResources().orElse(null), watchdog));
+                .clientOptions(application.isClusterAware() ? adaptive(options) : options)
+                .clientResources(resourcesOf(client.getClientResources().orElse(null)));
         client.getClientName().ifPresent(own::clientName);
         client.getRedisCredentialsProviderFactory().ifPresent(own::redisCredentialsProviderFactory);
         if (client.isUseSsl()) {
-            LettuceClientConfiguration.LettuceSslClientConfigurationBuilder ssl =
-                    own.useSsl().verifyPeer(client.getVerifyMode());
+            var ssl = own.useSsl().verifyPeer(client.getVerifyMode());
             return (client.isStartTls() ? ssl.startTls() : ssl).build();
         }
         return own.build();
     }
 
     /** Overrides options that refuse or drop commands or stop reconnecting, which would make locks unavailable. */
-    private static ClientOptions optionsOf(ClientOptions application, Duration commandTimeout) {
-        return application
-                .mutate()
+    private ClientOptions optionsOf(ClientOptions given) {
+        return given.mutate()
                 .autoReconnect(true)
                 .suspendReconnectOnProtocolFailure(false)
                 .requestQueueSize(ClientOptions.DEFAULT_REQUEST_QUEUE_SIZE)
                 .disconnectedBehavior(ClientOptions.DEFAULT_DISCONNECTED_BEHAVIOR)
                 .replayFilter(ClientOptions.DEFAULT_REPLAY_FILTER)
-                .socketOptions(keptAlive(application.getSocketOptions())
+                .socketOptions(keptAlive(given.getSocketOptions())
                         .connectTimeout(commandTimeout)
                         .build())
                 .timeoutOptions(TimeoutOptions.create()) // see CommandTimeouts
@@ -129,16 +120,14 @@ final class OwnConnection {
     }
 
     /** A firewall may drop an idle connection without notice. */
-    private static SocketOptions.Builder keptAlive(SocketOptions application) {
-        SocketOptions.Builder own = application.mutate();
-        return application.isKeepAlive()
-                ? own
-                : own.keepAlive(SocketOptions.KeepAliveOptions.builder()
-                        .enable()
-                        .idle(KEEP_ALIVE_IDLE)
-                        .interval(KEEP_ALIVE_INTERVAL)
-                        .count(KEEP_ALIVE_COUNT)
-                        .build());
+    private static SocketOptions.Builder keptAlive(SocketOptions given) {
+        KeepAliveOptions own = KeepAliveOptions.builder()
+                .enable()
+                .idle(Duration.ofSeconds(30))
+                .interval(Duration.ofSeconds(10))
+                .count(3)
+                .build();
+        return given.isKeepAlive() ? given.mutate() : given.mutate().keepAlive(own);
     }
 
     /** By default, Lettuce before 7 never notices a failover in a Cluster, and later ones look only twice a minute. */
@@ -146,16 +135,16 @@ final class OwnConnection {
         ClusterClientOptions cluster = options instanceof ClusterClientOptions known
                 ? known
                 : ClusterClientOptions.builder(options).build();
-        ClusterTopologyRefreshOptions application = cluster.getTopologyRefreshOptions();
-        Duration between = application.getAdaptiveRefreshTimeout();
+        ClusterTopologyRefreshOptions given = cluster.getTopologyRefreshOptions();
+        Duration between = given.getAdaptiveRefreshTimeout();
         return cluster.mutate()
                 .maxRedirects(Math.max(cluster.getMaxRedirects(), ClusterClientOptions.DEFAULT_MAX_REDIRECTS))
                 .topologyRefreshOptions(ClusterTopologyRefreshOptions.builder()
-                        .refreshPeriod(application.getRefreshPeriod())
-                        .enablePeriodicRefresh(application.isPeriodicRefreshEnabled())
-                        .dynamicRefreshSources(application.useDynamicRefreshSources())
-                        .closeStaleConnections(application.isCloseStaleConnections())
-                        .refreshTriggersReconnectAttempts(application.getRefreshTriggersReconnectAttempts())
+                        .refreshPeriod(given.getRefreshPeriod())
+                        .enablePeriodicRefresh(given.isPeriodicRefreshEnabled())
+                        .dynamicRefreshSources(given.useDynamicRefreshSources())
+                        .closeStaleConnections(given.isCloseStaleConnections())
+                        .refreshTriggersReconnectAttempts(given.getRefreshTriggersReconnectAttempts())
                         .enableAllAdaptiveRefreshTriggers()
                         .adaptiveRefreshTriggersTimeout(
                                 between.compareTo(LONGEST_BETWEEN_TOPOLOGIES) < 0
@@ -166,17 +155,17 @@ final class OwnConnection {
     }
 
     /** Shortens Lettuce's delay between attempts to reconnect, which grows to half a minute. */
-    private static ClientResources resourcesOf(@Nullable ClientResources application, SocketWatchdog watchdog) {
-        ClientResources.Builder own = application == null ? ClientResources.builder() : sharing(application);
-        NettyCustomizer customizer = application == null ? new NettyCustomizer() {} : application.nettyCustomizer();
+    private ClientResources resourcesOf(@Nullable ClientResources given) {
+        ClientResources.Builder own = ClientResources.builder();
+        NettyCustomizer customizer = new NettyCustomizer() {};
+        if (given != null) {
+            // A copy shuts down the timer and the executor unless they are set explicitly.
+            own = given.mutate().timer(given.timer()).eventExecutorGroup(given.eventExecutorGroup());
+            customizer = given.nettyCustomizer();
+        }
         return own.reconnectDelay(
                         Delay.exponential(Duration.ofMillis(1), LONGEST_RECONNECT_DELAY, 2, TimeUnit.MILLISECONDS))
                 .nettyCustomizer(watchdog.reportedAfter(customizer))
                 .build();
-    }
-
-    /** Sets them explicitly, because a copy shuts down the timer and executor that it did not get this way. */
-    private static ClientResources.Builder sharing(ClientResources application) {
-        return application.mutate().timer(application.timer()).eventExecutorGroup(application.eventExecutorGroup());
     }
 }

@@ -2,7 +2,6 @@ package io.github.lockboot.redis.connection;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -12,8 +11,9 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 import io.github.lockboot.internal.Timer;
+import io.github.lockboot.redis.protocol.AcquisitionIds;
 import io.github.lockboot.redis.protocol.GrantChannel;
-import io.github.lockboot.redis.protocol.GrantMessage;
+import io.github.lockboot.redis.protocol.ScriptStore;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -56,9 +56,10 @@ public final class PubSubGrantChannel implements GrantChannel {
         LIVE
     }
 
-    private final Function<Connections.SubscriptionWatch, ? extends RedisConnectionFactory> connections;
-    private final Connections.SubscriptionWatch watch;
-    private final Echo echo;
+    private final Function<Connections.Watch, ? extends RedisConnectionFactory> connections;
+    private final ScriptStore store;
+    private final AcquisitionIds ids;
+    private final Duration echoWithin;
     private final Subscriber subscriber;
     private final Timer timer;
     private final Executor workers;
@@ -68,27 +69,27 @@ public final class PubSubGrantChannel implements GrantChannel {
     private volatile @Nullable RedisMessageListenerContainer newest; // may be about to start
     private volatile @Nullable RedisMessageListenerContainer connection;
 
-    /** Publishes a message on the channel of the session, which arrives within this time after the answer if messages do. */
-    public record Echo(Supplier<? extends CompletableFuture<?>> ask, Duration within) {}
-
-    /** @param connections gives what connections are made with, and has the watch informed about them */
+    /**
+     * @param connections gives what connections are made with, and has the watch informed about them
+     * @param echoWithin within this time after the answer an echo arrives, if messages do
+     */
     public PubSubGrantChannel(
-            Function<Connections.SubscriptionWatch, ? extends RedisConnectionFactory> connections,
-            Supplier<String> channel,
-            String completionChannel,
-            Echo echo,
+            Function<Connections.Watch, ? extends RedisConnectionFactory> connections,
+            ScriptStore store,
+            AcquisitionIds ids,
+            Duration echoWithin,
             Subscriber subscriber,
             Timer timer,
             Executor workers) {
         this.connections = connections;
-        this.echo = echo;
+        this.store = store;
+        this.ids = ids;
+        this.echoWithin = echoWithin;
+        this.subscriber = subscriber;
         this.timer = timer;
         this.workers = workers;
-        this.subscriber = subscriber;
-        this.grants = new Subscription(channel, this::connect, subscriber::onPush);
-        this.completions = new Subscription(() -> completionChannel, this::addCompletions, subscriber::onCompletion);
-        this.watch = new Connections.SubscriptionWatch(
-                grants::onSilence, () -> later(CONFIRMED_WITHIN_MILLIS, this::connectAgainIfUnconfirmed));
+        this.grants = new Subscription(() -> store.channelOf(ids.session()), this::connect, subscriber::onPush);
+        this.completions = new Subscription(store::completionChannel, this::addCompletions, subscriber::onCompletion);
     }
 
     @Override
@@ -122,9 +123,9 @@ public final class PubSubGrantChannel implements GrantChannel {
     public void verify() {
         Object doubt = new Object();
         if (isLive() && grants.doubt.compareAndSet(null, doubt)) {
-            echo.ask.get().whenComplete((published, failure) -> {
+            store.echo(ids.session()).whenComplete((published, failure) -> {
                 if (failure == null) {
-                    timer.schedule(echo.within.toNanos(), () -> judge(doubt));
+                    timer.schedule(echoWithin.toNanos(), () -> judge(doubt));
                 } else {
                     grants.doubt.set(null); // Redis did not answer, which says nothing about the channel
                 }
@@ -154,12 +155,14 @@ public final class PubSubGrantChannel implements GrantChannel {
             made.setSubscriptionExecutor(workers);
             made.setRecoveryInterval(FIRST_PAUSE_MILLIS);
             made.addMessageListener(grants, new ChannelTopic(grants.channel.get()));
-            made.setConnectionFactory(connections.apply(watch));
+            made.setConnectionFactory(connections.apply(this::onConnection));
             made.afterPropertiesSet();
             made.start();
             connection = made;
-            completions.state.updateAndGet(state -> state == State.UNUSED ? state : State.SUBSCRIBING);
-            inBackground(completions::subscribe);
+            if (completions.state.updateAndGet(state -> state == State.UNUSED ? state : State.SUBSCRIBING)
+                    == State.SUBSCRIBING) {
+                inBackground(completions::subscribe);
+            }
         } catch (Throwable failure) {
             destroy(made);
             throw failure;
@@ -168,6 +171,14 @@ public final class PubSubGrantChannel implements GrantChannel {
             destroy(made);
         }
         return true;
+    }
+
+    private void onConnection(boolean connected) {
+        if (connected) {
+            later(CONFIRMED_WITHIN_MILLIS, this::connectAgainIfUnconfirmed);
+        } else {
+            grants.onSilence();
+        }
     }
 
     private void connectAgainIfUnconfirmed() {
@@ -220,37 +231,32 @@ public final class PubSubGrantChannel implements GrantChannel {
 
         private final Supplier<String> channel;
         private final BooleanSupplier listen;
-        private final Consumer<GrantMessage> receiver;
+        private final Consumer<Push> receiver;
         private final AtomicReference<State> state = new AtomicReference<>(State.UNUSED);
-        private volatile long pauseMillis = FIRST_PAUSE_MILLIS;
         private final AtomicReference<@Nullable Object> doubt = new AtomicReference<>();
+        private volatile long pauseMillis = FIRST_PAUSE_MILLIS;
         private volatile long heardAt;
 
         /** @param listen blocks; returns whether there was a connection to listen on */
-        Subscription(Supplier<String> channel, BooleanSupplier listen, Consumer<GrantMessage> receiver) {
+        Subscription(Supplier<String> channel, BooleanSupplier listen, Consumer<Push> receiver) {
             this.channel = channel;
             this.listen = listen;
             this.receiver = receiver;
         }
 
-        /** @return whether this is the first use */
+        /** @return whether this is the first use; if it fails, the next one is */
         boolean begin() {
-            boolean first = state.get() == State.UNUSED && state.compareAndSet(State.UNUSED, State.SUBSCRIBING);
+            boolean first = state.compareAndSet(State.UNUSED, State.SUBSCRIBING);
             if (first) {
                 onHeard();
-                plan(0);
+                orBeginAnew(() -> inBackground(this::subscribe));
             }
             return first;
         }
 
-        /** If no task can be planned, the next use begins anew. */
-        private void plan(long delayMillis) {
+        private void orBeginAnew(Runnable planning) {
             try {
-                if (delayMillis == 0) {
-                    inBackground(this::subscribe);
-                } else {
-                    later(delayMillis, this::subscribe);
-                }
+                planning.run();
             } catch (Throwable notPlanned) {
                 state.set(State.UNUSED);
                 throw notPlanned;
@@ -269,7 +275,7 @@ public final class PubSubGrantChannel implements GrantChannel {
                             + failure);
                 }
                 state.set(State.SUBSCRIBING);
-                plan(pauseMillis);
+                orBeginAnew(() -> later(pauseMillis, this::subscribe));
                 pauseMillis = Math.min(2 * pauseMillis, LONGEST_PAUSE_MILLIS);
             }
         }
@@ -287,9 +293,9 @@ public final class PubSubGrantChannel implements GrantChannel {
         public void onMessage(Message message, byte @Nullable [] pattern) {
             onHeard();
             state.compareAndSet(State.UNCONFIRMED, State.LIVE); // what arrives confirms it, too
-            GrantMessage parsed = GrantMessage.parse(new String(message.getBody(), StandardCharsets.UTF_8));
-            if (parsed != null) {
-                receiver.accept(parsed);
+            Push push = Push.parse(new String(message.getBody(), StandardCharsets.UTF_8));
+            if (push != null) {
+                receiver.accept(push);
             }
         }
 

@@ -1,15 +1,21 @@
 package io.github.lockboot.redis.connection;
 
 import java.net.SocketAddress;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.LongSupplier;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 
+import io.github.lockboot.internal.Timer;
+import io.lettuce.core.AbstractRedisClient;
+import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.protocol.CommandHandler;
 import io.lettuce.core.protocol.RedisCommand;
 import io.lettuce.core.protocol.RedisHandshakeHandler;
@@ -20,19 +26,33 @@ import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPipeline;
 import io.netty.channel.ChannelPromise;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Closes sockets of one registry that no longer lead to a working master. A server that hangs, or whose host is gone, leaves its
- * sockets open, and so does a master that becomes a replica; but Lettuce asks Sentinels or the name service for the master only
- * when it connects. It sends unanswered commands of a closed socket again on the next one.
+ * Has Lettuce look for the master again where it would not do so by itself. It asks Sentinels or the name service only when it
+ * connects. But a server that hangs, or whose host is gone, leaves its sockets open, and so does a master that becomes a replica;
+ * here they are closed. Lettuce sends the unanswered commands of a closed socket again on the next one.
+ *
+ * <p>For connections of the registry only, not for those of the application.
  */
 final class SocketWatchdog {
 
-    private final Map<Channel, PendingReply> open = new ConcurrentHashMap<>();
-    private final LongSupplier nanoTime;
+    private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    SocketWatchdog(LongSupplier nanoTime) {
-        this.nanoTime = nanoTime;
+    private final Map<Channel, PendingReply> open = new ConcurrentHashMap<>();
+    private final Timer timer;
+    private final long commandTimeoutNanos;
+    private final Executor executor;
+    private final AtomicLong nextRefresh;
+    private final AtomicLong nextClose;
+
+    /** @param executor refreshes the topology of a Cluster */
+    SocketWatchdog(Timer timer, Duration commandTimeout, Executor executor) {
+        this.timer = timer;
+        this.commandTimeoutNanos = commandTimeout.toNanos();
+        this.executor = executor;
+        this.nextRefresh = new AtomicLong(timer.nanoTime());
+        this.nextClose = new AtomicLong(timer.nanoTime());
     }
 
     /** Reports the sockets of Lettuce to this watchdog, after the application has customized them. */
@@ -47,7 +67,7 @@ final class SocketWatchdog {
             @Override
             public void afterChannelInitialized(Channel channel) {
                 application.afterChannelInitialized(channel);
-                PendingReply pending = new PendingReply(nanoTime);
+                PendingReply pending = new PendingReply();
                 channel.pipeline().addFirst(pending);
                 open.put(channel, pending);
                 channel.closeFuture().addListener(closed -> open.remove(channel));
@@ -55,45 +75,54 @@ final class SocketWatchdog {
         };
     }
 
-    /** Closes all sockets to servers that have owed an answer on any one of them for this long. */
-    void closeSilent(long nanos) {
-        long now = nanoTime.getAsLong();
+    /** A command was not answered in time. Closes all sockets to servers that have owed an answer on any one of them for so long. */
+    void onSilence(@Nullable AbstractRedisClient client) {
+        long now = timer.nanoTime();
         Set<SocketAddress> silent = open.entrySet().stream()
-                .filter(each -> each.getValue().isOwedFor(nanos, now))
+                .filter(each -> each.getValue().owed && now - each.getValue().since >= commandTimeoutNanos)
                 .map(each -> each.getKey().remoteAddress())
                 .filter(Objects::nonNull)
                 .collect(Collectors.toSet());
         open.keySet().stream()
                 .filter(channel -> silent.contains(channel.remoteAddress()))
                 .forEach(Channel::close);
+        if (client instanceof RedisClusterClient cluster && isDue(nextRefresh)) {
+            executor.execute(cluster::refreshPartitionsAsync);
+        }
     }
 
-    void closeAll() {
-        open.keySet().forEach(Channel::close);
+    /** A server answered that it is a replica. */
+    void onReplica() {
+        if (isDue(nextClose)) {
+            open.keySet().forEach(Channel::close);
+        }
+    }
+
+    private boolean isDue(AtomicLong next) {
+        long now = timer.nanoTime();
+        long due = next.get();
+        return now - due >= 0 && next.compareAndSet(due, now + PAUSE_NANOS);
     }
 
     /** Since when the server owes an answer; written by the socket's own thread. */
-    private static final class PendingReply extends ChannelDuplexHandler {
+    private final class PendingReply extends ChannelDuplexHandler {
 
-        private final LongSupplier nanoTime;
         private volatile boolean owed;
         private volatile long since;
-
-        PendingReply(LongSupplier nanoTime) {
-            this.nanoTime = nanoTime;
-        }
-
-        boolean isOwedFor(long nanos, long now) {
-            return owed && now - since >= nanos;
-        }
 
         @Override
         public void write(ChannelHandlerContext context, Object bytes, ChannelPromise written) throws Exception {
             if (!owed) {
-                since = nanoTime.getAsLong();
+                since = timer.nanoTime();
                 owed = true;
             }
             super.write(context, bytes, written);
+        }
+
+        @Override
+        public void channelRead(ChannelHandlerContext context, Object bytes) throws Exception {
+            owed = false;
+            super.channelRead(context, bytes);
         }
 
         /** Cancels an unanswered handshake, which Lettuce would keep in memory until a later connection succeeds. */
@@ -114,12 +143,6 @@ final class SocketWatchdog {
             }
             CompletableFuture<Void> answer = handshake.channelInitialized().toCompletableFuture();
             return answer.isDone() && !answer.isCompletedExceptionally();
-        }
-
-        @Override
-        public void channelRead(ChannelHandlerContext context, Object bytes) throws Exception {
-            owed = false;
-            super.channelRead(context, bytes);
         }
     }
 }

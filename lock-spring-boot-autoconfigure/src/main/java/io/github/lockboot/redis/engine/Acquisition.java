@@ -7,7 +7,7 @@ import java.util.concurrent.TimeoutException;
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.redis.engine.Grant.Moment;
 import io.github.lockboot.redis.engine.LockRequest.Terms;
-import io.github.lockboot.redis.protocol.GrantMessage;
+import io.github.lockboot.redis.protocol.GrantChannel.Push;
 import io.github.lockboot.redis.protocol.RedisFailure;
 import io.github.lockboot.redis.protocol.Reply;
 import org.jspecify.annotations.Nullable;
@@ -118,7 +118,7 @@ final class Acquisition {
     private boolean answered;
     private @Nullable Failing failing;
     private @Nullable Place place;
-    private @Nullable GrantMessage earlyPush;
+    private @Nullable Push earlyPush;
     private boolean pushed;
     private @Nullable Grant grant;
     private @Nullable Termination termination;
@@ -220,7 +220,7 @@ final class Acquisition {
             onQueued(queued, sentAt, again);
         } else if (reply instanceof Reply.Busy) {
             onBusy(enqueued);
-        } else if (reply instanceof Reply.NotOwner) {
+        } else if (reply == Reply.Plain.NOT_OWNER) {
             ask(true); // the unlock that was to queue this id came too late for that
         } else {
             onFailure(failure == null ? null : Futures.unwrap(failure));
@@ -245,7 +245,7 @@ final class Acquisition {
     private void onQueued(Reply.Queued queued, Moment sentAt, boolean again) {
         onAnswered();
         place = new Place(sentAt, queued.fence());
-        GrantMessage early = earlyPush;
+        Push early = earlyPush;
         earlyPush = null;
         if (early != null) {
             onPush(early);
@@ -300,7 +300,7 @@ final class Acquisition {
     // --- waiting: pushes --------------------------------------------------------------------------------------
 
     /** Called without the mutex. */
-    void receive(GrantMessage push) {
+    void receive(Push push) {
         onEvent(() -> onPush(push));
     }
 
@@ -309,7 +309,7 @@ final class Acquisition {
         onEvent(this::askSoon);
     }
 
-    private void onPush(GrantMessage push) {
+    private void onPush(Push push) {
         if (!queue.name().equals(acquisitions.store().nameOf(push.key())) || push.leaseMillis() > terms.ttlMillis()) {
             return; // no script of ours wrote it
         }
@@ -323,7 +323,7 @@ final class Acquisition {
         }
     }
 
-    private void onGrantPushed(GrantMessage push) {
+    private void onGrantPushed(Push push) {
         Place known = place;
         if (known == null) {
             earlyPush = push; // overtook the QUEUED answer that tells whether it is new
@@ -391,7 +391,7 @@ final class Acquisition {
             }
             acquisitions.renewer().begin(renewal);
             queue.renewed(this, true);
-        } else if (state == State.OWNED && reply instanceof Reply.NotOwner) {
+        } else if (state == State.OWNED && reply == Reply.Plain.NOT_OWNER) {
             queue.lost(this, "Redis no longer has it under this hold's token");
         } else if (termination != null && (reply == null || reply instanceof Reply.Renewed)) {
             termination.onLateRenewal(reply != null);

@@ -102,6 +102,9 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
                 waiters.add(waiter);
                 begin(waiter, false).ask(!waiter.isLastCall());
             } else if (!waiter.isLastCall()) {
+                if (asked.isOwned() && waiters.isEmpty()) {
+                    limitUnlessNotified();
+                }
                 waiters.add(waiter);
                 acquisitions.openChannel();
             } else if (asked.isAsking() && !asked.isTaken()) {
@@ -242,7 +245,16 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
         acquisitions.renewer().begin(owner.renewal());
         serve(owner, first);
         waiters.decideIf(Waiter::isLastCall, Waiter.Plain.REFUSED);
-        if (othersWaiting > 0 || !acquisitions.isNotified()) { // without the channel nothing would tell
+        if (othersWaiting > 0) {
+            othersWait();
+        } else if (!waiters.isEmpty()) {
+            limitUnlessNotified();
+        }
+    }
+
+    /** Without the channel nothing would tell that other JVMs wait. */
+    private void limitUnlessNotified() {
+        if (!acquisitions.isNotified()) {
             othersWait();
         }
     }

@@ -14,7 +14,7 @@ import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.PeriodicCheck;
 import io.github.lockboot.redis.protocol.AcquisitionIds;
 import io.github.lockboot.redis.protocol.GrantChannel;
-import io.github.lockboot.redis.protocol.GrantMessage;
+import io.github.lockboot.redis.protocol.GrantChannel.Push;
 import io.github.lockboot.redis.protocol.LockStore;
 import io.github.lockboot.redis.protocol.Reply;
 import io.github.lockboot.redis.protocol.StackReserve;
@@ -184,7 +184,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
             return true;
         }
         try {
-            return !(store.inspect(name).join() instanceof Reply.Free);
+            return store.inspect(name).join() != Reply.Plain.FREE;
         } catch (CompletionException failure) {
             throw new LockUnavailableException(name, NO_ANSWER, Futures.unwrap(failure));
         }
@@ -210,7 +210,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     // --- messages ---------------------------------------------------------------------------------------------
 
     @Override
-    public void onPush(GrantMessage push) {
+    public void onPush(Push push) {
         Acquisition acquisition = acquisitions.of(push.id());
         if (acquisition != null) {
             acquisition.receive(push);
@@ -225,7 +225,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
 
     /** Those of this registry are ignored: its followers were woken by the holder itself. */
     @Override
-    public void onCompletion(GrantMessage push) {
+    public void onCompletion(Push push) {
         String name = acquisitions.isOurs(push.id()) ? null : store.nameOf(push.key());
         LocalQueue queue = name == null ? null : queues.get(name);
         if (queue != null) {

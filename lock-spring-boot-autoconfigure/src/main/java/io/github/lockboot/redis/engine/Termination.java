@@ -102,7 +102,7 @@ final class Termination {
         return end.get().handle((reply, failure) -> {
             CompletableFuture<Void> settled = reply == null ? settle() : CompletableFuture.completedFuture(null);
             ending.onEvent(() -> {
-                onEndAnswered(reply instanceof Reply.NotOwner || reply instanceof Reply.Unknown);
+                onEndAnswered(reply == Reply.Plain.NOT_OWNER || reply == Reply.Plain.UNKNOWN);
                 if (next != null) {
                     next.onPredecessorUnlocked(reply, failure, sentAt, settled);
                 }
@@ -116,7 +116,7 @@ final class Termination {
      * only tell that the command came late.
      */
     private Hold.Release releaseOf(Reply reply, long epochSentIn) {
-        boolean lost = reply instanceof Reply.NotOwner
+        boolean lost = reply == Reply.Plain.NOT_OWNER
                 && grant != null
                 && epochSentIn == store.epoch()
                 && !grant.isOver(acquisitions.context().nanoTime())

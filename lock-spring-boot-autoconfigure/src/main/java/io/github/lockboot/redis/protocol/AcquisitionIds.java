@@ -13,8 +13,6 @@ import org.springframework.util.function.SingletonSupplier;
  */
 public final class AcquisitionIds {
 
-    private static final int SESSION_BYTES = 16;
-
     private final Supplier<String> session;
     private final Supplier<String> ending;
     private final AtomicLong sequence = new AtomicLong();
@@ -32,18 +30,9 @@ public final class AcquisitionIds {
 
     /** Ids of a new random session. It is drawn at the first use, because that is slow in a process that has just started. */
     public static AcquisitionIds random() {
-        SingletonSupplier<SecureRandom> random = SingletonSupplier.of(SecureRandom::new);
-        return new AcquisitionIds(SingletonSupplier.of(() -> session(random.obtain())), () -> nonce(random.obtain()));
-    }
-
-    private static String session(SecureRandom random) {
-        byte[] bytes = new byte[SESSION_BYTES];
-        random.nextBytes(bytes);
-        return HexFormat.of().formatHex(bytes);
-    }
-
-    private static String nonce(SecureRandom random) {
-        return "." + HexFormat.of().toHexDigits(random.nextLong());
+        Supplier<SecureRandom> random = SingletonSupplier.of(SecureRandom::new);
+        Supplier<String> digits = () -> HexFormat.of().toHexDigits(random.get().nextLong());
+        return new AcquisitionIds(SingletonSupplier.of(() -> digits.get() + digits.get()), () -> "." + digits.get());
     }
 
     public String session() {
@@ -55,7 +44,6 @@ public final class AcquisitionIds {
     }
 
     public boolean isOurs(String id) {
-        String ours = session();
-        return id.startsWith(ours) && id.startsWith("-", ours.length());
+        return id.startsWith(session() + "-");
     }
 }

@@ -1,8 +1,12 @@
 package io.github.lockboot.redis.protocol;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicLong;
 
+import org.jspecify.annotations.Nullable;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.data.redis.core.script.DigestUtils;
 import org.springframework.data.redis.core.script.RedisScript;
@@ -10,24 +14,29 @@ import org.springframework.data.redis.core.script.RedisScript;
 /**
  * A script of this library. Its last argument is the number of the command. Its reply is one line: that number, a status word,
  * then numbers.
+ *
+ * <p>The number shows which command a reply belongs to. Redis itself does not say that: clients count replies, and a client that has
+ * lost count gives every later command the reply to another one.
  */
 public final class LuaScript implements RedisScript<String> {
-
-    private static final String FOLDER = "/io/github/lockboot/redis/";
 
     private static final String COMMON = "local CLAIM_LEASE, TOKENS_PER_GRANT = %d, %d\n"
                     .formatted(LockStore.CLAIM_LEASE_MILLIS, LockStore.TOKENS_PER_GRANT)
             + read("common.lua");
 
     public static final LuaScript ACQUIRE =
-            numbered(read("acquire-free.lua"), read("acquire-queued.lua") + COMMON + read("acquire.lua"));
-    public static final LuaScript UNLOCK = numbered(read("unlock-last.lua"), COMMON + read("unlock.lua"));
-    public static final LuaScript RENEW = numbered("", COMMON + read("renew.lua"));
-    public static final LuaScript CANCEL = numbered("", COMMON + read("cancel.lua"));
-    public static final LuaScript COMPLETE = numbered("", COMMON + read("complete.lua"));
-    public static final LuaScript INSPECT = numbered("", COMMON + read("inspect.lua"));
-    public static final LuaScript ECHO = numbered("", read("echo.lua"));
-    public static final LuaScript FENCE = numbered("", read("fence.lua"));
+            new LuaScript(read("acquire-free.lua"), read("acquire-queued.lua") + COMMON + read("acquire.lua"));
+    public static final LuaScript UNLOCK = new LuaScript(read("unlock-last.lua"), COMMON + read("unlock.lua"));
+    public static final LuaScript RENEW = new LuaScript("", COMMON + read("renew.lua"));
+    public static final LuaScript CANCEL = new LuaScript("", COMMON + read("cancel.lua"));
+    public static final LuaScript COMPLETE = new LuaScript("", COMMON + read("complete.lua"));
+    public static final LuaScript INSPECT = new LuaScript("", COMMON + read("inspect.lua"));
+    public static final LuaScript ECHO = new LuaScript("", read("echo.lua"));
+    public static final LuaScript FENCE = new LuaScript("", read("fence.lua"));
+
+    /** A process does not use a number twice. The first is random, because a proxy may share one connection among processes. */
+    private static final AtomicLong LAST_NUMBER =
+            new AtomicLong(ThreadLocalRandom.current().nextLong(1_000_000_000_000L, 5_000_000_000_000L));
 
     private final String text;
     private final String sha1;
@@ -37,19 +46,24 @@ public final class LuaScript implements RedisScript<String> {
      *
      * @param usualCase runs first and puts the number there itself, because a function call would double its time
      */
-    private static LuaScript numbered(String usualCase, String text) {
-        return new LuaScript(usualCase + """
+    private LuaScript(String usualCase, String script) {
+        this.text = usualCase + """
                 local function run()
                 %s
                 end
                 local reply = run()
                 return type(reply) == 'string' and ARGV[#ARGV] .. ' ' .. reply or reply
-                """.formatted(text));
+                """.formatted(script);
+        this.sha1 = DigestUtils.sha1DigestAsHex(text);
     }
 
-    private LuaScript(String text) {
-        this.text = text;
-        this.sha1 = DigestUtils.sha1DigestAsHex(text);
+    private static String read(String file) {
+        try {
+            return new ClassPathResource("/io/github/lockboot/redis/" + file, LuaScript.class)
+                    .getContentAsString(StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new IllegalStateException("script " + file + " cannot be read from the jar", e);
+        }
     }
 
     @Override
@@ -67,11 +81,36 @@ public final class LuaScript implements RedisScript<String> {
         return text;
     }
 
-    private static String read(String resource) {
-        try {
-            return new ClassPathResource(FOLDER + resource, LuaScript.class).getContentAsString(StandardCharsets.UTF_8);
-        } catch (IOException e) {
-            throw new IllegalStateException("script " + resource + " cannot be read from the jar", e);
+    /** {@return the digits of a new number; all numbers have as many} */
+    public static byte[] nextNumber() {
+        return Long.toString(LAST_NUMBER.incrementAndGet()).getBytes(StandardCharsets.US_ASCII);
+    }
+
+    /**
+     * {@return what follows the number in the reply}
+     *
+     * @throws ForeignReplyException if it is not the reply to the command of this number
+     */
+    public static String answerTo(byte[] number, @Nullable ByteBuffer reply) {
+        int digits = number.length;
+        if (reply == null
+                || reply.remaining() <= digits
+                || !reply.slice(reply.position(), digits).equals(ByteBuffer.wrap(number))
+                || reply.get(reply.position() + digits) != ' ') {
+            throw new ForeignReplyException();
+        }
+        byte[] answer = new byte[reply.remaining() - digits - 1];
+        reply.get(reply.position() + digits + 1, answer);
+        return new String(answer, StandardCharsets.ISO_8859_1);
+    }
+
+    /** Says that a command got the reply to another one. It may have run. */
+    public static final class ForeignReplyException extends RuntimeException {
+
+        private static final long serialVersionUID = 1L;
+
+        public ForeignReplyException() {
+            super("Redis, its client or what lies between gave this command the reply to another one");
         }
     }
 }

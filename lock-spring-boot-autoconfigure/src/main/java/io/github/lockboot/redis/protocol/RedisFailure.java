@@ -39,7 +39,8 @@ public enum RedisFailure {
                 return NOT_SENT;
             }
             String message = t.getMessage();
-            if (message != null && REFUSALS.contains(firstWord(message))) {
+            if (message != null
+                    && REFUSALS.contains(message.replaceFirst("^-", "").split(" ", 2)[0])) {
                 return NOT_NOW;
             }
         }
@@ -49,11 +50,5 @@ public enum RedisFailure {
     /** Whether the server is a replica. Redis 6.2 puts the refusal of a script at the end of a longer message. */
     public static boolean isOfReplica(Throwable failure) {
         return String.valueOf(failure.getMessage()).contains("READONLY ");
-    }
-
-    private static String firstWord(String message) {
-        int start = message.startsWith("-") ? 1 : 0;
-        int end = message.indexOf(' ', start);
-        return end < 0 ? message.substring(start) : message.substring(start, end);
     }
 }

@@ -9,39 +9,50 @@ import org.jspecify.annotations.Nullable;
 /** Locks in Redis: each question runs a script. */
 public final class ScriptStore implements LockStore {
 
-    private static final String CLIENT = "client:";
-    private static final byte[] YES = bytes(1);
-    private static final byte[] NO = bytes(0);
-    private static final byte[] NONE = {};
+    /**
+     * Runs scripts without blocking the caller. A returned future completes within the command timeout, on a thread that must not
+     * be blocked. If it fails, the script may have run, may run later, or may never run. A reply always belongs to its own script.
+     */
+    public interface Runner extends AutoCloseable {
 
-    private final ScriptRunner runner;
+        CompletableFuture<Reply> run(LuaScript script, String key, byte[]... arguments);
+
+        /**
+         * Changes whenever commands in flight may have been sent twice. If it has not changed since a command was sent, the reply is
+         * that to the first copy.
+         */
+        long epoch();
+
+        @Override
+        void close();
+    }
+
+    private static final String CLIENT = "client:";
+
+    private final Runner runner;
     private final String keyPrefix;
-    private final String channelPrefix;
-    private final String completionChannel;
     private final byte[] channels;
     private final byte[] poll;
     private final byte[] patience;
-    private final byte[] maxWaiters;
+    private final long maxWaiters;
 
-    public ScriptStore(ScriptRunner runner, String keyPrefix, Duration poll, Duration patience, int maxWaiters) {
+    public ScriptStore(Runner runner, String keyPrefix, Duration poll, Duration patience, int maxWaiters) {
         this.runner = runner;
         this.keyPrefix = keyPrefix;
-        this.channelPrefix = keyPrefix + CLIENT;
-        this.completionChannel = keyPrefix + "flights";
-        this.channels = bytes(channelPrefix);
+        this.channels = bytes(keyPrefix + CLIENT);
         this.poll = bytes(poll.toMillis());
         this.patience = bytes(patience.toMillis());
-        this.maxWaiters = bytes(maxWaiters);
+        this.maxWaiters = maxWaiters;
     }
 
     /** The channel on which Redis publishes the grants of a session. */
     public String channelOf(String session) {
-        return channelPrefix + session;
+        return keyPrefix + CLIENT + session;
     }
 
     /** The channel on which Redis publishes that a holder has completed. */
     public String completionChannel() {
-        return completionChannel;
+        return keyPrefix + "flights";
     }
 
     /** The key of a lock. */
@@ -58,42 +69,42 @@ public final class ScriptStore implements LockStore {
 
     @Override
     public CompletableFuture<Reply> acquire(String name, String id, long ttlMillis, boolean enqueue) {
-        return run(LuaScript.ACQUIRE, name, bytes(id), bytes(ttlMillis), enqueue ? YES : NO, maxWaiters);
+        return run(LuaScript.ACQUIRE, name, id, ttlMillis, enqueue ? 1 : 0, maxWaiters);
     }
 
     @Override
     public CompletableFuture<Reply> unlock(String name, String id, long lastToken) {
-        return run(LuaScript.UNLOCK, name, bytes(id), bytes(lastToken), NONE, NO);
+        return unlock(name, id, lastToken, "", 0);
     }
 
     @Override
     public CompletableFuture<Reply> unlock(String name, String id, long lastToken, String nextId, long nextTtlMillis) {
-        return run(LuaScript.UNLOCK, name, bytes(id), bytes(lastToken), bytes(nextId), bytes(nextTtlMillis));
+        return run(LuaScript.UNLOCK, name, id, lastToken, nextId, nextTtlMillis);
     }
 
     @Override
     public CompletableFuture<Reply> renew(String name, String id, long token, long ttlMillis) {
-        return run(LuaScript.RENEW, name, bytes(id), bytes(token), bytes(ttlMillis));
+        return run(LuaScript.RENEW, name, id, token, ttlMillis);
     }
 
     @Override
     public CompletableFuture<Reply> cancel(String name, String id) {
-        return run(LuaScript.CANCEL, name, bytes(id));
+        return run(LuaScript.CANCEL, name, id);
     }
 
     @Override
     public CompletableFuture<Reply> complete(String name, String id, long lastToken) {
-        return run(LuaScript.COMPLETE, name, bytes(id), bytes(lastToken), bytes(completionChannel));
+        return run(LuaScript.COMPLETE, name, id, lastToken, completionChannel());
     }
 
     @Override
     public CompletableFuture<Reply> inspect(String name) {
-        return run(LuaScript.INSPECT, name, NONE);
+        return run(LuaScript.INSPECT, name, "");
     }
 
     /** Publishes an empty message on the channel of the session. */
     public CompletableFuture<Reply> echo(String session) {
-        return run(LuaScript.ECHO, CLIENT + session, bytes(channelOf(session)));
+        return run(LuaScript.ECHO, CLIENT + session, channelOf(session));
     }
 
     @Override
@@ -101,26 +112,25 @@ public final class ScriptStore implements LockStore {
         return runner.epoch();
     }
 
-    private CompletableFuture<Reply> run(LuaScript script, String name, byte[] id, byte[]... more) {
+    /** @param id the first argument; those that all scripts have follow, then the others */
+    private CompletableFuture<Reply> run(LuaScript script, String name, String id, Object... others) {
         try {
             StackReserve.checkForClient();
-            byte[][] arguments = new byte[4 + more.length][];
-            arguments[0] = id;
+            byte[][] arguments = new byte[4 + others.length][];
+            arguments[0] = bytes(id);
             arguments[1] = channels;
             arguments[2] = poll;
             arguments[3] = patience;
-            System.arraycopy(more, 0, arguments, 4, more.length);
-            return runner.run(new ScriptRunner.Call(script, bytes(keyOf(name)), arguments));
+            for (int i = 0; i < others.length; i++) {
+                arguments[4 + i] = bytes(others[i]);
+            }
+            return runner.run(script, keyOf(name), arguments);
         } catch (Throwable failure) { // even then the command may have been sent
             return CompletableFuture.failedFuture(failure);
         }
     }
 
-    private static byte[] bytes(long number) {
-        return bytes(Long.toString(number));
-    }
-
-    private static byte[] bytes(String text) {
-        return text.getBytes(StandardCharsets.UTF_8);
+    private static byte[] bytes(Object textOrNumber) {
+        return textOrNumber.toString().getBytes(StandardCharsets.UTF_8);
     }
 }

@@ -2,6 +2,7 @@ package io.github.lockboot.redis.connection;
 
 import java.time.Duration;
 
+import io.github.lockboot.redis.engine.ManualTimer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -13,10 +14,12 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 class OwnConnectionTests {
 
+    private static final Duration TIMEOUT = Duration.ofSeconds(1);
+
     private final LettuceConnectionFactory application =
             new LettuceConnectionFactory(new RedisStandaloneConfiguration("redis.example.org", 6380));
-    private final OwnConnection own =
-            new OwnConnection(application, Duration.ofSeconds(1), new SocketWatchdog(System::nanoTime));
+    private final SocketWatchdog watchdog = new SocketWatchdog(new ManualTimer(), TIMEOUT, Runnable::run);
+    private final OwnConnection own = new OwnConnection(application, TIMEOUT, watchdog);
 
     @BeforeEach
     void start() {

@@ -13,8 +13,12 @@ import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.internal.Threads;
 import io.github.lockboot.redis.TestRegistries;
 import io.github.lockboot.redis.engine.ManualTimer;
+import io.github.lockboot.redis.protocol.AcquisitionIds;
 import io.github.lockboot.redis.protocol.GrantChannel;
-import io.github.lockboot.redis.protocol.GrantMessage;
+import io.github.lockboot.redis.protocol.GrantChannel.Push;
+import io.github.lockboot.redis.protocol.LuaScript;
+import io.github.lockboot.redis.protocol.Reply;
+import io.github.lockboot.redis.protocol.ScriptStore;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -37,7 +41,7 @@ class PubSubGrantChannelTests {
     private final ExecutorService workers = Threads.workers(Threads.daemons("channel-test"), timer);
     private final AtomicInteger asked = new AtomicInteger();
     private final AtomicInteger subscriptions = new AtomicInteger();
-    private volatile CompletableFuture<Void> answer = CompletableFuture.completedFuture(null);
+    private volatile CompletableFuture<Reply> answer = CompletableFuture.completedFuture(Reply.Plain.PUBLISHED);
     private volatile boolean published;
     private volatile boolean holding;
     private volatile boolean lacking;
@@ -46,9 +50,9 @@ class PubSubGrantChannelTests {
 
     private final PubSubGrantChannel channel = new PubSubGrantChannel(
             watch -> registries.connectionFactory(),
-            () -> CHANNEL,
-            "lock:flights",
-            new PubSubGrantChannel.Echo(this::ask, WITHIN),
+            new ScriptStore(new Redis(), "lock:", WITHIN, WITHIN, 1),
+            new AcquisitionIds("session"),
+            WITHIN,
             new Subscriber(),
             timer,
             this::execute);
@@ -85,7 +89,7 @@ class PubSubGrantChannelTests {
         (holding ? held : workers).execute(task);
     }
 
-    private CompletableFuture<Void> ask() {
+    private CompletableFuture<Reply> ask() {
         asked.incrementAndGet();
         if (published) {
             server.command("PUBLISH", CHANNEL, "");
@@ -94,13 +98,30 @@ class PubSubGrantChannelTests {
         return answer;
     }
 
+    private final class Redis implements ScriptStore.Runner {
+
+        @Override
+        public CompletableFuture<Reply> run(LuaScript script, String key, byte[]... arguments) {
+            assertThat(script).isSameAs(LuaScript.ECHO);
+            return ask();
+        }
+
+        @Override
+        public long epoch() {
+            return 0;
+        }
+
+        @Override
+        public void close() {}
+    }
+
     private final class Subscriber implements GrantChannel.Subscriber {
 
         @Override
-        public void onPush(GrantMessage push) {}
+        public void onPush(Push push) {}
 
         @Override
-        public void onCompletion(GrantMessage push) {}
+        public void onCompletion(Push push) {}
 
         @Override
         public void onSubscribed() {

@@ -12,7 +12,7 @@ import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.redis.engine.ScriptedEngine.Sent;
-import io.github.lockboot.redis.protocol.GrantMessage;
+import io.github.lockboot.redis.protocol.GrantChannel.Push;
 import io.github.lockboot.redis.protocol.RedisFailure.NotConnectedException;
 import io.github.lockboot.redis.protocol.Reply;
 import org.junit.jupiter.api.Nested;
@@ -154,7 +154,7 @@ class EngineRulesTests {
             scripted.nothingIsSent();
             assertThat(losses).hasValue(0);
             scripted.engine.queue(ScriptedEngine.NAME).release((Hold) lease);
-            scripted.next("unlock").answer(new Reply.Released());
+            scripted.next("unlock").answer(Reply.Plain.RELEASED);
         }
 
         @Test
@@ -164,7 +164,7 @@ class EngineRulesTests {
             lease.onLost(losses::incrementAndGet);
             scripted.timer.setWallForwardBy(TTL);
             scripted.timer.tick(seconds(1));
-            scripted.next("renew").answer(new Reply.NotOwner());
+            scripted.next("renew").answer(Reply.Plain.NOT_OWNER);
             assertThat(losses).hasValue(1);
         }
 
@@ -181,7 +181,7 @@ class EngineRulesTests {
             renewal.fail("timed out");
             Sent unlock = scripted.next("unlock");
             assertThat(unlock.id()).isEqualTo(renewal.id());
-            unlock.answer(new Reply.NotOwner());
+            unlock.answer(Reply.Plain.NOT_OWNER);
             assertThat(scripted.engine.inUse()).isZero();
         }
 
@@ -192,7 +192,7 @@ class EngineRulesTests {
             CompletableFuture<Hold.Release> released =
                     scripted.engine.queue(ScriptedEngine.NAME).release((Hold) lease);
             scripted.timer.setWallForwardBy(TTL);
-            scripted.next("unlock").answer(new Reply.NotOwner());
+            scripted.next("unlock").answer(Reply.Plain.NOT_OWNER);
             assertThat(released).isCompletedWithValue(Hold.Release.RELEASED);
         }
 
@@ -225,7 +225,7 @@ class EngineRulesTests {
             scripted.timer.setWallForwardBy(TTL);
             scripted.resumeThreads();
             assertThat(future).isNotDone();
-            scripted.next("unlock").answer(new Reply.NotOwner());
+            scripted.next("unlock").answer(Reply.Plain.NOT_OWNER);
             scripted.next("acquire").answer(new Reply.Owner(200, TTL.toMillis(), 0));
             assertThat(future.join().isValid()).isTrue();
         }
@@ -252,7 +252,7 @@ class EngineRulesTests {
         @Test
         void aGrantThatWasToldOrNeedNotBeToldDoesNotHaveTheChannelVerified() {
             scripted.granted(100, TTL).closeAfter(Duration.ZERO);
-            scripted.next("unlock").answer(new Reply.Released());
+            scripted.next("unlock").answer(Reply.Plain.RELEASED);
             CompletableFuture<Lease> future = scripted.acquire(LONG, TTL, false);
             Sent acquire = queuedAt(1, 100);
             scripted.push(acquire.id(), 101, seconds(6), 0);
@@ -340,7 +340,7 @@ class EngineRulesTests {
             AtomicInteger told = new AtomicInteger();
             lease.onLost(told::incrementAndGet);
             scripted.timer.tick(seconds(10));
-            scripted.next("renew").answer(new Reply.NotOwner());
+            scripted.next("renew").answer(Reply.Plain.NOT_OWNER);
             assertThat(lease.isValid()).isFalse();
             assertThat(told).hasValue(1);
             scripted.nothingIsSent();
@@ -367,7 +367,7 @@ class EngineRulesTests {
             CompletableFuture<Void> closing = CompletableFuture.runAsync(lease::close);
             Actor.await("it is sent", () -> scripted.engine.queue(ScriptedEngine.NAME) == null);
             scripted.epoch++;
-            scripted.next("unlock").answer(new Reply.NotOwner());
+            scripted.next("unlock").answer(Reply.Plain.NOT_OWNER);
             closing.join();
         }
 
@@ -376,7 +376,7 @@ class EngineRulesTests {
             Lease lease = scripted.granted(100, TTL);
             CompletableFuture<Void> closing = CompletableFuture.runAsync(lease::close);
             Actor.await("it is sent", () -> scripted.engine.queue(ScriptedEngine.NAME) == null);
-            scripted.next("unlock").answer(new Reply.NotOwner());
+            scripted.next("unlock").answer(Reply.Plain.NOT_OWNER);
             assertThat(closing.handle((none, failure) -> failure.getCause()).join())
                     .isInstanceOf(LockLostException.class);
         }
@@ -386,7 +386,7 @@ class EngineRulesTests {
             Lease lease = scripted.granted(100, TTL);
             CompletableFuture<Void> closing = lease.closeAfter(Duration.ZERO);
             scripted.timer.tick(TTL);
-            scripted.next("unlock").answer(new Reply.NotOwner());
+            scripted.next("unlock").answer(Reply.Plain.NOT_OWNER);
             assertThat(closing).isCompleted();
         }
 
@@ -406,7 +406,7 @@ class EngineRulesTests {
             assertThat(second.join().fencingToken()).isEqualTo(301);
             Sent settled = scripted.next("unlock");
             assertThat(settled.id()).isEqualTo(acquire.id());
-            settled.answer(new Reply.NotOwner());
+            settled.answer(Reply.Plain.NOT_OWNER);
             scripted.nothingIsSent();
         }
 
@@ -417,7 +417,7 @@ class EngineRulesTests {
             scripted.timer.stopFor(TTL);
             acquire.answer(new Reply.Owner(100, TTL.toMillis(), 0));
             assertThat(future.handle((lease, failure) -> failure).join()).isInstanceOf(LockNotAcquiredException.class);
-            scripted.next("unlock").answer(new Reply.NotOwner());
+            scripted.next("unlock").answer(Reply.Plain.NOT_OWNER);
             scripted.nothingIsSent();
             assertThat(scripted.engine.inUse()).isZero();
         }
@@ -436,7 +436,7 @@ class EngineRulesTests {
                 again.fail("timed out");
                 scripted.timer.tick(seconds(2));
             }
-            scripted.next("unlock").answer(new Reply.NotOwner());
+            scripted.next("unlock").answer(Reply.Plain.NOT_OWNER);
             scripted.timer.tick(seconds(60));
             scripted.nothingIsSent();
         }
@@ -453,7 +453,7 @@ class EngineRulesTests {
             assertThat(future.handle((lease, failure) -> failure).join()).isInstanceOf(LockNotAcquiredException.class);
             Sent cancel = scripted.next("cancel");
             assertThat(cancel.id()).isEqualTo(acquire.id());
-            cancel.answer(new Reply.GivenAway());
+            cancel.answer(Reply.Plain.GIVEN_AWAY);
             assertThat(scripted.engine.inUse()).isZero();
         }
 
@@ -462,11 +462,11 @@ class EngineRulesTests {
             CompletableFuture<Lease> future = scripted.acquire(LONG);
             Sent acquire = scripted.next("acquire");
             future.cancel(false);
-            scripted.next("cancel").answer(new Reply.Unknown());
+            scripted.next("cancel").answer(Reply.Plain.UNKNOWN);
             acquire.answer(new Reply.Owner(100, 30_000, 0));
             Sent again = scripted.next("cancel");
             assertThat(again.id()).isEqualTo(acquire.id());
-            again.answer(new Reply.GivenAway());
+            again.answer(Reply.Plain.GIVEN_AWAY);
             assertThat(scripted.engine.inUse()).isZero();
         }
 
@@ -475,7 +475,7 @@ class EngineRulesTests {
             Lease lease = scripted.granted(5_000, TTL);
             CompletableFuture<Void> closing = CompletableFuture.runAsync(lease::close);
             Actor.await("it is sent", () -> scripted.engine.queue(ScriptedEngine.NAME) == null);
-            scripted.next("unlock").answer(new Reply.Released());
+            scripted.next("unlock").answer(Reply.Plain.RELEASED);
             closing.join();
             scripted.push(ScriptedEngine.SESSION + "-77", 4_000, seconds(6), 0);
             Sent unlock = scripted.next("unlock");
@@ -487,9 +487,8 @@ class EngineRulesTests {
         void aPushThatNoScriptWroteIsIgnored() {
             CompletableFuture<Lease> future = scripted.acquire(LONG);
             Sent acquire = queuedAt(1, 100);
-            scripted.engine.onPush(new GrantMessage(acquire.id(), 101, 6_000, 0, "lock:another"));
-            scripted.engine.onPush(
-                    new GrantMessage(acquire.id(), 101, TTL.toMillis() + 1, 0, "lock:" + ScriptedEngine.NAME));
+            scripted.engine.onPush(new Push(acquire.id(), 101, 6_000, 0, "lock:another"));
+            scripted.engine.onPush(new Push(acquire.id(), 101, TTL.toMillis() + 1, 0, "lock:" + ScriptedEngine.NAME));
             assertThat(future).isNotDone();
             scripted.nothingIsSent();
         }
@@ -513,7 +512,7 @@ class EngineRulesTests {
                 assertThat(each.handle((lease, failure) -> failure).join())
                         .isInstanceOf(LockUnavailableException.class);
             }
-            scripted.next("cancel").answer(new Reply.Unknown());
+            scripted.next("cancel").answer(Reply.Plain.UNKNOWN);
             assertThat(scripted.engine.inUse()).isZero();
         }
 
@@ -545,7 +544,7 @@ class EngineRulesTests {
             CompletableFuture<Lease> once = scripted.acquire(Duration.ZERO);
             scripted.next("acquire").fail("READONLY You can't write against a read only replica.");
             assertThat(once.handle((lease, failure) -> failure).join()).isInstanceOf(LockUnavailableException.class);
-            scripted.next("cancel").answer(new Reply.GivenAway());
+            scripted.next("cancel").answer(Reply.Plain.GIVEN_AWAY);
             assertThat(scripted.engine.inUse()).isZero();
         }
 
@@ -576,7 +575,7 @@ class EngineRulesTests {
             Throwable failure = future.handle((lease, thrown) -> thrown).getNow(null);
             assertThat(failure).isInstanceOf(LockUnavailableException.class);
             assertThat(failure.getCause()).hasMessageStartingWith("LOADING");
-            scripted.next("cancel").answer(new Reply.Unknown());
+            scripted.next("cancel").answer(Reply.Plain.UNKNOWN);
             assertThat(scripted.engine.inUse()).isZero();
         }
 
@@ -609,7 +608,7 @@ class EngineRulesTests {
             scripted.next("acquire").fail("timed out");
             assertThat(failureOf(first)).isInstanceOf(LockUnavailableException.class);
             assertThat(failureOf(once)).isInstanceOf(LockUnavailableException.class);
-            scripted.next("cancel").answer(new Reply.Unknown());
+            scripted.next("cancel").answer(Reply.Plain.UNKNOWN);
             scripted.nothingIsSent();
             assertThat(scripted.engine.inUse()).isZero();
         }
@@ -834,7 +833,7 @@ class EngineRulesTests {
             other.cancel(false);
             Sent cancel = scripted.next("cancel");
             unlock.answer(new Reply.Owner(500, 10_000, 0));
-            cancel.answer(new Reply.GivenAway());
+            cancel.answer(Reply.Plain.GIVEN_AWAY);
             scripted.nothingIsSent();
             assertThat(scripted.engine.inUse()).isZero();
         }

@@ -10,7 +10,7 @@ import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.redis.engine.LockRequest.Terms;
 import io.github.lockboot.redis.engine.ScriptedEngine.Sent;
-import io.github.lockboot.redis.protocol.GrantMessage;
+import io.github.lockboot.redis.protocol.GrantChannel.Push;
 import io.github.lockboot.redis.protocol.Reply;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Nested;
@@ -34,7 +34,7 @@ class FlightRulesTests {
     }
 
     private void completedElsewhere(long token) {
-        scripted.engine.onCompletion(new GrantMessage("another-1", token, 0, 0, "lock:" + NAME));
+        scripted.engine.onCompletion(new Push("another-1", token, 0, 0, "lock:" + NAME));
     }
 
     private Lease lead(long token) {
@@ -89,7 +89,7 @@ class FlightRulesTests {
             assertThat(follower.join()).isEmpty();
             Sent cancel = scripted.next("cancel");
             assertThat(cancel.id()).isEqualTo(acquire.id());
-            cancel.answer(new Reply.Left());
+            cancel.answer(Reply.Plain.LEFT);
         }
 
         @Test
@@ -99,7 +99,7 @@ class FlightRulesTests {
             completedElsewhere(100);
             assertThat(follower.join()).isEmpty();
             acquire.answer(new Reply.Owner(101, 30_000, 0));
-            scripted.next("cancel").answer(new Reply.GivenAway());
+            scripted.next("cancel").answer(Reply.Plain.GIVEN_AWAY);
         }
 
         @Test
@@ -113,7 +113,7 @@ class FlightRulesTests {
             poll.answer(new Reply.Queued(1, 105, 30_000));
             Sent cancel = scripted.next("cancel");
             assertThat(cancel.id()).isEqualTo(acquire.id());
-            cancel.answer(new Reply.Left());
+            cancel.answer(Reply.Plain.LEFT);
         }
 
         @Test
@@ -124,7 +124,7 @@ class FlightRulesTests {
             scripted.next("acquire").fail("cut");
             completedElsewhere(100);
             assertThat(follower.join()).isEmpty();
-            scripted.next("cancel").answer(new Reply.Unknown());
+            scripted.next("cancel").answer(Reply.Plain.UNKNOWN);
         }
 
         @Test
@@ -134,7 +134,7 @@ class FlightRulesTests {
             scripted.timer.tick(Duration.ofSeconds(2));
             scripted.next("acquire").answer(new Reply.Owner(200, 30_000, 0));
             complete(follower.join().orElseThrow());
-            scripted.next("complete").answer(new Reply.Completed());
+            scripted.next("complete").answer(Reply.Plain.COMPLETED);
         }
 
         @Test
@@ -148,10 +148,10 @@ class FlightRulesTests {
             scripted.push(first.id(), 101, Duration.ofSeconds(6), 0); // a zombie of the first is freed
             Sent freed = scripted.next("unlock");
             assertThat(freed.id()).isEqualTo(first.id());
-            freed.answer(new Reply.Released());
+            freed.answer(Reply.Plain.RELEASED);
             second.answer(new Reply.Owner(102, 30_000, 0));
             again.join().orElseThrow().closeAfter(Duration.ZERO);
-            scripted.next("unlock").answer(new Reply.Released());
+            scripted.next("unlock").answer(Reply.Plain.RELEASED);
         }
 
         @Test
@@ -165,13 +165,13 @@ class FlightRulesTests {
             assertThat(again.id()).isEqualTo(acquire.id());
             again.answer(new Reply.Owner(101, 30_000, 0));
             plain.join().closeAfter(Duration.ZERO);
-            scripted.next("unlock").answer(new Reply.Released());
+            scripted.next("unlock").answer(Reply.Plain.RELEASED);
         }
 
         @Test
         void aMessageThatConcernsNobodyHereIsNothing() {
             completedElsewhere(100);
-            scripted.engine.onCompletion(new GrantMessage("another-1", 1, 0, 0, "other:" + NAME));
+            scripted.engine.onCompletion(new Push("another-1", 1, 0, 0, "other:" + NAME));
         }
 
         @Test
@@ -182,7 +182,7 @@ class FlightRulesTests {
             assertThat(follower.join()).isEmpty();
             assertThat(lease.isValid()).isTrue();
             lease.closeAfter(Duration.ZERO);
-            scripted.next("unlock").answer(new Reply.Released());
+            scripted.next("unlock").answer(Reply.Plain.RELEASED);
         }
 
         @Test
@@ -190,7 +190,7 @@ class FlightRulesTests {
             CompletableFuture<Optional<Lease>> follower = follow();
             queued(100);
             follower.cancel(false);
-            scripted.next("cancel").answer(new Reply.Left());
+            scripted.next("cancel").answer(Reply.Plain.LEFT);
             CompletableFuture<Optional<Lease>> brief = scripted.engine.acquireOrFollowAsync(new LockRequest(
                     NAME,
                     null,
@@ -201,7 +201,7 @@ class FlightRulesTests {
             queued(100);
             scripted.timer.tick(Duration.ofSeconds(1));
             assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> failureOf(brief));
-            scripted.next("cancel").answer(new Reply.Left());
+            scripted.next("cancel").answer(Reply.Plain.LEFT);
         }
     }
 
@@ -217,7 +217,7 @@ class FlightRulesTests {
             assertThat(lease.isValid()).isFalse();
             Sent complete = scripted.next("complete");
             assertThat(complete.argument(4)).isEqualTo("100");
-            complete.answer(new Reply.Completed());
+            complete.answer(Reply.Plain.COMPLETED);
             assertThat(outcome.join()).isEqualTo(Hold.Release.RELEASED);
         }
 
@@ -227,12 +227,12 @@ class FlightRulesTests {
             complete(lease);
             CompletableFuture<Optional<Lease>> next = follow();
             assertThat(next).isNotDone();
-            scripted.next("complete").answer(new Reply.Completed());
-            scripted.engine.onCompletion(new GrantMessage(ScriptedEngine.SESSION + "-1", 100, 0, 1, "lock:" + NAME));
+            scripted.next("complete").answer(Reply.Plain.COMPLETED);
+            scripted.engine.onCompletion(new Push(ScriptedEngine.SESSION + "-1", 100, 0, 1, "lock:" + NAME));
             assertThat(next).isNotDone();
             scripted.next("acquire").answer(new Reply.Owner(101, 30_000, 0));
             next.join().orElseThrow().closeAfter(Duration.ZERO);
-            scripted.next("unlock").answer(new Reply.Released());
+            scripted.next("unlock").answer(Reply.Plain.RELEASED);
         }
 
         @Test
@@ -244,14 +244,14 @@ class FlightRulesTests {
             assertThat(outcome.join()).isEqualTo(Hold.Release.UNKNOWN);
             Sent unlock = scripted.next("unlock");
             assertThat(unlock.id()).isEqualTo(complete.id());
-            unlock.answer(new Reply.HandedOver());
+            unlock.answer(Reply.Plain.HANDED_OVER);
         }
 
         @Test
         void aCompletionThatRedisRefusesIsALoss() {
             Lease lease = lead(100);
             CompletableFuture<Hold.Release> outcome = complete(lease);
-            scripted.next("complete").answer(new Reply.NotOwner());
+            scripted.next("complete").answer(Reply.Plain.NOT_OWNER);
             assertThat(outcome.join()).isEqualTo(Hold.Release.LOST);
         }
 
@@ -260,7 +260,7 @@ class FlightRulesTests {
             Lease lease = lead(100);
             CompletableFuture<Hold.Release> outcome = complete(lease);
             scripted.epoch++;
-            scripted.next("complete").answer(new Reply.NotOwner());
+            scripted.next("complete").answer(Reply.Plain.NOT_OWNER);
             assertThat(outcome.join()).isEqualTo(Hold.Release.RELEASED);
         }
 
@@ -268,20 +268,20 @@ class FlightRulesTests {
         void aLeaseThatRanOutCompletesNobody() {
             Lease lease = lead(100);
             scripted.timer.tick(Duration.ofSeconds(11));
-            scripted.next("renew").answer(new Reply.NotOwner());
+            scripted.next("renew").answer(Reply.Plain.NOT_OWNER);
             CompletableFuture<Optional<Lease>> follower = follow();
             assertThatExceptionOfType(LockLostException.class).isThrownBy(((Hold) lease)::complete);
             assertThat(follower).isNotDone();
             follower.cancel(false);
             scripted.next("acquire").answer(new Reply.Queued(1, 200, 30_000));
-            scripted.next("cancel").answer(new Reply.Left());
+            scripted.next("cancel").answer(Reply.Plain.LEFT);
         }
 
         @Test
         void completingTwiceIsOnce() {
             Lease lease = lead(100);
             complete(lease);
-            scripted.next("complete").answer(new Reply.Completed());
+            scripted.next("complete").answer(Reply.Plain.COMPLETED);
             ((Hold) lease).complete();
             lease.close();
         }

@@ -47,7 +47,7 @@ class LeaseRulesTests {
 
     private void release(Lease lease) {
         lease.closeAfter(Duration.ZERO);
-        scripted.next("unlock").answer(new Reply.Released());
+        scripted.next("unlock").answer(Reply.Plain.RELEASED);
         assertThat(scripted.engine.inUse()).isZero();
     }
 
@@ -130,7 +130,7 @@ class LeaseRulesTests {
         request.cancel(false);
         scripted.timer.stopFor(TTL.multipliedBy(2));
         scripted.resumeThreads();
-        scripted.next("unlock").answer(new Reply.Released());
+        scripted.next("unlock").answer(Reply.Plain.RELEASED);
         scripted.timer.tick(Duration.ofMinutes(1));
         scripted.nothingIsSent();
         assertThat(scripted.engine.inUse()).isZero();

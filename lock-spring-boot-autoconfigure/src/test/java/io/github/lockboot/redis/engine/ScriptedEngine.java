@@ -14,11 +14,9 @@ import io.github.lockboot.LockListener;
 import io.github.lockboot.redis.engine.LockRequest.Terms;
 import io.github.lockboot.redis.protocol.AcquisitionIds;
 import io.github.lockboot.redis.protocol.GrantChannel;
-import io.github.lockboot.redis.protocol.GrantMessage;
+import io.github.lockboot.redis.protocol.GrantChannel.Push;
 import io.github.lockboot.redis.protocol.LuaScript;
 import io.github.lockboot.redis.protocol.Reply;
-import io.github.lockboot.redis.protocol.ScriptRunner;
-import io.github.lockboot.redis.protocol.ScriptRunner.Call;
 import io.github.lockboot.redis.protocol.ScriptStore;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -47,6 +45,9 @@ public final class ScriptedEngine {
         engine = new LockEngine(context, new AcquisitionIds(SESSION), store, subscriber -> new Channel());
         List.of(listeners).forEach(engine.listeners()::add);
     }
+
+    /** A script to run on one key. */
+    public record Call(LuaScript script, String key, byte[]... arguments) {}
 
     /** A command that the test has not answered yet. */
     public record Sent(Call call, CompletableFuture<Reply> reply) {
@@ -125,15 +126,15 @@ public final class ScriptedEngine {
     }
 
     public void push(String id, long fence, Duration lease, long waiters) {
-        engine.onPush(new GrantMessage(id, fence, lease.toMillis(), waiters, "lock:" + NAME));
+        engine.onPush(new Push(id, fence, lease.toMillis(), waiters, "lock:" + NAME));
     }
 
-    private final class Redis implements ScriptRunner {
+    private final class Redis implements ScriptStore.Runner {
 
         @Override
-        public CompletableFuture<Reply> run(Call call) {
+        public CompletableFuture<Reply> run(LuaScript script, String key, byte[]... arguments) {
             CompletableFuture<Reply> reply = new CompletableFuture<>();
-            sent.add(new Sent(call, reply));
+            sent.add(new Sent(new Call(script, key, arguments), reply));
             return reply;
         }
 

@@ -15,12 +15,11 @@ import java.util.function.Consumer;
 import io.github.lockboot.internal.Timer;
 import io.github.lockboot.redis.protocol.AcquisitionIds;
 import io.github.lockboot.redis.protocol.GrantChannel;
-import io.github.lockboot.redis.protocol.GrantMessage;
+import io.github.lockboot.redis.protocol.GrantChannel.Push;
 import io.github.lockboot.redis.protocol.LockModel;
+import io.github.lockboot.redis.protocol.LuaScript;
 import io.github.lockboot.redis.protocol.RedisFailure;
 import io.github.lockboot.redis.protocol.Reply;
-import io.github.lockboot.redis.protocol.ScriptRunner;
-import io.github.lockboot.redis.protocol.ScriptRunner.Call;
 import io.github.lockboot.redis.protocol.ScriptStore;
 import org.jspecify.annotations.Nullable;
 
@@ -82,10 +81,10 @@ final class SimulatedClient {
 
     private static final class Sent {
 
-        final Call call;
+        final ScriptedEngine.Call call;
         final CompletableFuture<Reply> reply = new CompletableFuture<>();
 
-        Sent(Call call) {
+        Sent(ScriptedEngine.Call call) {
             this.call = call;
         }
     }
@@ -234,7 +233,7 @@ final class SimulatedClient {
         }
     }
 
-    private void published(String message, Consumer<GrantMessage> receiver) {
+    private void published(String message, Consumer<Push> receiver) {
         if (subscribed && !chance(faults.lost)) {
             deliver(message, receiver, delay());
             if (chance(faults.late)) {
@@ -243,12 +242,12 @@ final class SimulatedClient {
         }
     }
 
-    private void deliver(String message, Consumer<GrantMessage> receiver, long delay) {
+    private void deliver(String message, Consumer<Push> receiver, long delay) {
         int subscribedAs = subscription;
         after(delay, () -> {
             if (subscription == subscribedAs || chance(0.5)) {
                 time.trace(() -> session + " is told " + message);
-                receiver.accept(GrantMessage.parse(message));
+                receiver.accept(Push.parse(message));
             }
         });
     }
@@ -312,14 +311,14 @@ final class SimulatedClient {
 
     // --- what the engine sees ---------------------------------------------------------------------------------
 
-    private final class Runner implements ScriptRunner {
+    private final class Runner implements ScriptStore.Runner {
 
         @Override
-        public CompletableFuture<Reply> run(Call call) {
+        public CompletableFuture<Reply> run(LuaScript script, String key, byte[]... arguments) {
             if (!connected && chance(0.5)) {
                 return CompletableFuture.failedFuture(new RedisFailure.NotConnectedException("no connection", null));
             }
-            Sent sent = new Sent(call);
+            Sent sent = new Sent(new ScriptedEngine.Call(script, key, arguments));
             inFlight.add(sent);
             if (flaw != SimulatedRedis.Flaw.COMMANDS_NEVER_TIME_OUT) {
                 long timeout = (long) (COMMAND_TIMEOUT.toNanos() * (1 + 0.1 * random.nextDouble()));

@@ -6,10 +6,10 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
+import io.github.lockboot.redis.engine.ScriptedEngine.Call;
 import io.github.lockboot.redis.protocol.LockModel;
 import io.github.lockboot.redis.protocol.LuaScript;
 import io.github.lockboot.redis.protocol.Reply;
-import io.github.lockboot.redis.protocol.ScriptRunner.Call;
 import org.jspecify.annotations.Nullable;
 
 /** Redis as {@link LockModel} tells it: runs a script at once and publishes what it has to tell. */
@@ -48,7 +48,7 @@ final class SimulatedRedis {
     }
 
     Reply run(Call call) {
-        String key = text(call.key());
+        String key = call.key();
         LockModel lock = lock(key);
         runs++;
         if (flaw == Flaw.REDIS_FORGETS && runs % 20 == 0) {
@@ -149,7 +149,7 @@ final class SimulatedRedis {
 
     static String describe(Call call) {
         StringBuilder text =
-                new StringBuilder(NAMES.get(call.script())).append(' ').append(text(call.key()));
+                new StringBuilder(NAMES.get(call.script())).append(' ').append(call.key());
         text.append(' ').append(argument(call, 0));
         for (int i = 4; i < call.arguments().length; i++) {
             text.append(' ').append(argument(call, i));

@@ -12,11 +12,10 @@ import io.github.lockboot.LockUse;
 import io.github.lockboot.internal.Timer;
 import io.github.lockboot.redis.protocol.AcquisitionIds;
 import io.github.lockboot.redis.protocol.GrantChannel;
-import io.github.lockboot.redis.protocol.GrantMessage;
+import io.github.lockboot.redis.protocol.GrantChannel.Push;
 import io.github.lockboot.redis.protocol.LockModel;
+import io.github.lockboot.redis.protocol.LuaScript;
 import io.github.lockboot.redis.protocol.Reply;
-import io.github.lockboot.redis.protocol.ScriptRunner;
-import io.github.lockboot.redis.protocol.ScriptRunner.Call;
 import io.github.lockboot.redis.protocol.ScriptStore;
 import org.jspecify.annotations.Nullable;
 
@@ -116,13 +115,13 @@ public final class ThrowingClient {
 
     public void published(String message) {
         if (subscribed) {
-            after(MILLI, () -> engine.onPush(GrantMessage.parse(message)));
+            after(MILLI, () -> engine.onPush(Push.parse(message)));
         }
     }
 
     public void publishedToFollowers(String message) {
         if (subscribed && follows) {
-            after(MILLI, () -> engine.onCompletion(GrantMessage.parse(message)));
+            after(MILLI, () -> engine.onCompletion(Push.parse(message)));
         }
     }
 
@@ -144,11 +143,12 @@ public final class ThrowingClient {
         throw (T) thrown;
     }
 
-    private final class Runner implements ScriptRunner {
+    private final class Runner implements ScriptStore.Runner {
 
         @Override
-        public CompletableFuture<Reply> run(Call call) {
+        public CompletableFuture<Reply> run(LuaScript script, String key, byte[]... arguments) {
             plan.passes(Seam.STORE);
+            ScriptedEngine.Call call = new ScriptedEngine.Call(script, key, arguments);
             CompletableFuture<Reply> reply = new CompletableFuture<>();
             if (atOnce) {
                 answer(reply, redis.run(call));

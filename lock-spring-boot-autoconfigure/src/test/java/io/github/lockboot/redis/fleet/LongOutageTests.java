@@ -76,7 +76,7 @@ class LongOutageTests {
     }
 
     private static long callsOfOurs() throws Exception {
-        return instancesOf("io.github.lockboot.redis.LettuceScriptRunner");
+        return instancesOf("io.github.lockboot.redis.connection.LettuceScripts");
     }
 
     @ParameterizedTest
@@ -90,6 +90,9 @@ class LongOutageTests {
         }
         long before = commandsInLettuce();
         long callsBefore = callsOfOurs();
+        assertThat(callsBefore)
+                .as("objects of ours, whose class is found by name")
+                .isPositive();
         proxy.refuse();
         releaseAll(leases);
         List<CompletableFuture<Lease>> inVain = IntStream.range(0, USERS)

@@ -96,7 +96,7 @@ public final class ClockedScripts {
     /** What one of our scripts answered to the command of this number: the status word, then numbers. */
     public static List<Object> words(String number, @Nullable Object line) {
         ByteBuffer bytes = line == null ? null : ByteBuffer.wrap(((String) line).getBytes(StandardCharsets.ISO_8859_1));
-        String[] words = CommandNumbers.answerTo(number.getBytes(StandardCharsets.US_ASCII), bytes)
+        String[] words = LuaScript.answerTo(number.getBytes(StandardCharsets.US_ASCII), bytes)
                 .split(" ", 4);
         List<Object> reply = new ArrayList<>(List.of(words[0]));
         for (String word : List.of(words).subList(1, words.length)) {

@@ -1,6 +1,5 @@
 package io.github.lockboot.redis.protocol;
 
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
@@ -9,6 +8,7 @@ import io.github.lockboot.Lease;
 import io.github.lockboot.LogReader;
 import io.github.lockboot.redis.engine.ScriptedEngine;
 import io.github.lockboot.redis.engine.ScriptedEngine.Sent;
+import io.github.lockboot.redis.protocol.GrantChannel.Push;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -40,7 +40,7 @@ class MessageFuzzTests {
     void aMessageIsWhatAScriptWouldWriteOrNothing() {
         Fuzz.times(250_000, "messages parsed", fuzz -> {
             String message = message(fuzz, "session-1", KEY);
-            GrantMessage push = GrantMessage.parse(message);
+            Push push = Push.parse(message);
             if (push != null && !written(push).equals(message)) {
                 throw new AssertionError("taken for " + push);
             }
@@ -93,7 +93,7 @@ class MessageFuzzTests {
         Fuzz.times(100_000, "messages to an engine", fuzz -> {
             String id = fuzz.oneOf(queued, queued, held, "session-999", "session-", "session", "another-1", "");
             String key = fuzz.oneOf(KEY, KEY, "lock:held", "lock:", "lock", "foreign", KEY + " ", "flights");
-            GrantMessage push = GrantMessage.parse(message(fuzz, id, key));
+            Push push = Push.parse(message(fuzz, id, key));
             if (push != null && !isWhatRedisWouldSay(push, queued)) {
                 if (fuzz.below(3) == 0) {
                     scripted.engine.onCompletion(push);
@@ -111,7 +111,7 @@ class MessageFuzzTests {
         assertThat(scripted.engine.inUse()).isEqualTo(5); // two names, two ids, one renewal
     }
 
-    private static boolean isWhatRedisWouldSay(GrantMessage push, String queued) {
+    private static boolean isWhatRedisWouldSay(Push push, String queued) {
         return push.id().equals(queued)
                 && push.key().equals(KEY)
                 && push.fence() > NEWEST
@@ -127,7 +127,7 @@ class MessageFuzzTests {
 
     /** Whatever it makes the engine send is about one of its own ids, on a key under its prefix. */
     private static void answerAny(Sent sent, String queued, String held) {
-        String key = new String(sent.call().key(), StandardCharsets.UTF_8);
+        String key = sent.call().key();
         if (sent.script().equals("acquire") && sent.id().equals(queued) && key.equals(KEY)) {
             sent.answer(new Reply.Queued(3, NEWEST, 30_000));
         } else if (sent.script().equals("renew") && sent.id().equals(held)) {
@@ -137,13 +137,13 @@ class MessageFuzzTests {
                 && !sent.id().equals(queued)
                 && !sent.id().equals(held)
                 && key.startsWith("lock:")) {
-            sent.answer(new Reply.NotOwner());
+            sent.answer(Reply.Plain.NOT_OWNER);
         } else {
             throw new AssertionError("sends " + sent.script() + " of " + sent.id() + " on " + key);
         }
     }
 
-    private static String written(GrantMessage push) {
+    private static String written(Push push) {
         return push.id() + " " + push.fence() + " " + push.leaseMillis() + " " + push.waiters() + " " + push.key();
     }
 

@@ -14,6 +14,7 @@ import java.util.stream.IntStream;
 
 import io.github.lockboot.fixture.RedisProbe;
 import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.redis.protocol.GrantChannel.Push;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -126,7 +127,7 @@ class ScriptFaultTests {
             assertThat(complete(KEY, "a-1", token)).containsExactly("COMPLETED");
             assertThat(complete(KEY, "a-1", token)).containsExactly("NOT_OWNER");
             List<?> message = (List<?>) Objects.requireNonNull(subscriber.command("PING"));
-            GrantMessage push = Objects.requireNonNull(GrantMessage.parse((String) message.get(2)));
+            Push push = Objects.requireNonNull(Push.parse((String) message.get(2)));
             assertThat(push.id()).isEqualTo("a-1");
             assertThat(push.fence()).isEqualTo(token);
             assertThat(push.key()).isEqualTo(KEY);
@@ -262,7 +263,7 @@ class ScriptFaultTests {
                     assertThat(acquire(key, id, true).get(0)).isEqualTo("QUEUED");
                     assertThat(unlock(key, "holder-1", token, "")).containsExactly("HANDED_OVER");
                     List<?> message = (List<?>) Objects.requireNonNull(subscriber.command("PING"));
-                    GrantMessage push = Objects.requireNonNull(GrantMessage.parse((String) message.get(2)));
+                    Push push = Objects.requireNonNull(Push.parse((String) message.get(2)));
                     assertThat(push.id()).isEqualTo(id);
                     assertThat(push.key()).isEqualTo(key);
                     assertThat(unlock(key, id, push.fence(), "")).containsExactly("RELEASED");
@@ -477,7 +478,7 @@ class ScriptFaultTests {
         if (script != LuaScript.INSPECT) {
             words.addAll(5, List.of(CHANNELS, "2000", "6000"));
         }
-        String number = new String(CommandNumbers.next(), StandardCharsets.US_ASCII);
+        String number = new String(LuaScript.nextNumber(), StandardCharsets.US_ASCII);
         words.add(number);
         return Collections.unmodifiableList(ClockedScripts.words(number, redis.command(words.toArray(String[]::new))));
     }

@@ -1,6 +1,5 @@
 package io.github.lockboot.redis.connection;
 
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
@@ -13,7 +12,7 @@ import io.github.lockboot.redis.TestRegistries;
 import io.github.lockboot.redis.engine.ManualTimer;
 import io.github.lockboot.redis.protocol.LuaScript;
 import io.github.lockboot.redis.protocol.Reply;
-import io.github.lockboot.redis.protocol.ScriptRunner;
+import io.github.lockboot.redis.protocol.ScriptStore;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -21,13 +20,13 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** What a client that only blocks is spared, with any client. */
-class TemplateScriptRunnerTests {
+class BlockingScriptsTests {
 
     private static RedisServer server;
     private static TestRegistries registries;
 
     private final Queue<Runnable> tasks = new ArrayDeque<>();
-    private final TemplateScriptRunner runner = new TemplateScriptRunner(
+    private final BlockingScripts runner = new BlockingScripts(
             registries.connectionFactory(), new CommandTimeouts(new ManualTimer(), Long.MAX_VALUE / 2), tasks::add);
 
     @BeforeAll
@@ -46,8 +45,8 @@ class TemplateScriptRunnerTests {
         return inspect(runner, key);
     }
 
-    private static CompletableFuture<Reply> inspect(ScriptRunner runner, String key) {
-        return runner.run(new ScriptRunner.Call(LuaScript.INSPECT, key.getBytes(StandardCharsets.UTF_8)));
+    private static CompletableFuture<Reply> inspect(ScriptStore.Runner runner, String key) {
+        return runner.run(LuaScript.INSPECT, key);
     }
 
     @Test
@@ -66,25 +65,24 @@ class TemplateScriptRunnerTests {
     @Test
     void withoutAThreadItFailsAndTheNextOnTheKeyHasItsTurn() {
         AtomicInteger lacking = new AtomicInteger();
-        TemplateScriptRunner scarce = new TemplateScriptRunner(
+        BlockingScripts scarce = new BlockingScripts(
                 registries.connectionFactory(), new CommandTimeouts(new ManualTimer(), Long.MAX_VALUE / 2), task -> {
                     if (lacking.getAndDecrement() > 0) {
                         throw new OutOfMemoryError("unable to create native thread");
                     }
                     tasks.add(task);
                 });
-        ScriptRunner.Call call = new ScriptRunner.Call(LuaScript.INSPECT, "scarce".getBytes(StandardCharsets.UTF_8));
         lacking.set(1);
-        assertThat(scarce.run(call)).isCompletedExceptionally();
-        CompletableFuture<Reply> first = scarce.run(call);
-        CompletableFuture<Reply> second = scarce.run(call);
-        CompletableFuture<Reply> third = scarce.run(call);
+        assertThat(inspect(scarce, "scarce")).isCompletedExceptionally();
+        CompletableFuture<Reply> first = inspect(scarce, "scarce");
+        CompletableFuture<Reply> second = inspect(scarce, "scarce");
+        CompletableFuture<Reply> third = inspect(scarce, "scarce");
         lacking.set(1);
         tasks.remove().run();
         assertThat(first).isCompleted();
         assertThat(second).isCompletedExceptionally();
         tasks.remove().run();
-        assertThat(third).isCompletedWithValueMatching(reply -> reply instanceof Reply.Free);
+        assertThat(third).isCompletedWithValueMatching(Reply.Plain.FREE::equals);
     }
 
     @Test
@@ -115,13 +113,13 @@ class TemplateScriptRunnerTests {
     void theReplyToAnotherCommandFailsAndTheConnectionIsClosed() {
         try (TcpProxy proxy = TcpProxy.to(server);
                 TestRegistries application = TestRegistries.at(proxy.host(), proxy.port())) {
-            TemplateScriptRunner mixedUp = new TemplateScriptRunner(
+            BlockingScripts mixedUp = new BlockingScripts(
                     application.connectionFactory(),
                     new CommandTimeouts(new ManualTimer(), Long.MAX_VALUE / 2),
                     Runnable::run);
             assertThat(inspect(mixedUp, "a")).isCompleted();
             proxy.doubleReply();
-            assertThat(inspect(mixedUp, "a")).isCompletedWithValueMatching(Reply.Free.class::isInstance);
+            assertThat(inspect(mixedUp, "a")).isCompletedWithValueMatching(Reply.Plain.FREE::equals);
             assertThat(inspect(mixedUp, "b")).isCompletedExceptionally();
             Actor.await(
                     "each command has its own reply again",

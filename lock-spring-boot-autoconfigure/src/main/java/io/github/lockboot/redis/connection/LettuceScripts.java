@@ -1,0 +1,385 @@
+package io.github.lockboot.redis.connection;
+
+import java.net.SocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
+
+import io.github.lockboot.internal.Futures;
+import io.github.lockboot.internal.PeriodicCheck;
+import io.github.lockboot.internal.Timer;
+import io.github.lockboot.redis.protocol.LuaScript;
+import io.github.lockboot.redis.protocol.LuaScript.ForeignReplyException;
+import io.github.lockboot.redis.protocol.RedisFailure;
+import io.github.lockboot.redis.protocol.RedisFailure.NotConnectedException;
+import io.github.lockboot.redis.protocol.Reply;
+import io.github.lockboot.redis.protocol.ScriptStore;
+import io.lettuce.core.AbstractRedisAsyncCommands;
+import io.lettuce.core.AbstractRedisClient;
+import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.RedisConnectionStateListener;
+import io.lettuce.core.RedisFuture;
+import io.lettuce.core.RedisNoScriptException;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.cluster.SlotHash;
+import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.output.CommandOutput;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import org.jspecify.annotations.Nullable;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.core.RedisCallback;
+import org.springframework.data.redis.core.StringRedisTemplate;
+
+/**
+ * Runs scripts on the one connection that Lettuce shares among threads. The connection is made in the background at the first use;
+ * Lettuce reconnects it.
+ *
+ * <p>While there is no connection, calls wait here and not in Lettuce, which would keep and send each command, even one that has
+ * expired. Calls on one key are sent in the order they were made.
+ */
+final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateListener {
+
+    /** No event tells that another node of a Cluster has become the master. */
+    private static final long CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    private final Supplier<LettuceConnectionFactory> factory;
+    private final CommandTimeouts timeouts;
+    private final Timer timer;
+    private final Executor connector;
+    private final @Nullable SocketWatchdog watchdog;
+    private final PeriodicCheck check;
+    private final AtomicLong epoch = new AtomicLong();
+    private volatile Connections.Watch watch = connected -> {};
+
+    /** In order. The monitor for what is added to it and for the fields below; while it is held, nothing is sent. */
+    private final Queue<Call> waiting = new ConcurrentLinkedQueue<>();
+
+    private boolean connecting;
+    private boolean closed;
+    private volatile @Nullable Link link;
+
+    /**
+     * @param connector makes the connection, which blocks
+     * @param watchdog null on connections of the application
+     */
+    LettuceScripts(
+            Supplier<LettuceConnectionFactory> factory,
+            CommandTimeouts timeouts,
+            Timer timer,
+            Executor connector,
+            @Nullable SocketWatchdog watchdog) {
+        this.factory = factory;
+        this.timeouts = timeouts;
+        this.timer = timer;
+        this.connector = connector;
+        this.watchdog = watchdog;
+        this.check = new PeriodicCheck(timer, CHECK_NANOS, this::sendWaiting);
+    }
+
+    @Override
+    public CompletableFuture<Reply> run(LuaScript script, String key, byte[]... arguments) {
+        Call call = new Call(script, key.getBytes(StandardCharsets.UTF_8), arguments);
+        Link current = waiting.isEmpty() ? link : null;
+        if (current == null || !current.reaches(call.key)) {
+            current = linkOrWait(call);
+        }
+        if (current != null) {
+            call.sendOn(current, CommandType.EVALSHA);
+        }
+        timeouts.watch(call);
+        return call;
+    }
+
+    /** @return what to send it on now; null if it waits, or has failed */
+    private @Nullable Link linkOrWait(Call call) {
+        synchronized (waiting) {
+            if (closed) {
+                call.completeExceptionally(new NotConnectedException("the lock registry is closed", null));
+                return null;
+            }
+            Link current = link;
+            if (current != null
+                    && current.reaches(call.key)
+                    && waiting.stream().noneMatch(each -> Arrays.equals(each.key, call.key))) {
+                return current;
+            }
+            connectInBackground();
+            check.start();
+            waiting.add(call); // last: a call that fails here must not be sent later
+            return null;
+        }
+    }
+
+    /** @return whether any still waits; on the timer's thread, so that no call overtakes another */
+    private boolean sendWaiting() {
+        synchronized (waiting) {
+            if (!waiting.isEmpty()) {
+                connectInBackground();
+            }
+        }
+        Link current = link;
+        for (Call call : waiting) {
+            if (current != null && current.reaches(call.key)) {
+                try {
+                    call.sendOn(current, CommandType.EVALSHA);
+                } catch (Throwable notSent) {
+                    call.completeExceptionally(notSent);
+                }
+                waiting.remove(call);
+            }
+        }
+        return !waiting.isEmpty();
+    }
+
+    private void connectInBackground() {
+        if (link != null || connecting || closed) {
+            return;
+        }
+        connecting = true;
+        try {
+            connector.execute(this::connect);
+        } catch (Throwable noThread) {
+            connecting = false;
+            throw noThread;
+        }
+    }
+
+    private void connect() {
+        Link made = null;
+        Throwable failure = null;
+        try {
+            made = Link.over(factory.get(), this);
+        } catch (Throwable notMade) { // an Error, too: the next call must be able to try again
+            failure = notMade;
+        }
+        List<Call> failed;
+        synchronized (waiting) {
+            connecting = false;
+            link = closed ? null : made;
+            failed = made == null ? List.copyOf(waiting) : List.of();
+        }
+        NotConnectedException notConnected = new NotConnectedException("no connection to Redis", failure);
+        failed.forEach(call -> call.completeExceptionally(notConnected));
+        timer.schedule(0, this::sendWaiting);
+    }
+
+    @Override
+    public long epoch() {
+        return epoch.get();
+    }
+
+    @Override
+    public void close() {
+        synchronized (waiting) {
+            closed = true;
+            link = null;
+        }
+        timeouts.close();
+    }
+
+    void setWatch(Connections.Watch watch) {
+        this.watch = watch;
+    }
+
+    @Override
+    public void onRedisConnected(RedisChannelHandler<?, ?> connection, SocketAddress address) {
+        if (connection instanceof StatefulRedisPubSubConnection) {
+            watch.onConnection(true);
+        }
+        if (!waiting.isEmpty()) {
+            timer.schedule(0, this::sendWaiting);
+        }
+    }
+
+    @Override
+    public void onRedisDisconnected(RedisChannelHandler<?, ?> connection) {
+        epoch.incrementAndGet();
+        if (connection instanceof StatefulRedisPubSubConnection) {
+            watch.onConnection(false);
+        }
+    }
+
+    /**
+     * A script on its way to Redis. When it expires it is taken back, from those that wait or from Lettuce: what has not been sent by
+     * then is never sent.
+     */
+    private final class Call extends CompletableFuture<Reply> {
+
+        private final LuaScript script;
+        private final byte[] key;
+        private final byte[][] arguments;
+        private final byte[] number = LuaScript.nextNumber();
+        private volatile @Nullable RedisFuture<?> command;
+
+        Call(LuaScript script, byte[] key, byte[][] arguments) {
+            this.script = script;
+            this.key = key;
+            this.arguments = arguments;
+        }
+
+        /** Sends the digest of the script only; the whole script where Redis does not know it. */
+        void sendOn(Link link, CommandType type) {
+            if (isDone()) {
+                return;
+            }
+            boolean digestOnly = type == CommandType.EVALSHA;
+            CommandArgs<byte[], byte[]> args = new CommandArgs<>(ByteArrayCodec.INSTANCE)
+                    .add(digestOnly ? script.getSha1() : script.getScriptAsString())
+                    .add(1)
+                    .addKey(key)
+                    .addValues(arguments)
+                    .add(number);
+            RedisFuture<Reply> sent = link.commands.dispatch(type, new Output(number), args);
+            command = sent;
+            if (isDone()) {
+                takeBack(); // it expired while it was sent
+            }
+            sent.whenComplete((reply, failure) -> {
+                if (digestOnly && failure != null && Futures.unwrap(failure) instanceof RedisNoScriptException) {
+                    sendOn(link, CommandType.EVAL);
+                } else if (reply != null) {
+                    complete(reply);
+                } else {
+                    fail(link, failure != null ? failure : new IllegalStateException("no reply"));
+                }
+            });
+        }
+
+        private void fail(Link used, Throwable failure) {
+            if (used.isClosed() && link == used) {
+                link = null; // the application has reset its factory
+            }
+            if (watchdog != null && RedisFailure.isOfReplica(failure)) {
+                watchdog.onReplica();
+            }
+            completeExceptionally(failure);
+        }
+
+        @Override
+        public boolean completeExceptionally(Throwable failure) {
+            boolean notSent = command == null && !(failure instanceof NotConnectedException);
+            boolean first = super.completeExceptionally(
+                    notSent ? new NotConnectedException("no connection to Redis", failure) : failure);
+            if (first) {
+                takeBack();
+            }
+            return first;
+        }
+
+        private void takeBack() {
+            RedisFuture<?> sent = command;
+            if (sent != null) {
+                if (sent.isDone()) {
+                    return;
+                }
+                sent.cancel(true);
+            }
+            waiting.remove(this);
+            Link current = link;
+            if (watchdog != null) {
+                watchdog.onSilence(current != null ? current.client : null);
+            }
+        }
+    }
+
+    /**
+     * Reads the reply to one command. A reply to another command means that Lettuce has lost count. An exception at the end of a
+     * reply makes Lettuce close the socket and send the other commands in flight again on the next one.
+     */
+    private static final class Output extends CommandOutput<byte[], byte[], Reply> {
+
+        private final byte[] number;
+        private boolean refused;
+
+        Output(byte[] number) {
+            super(ByteArrayCodec.INSTANCE, null);
+            this.number = number;
+        }
+
+        @Override
+        public void set(@Nullable ByteBuffer line) {
+            output = Reply.parse(LuaScript.answerTo(number, line));
+        }
+
+        /** An error of Redis has no number. */
+        @Override
+        public void setError(ByteBuffer error) {
+            refused = true;
+            super.setError(error);
+        }
+
+        @Override
+        public void complete(int depth) {
+            if (depth == 0 && output == null && !refused) {
+                throw new ForeignReplyException();
+            }
+            refused = false; // after a redirection it is sent again, and then it may be answered
+        }
+    }
+
+    /** What scripts are sent on: the connection to one server, or those to the masters of a Cluster; null if not known. */
+    private record Link(
+            RedisClusterAsyncCommands<byte[], byte[]> commands,
+            @Nullable StatefulConnection<byte[], byte[]> connection,
+            AbstractRedisClient client) {
+
+        /** The factory's shared connection, whose client informs the listener from now on. Blocks. */
+        @SuppressWarnings("unchecked")
+        static Link over(LettuceConnectionFactory factory, RedisConnectionStateListener listener) {
+            RedisCallback<Object> nativeConnection = RedisConnection::getNativeConnection;
+            Object commands = Objects.requireNonNull(new StringRedisTemplate(factory).execute(nativeConnection, true));
+            AbstractRedisClient client = factory.getRequiredNativeClient();
+            client.removeListener(listener);
+            client.addListener(listener);
+            return new Link(
+                    (RedisClusterAsyncCommands<byte[], byte[]>) commands,
+                    commands instanceof AbstractRedisAsyncCommands
+                            ? ((AbstractRedisAsyncCommands<byte[], byte[]>) commands).getConnection()
+                            : null,
+                    client);
+        }
+
+        /** Whether a command on the key would be sent, or fail, at once; otherwise Lettuce would keep it. */
+        boolean reaches(byte[] key) {
+            StatefulConnection<?, ?> used = connection;
+            if (connection instanceof StatefulRedisClusterConnection<byte[], byte[]> cluster) {
+                RedisClusterNode master = cluster.getPartitions().getPartitionBySlot(SlotHash.getSlot(key));
+                used = master == null ? null : known(cluster, master.getUri());
+            }
+            return used == null || used.isOpen() || isClosed(used);
+        }
+
+        private static @Nullable StatefulConnection<?, ?> known(
+                StatefulRedisClusterConnection<byte[], byte[]> cluster, RedisURI node) {
+            CompletableFuture<StatefulRedisConnection<byte[], byte[]>> made =
+                    cluster.getConnectionAsync(node.getHost(), node.getPort());
+            return made.isDone() && !made.isCompletedExceptionally() ? made.join() : null;
+        }
+
+        /** Whether it was closed for good, so that each command on it fails. */
+        boolean isClosed() {
+            return connection == null || isClosed(connection);
+        }
+
+        private static boolean isClosed(StatefulConnection<?, ?> connection) {
+            return connection instanceof RedisChannelHandler<?, ?> known && known.isClosed();
+        }
+    }
+}
