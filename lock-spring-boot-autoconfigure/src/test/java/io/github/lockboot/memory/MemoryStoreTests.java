@@ -3,7 +3,6 @@ package io.github.lockboot.memory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 
@@ -135,10 +134,7 @@ class MemoryStoreTests {
         } else if (reply instanceof Reply.Renewed renewed) {
             return List.of("RENEWED", renewed.leaseMillis(), renewed.waiters());
         }
-        return List.of(reply.getClass()
-                .getSimpleName()
-                .replaceAll("(?<=[a-z])(?=[A-Z])", "_")
-                .toUpperCase(Locale.ROOT));
+        return List.of(((Reply.Plain) reply).name());
     }
 
     @Test
