@@ -9,7 +9,6 @@ import java.util.concurrent.Future;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -69,34 +68,6 @@ public final class Futures {
             }
         } catch (ExecutionException | CompletionException failure) {
             throw unchecked(failure);
-        }
-    }
-
-    /**
-     * Waits for the future, but not longer than a time. An interrupt ends nothing: the flag is set again.
-     *
-     * @param <T> what the future completes with
-     * @param future to wait for
-     * @param nanos the longest wait
-     * @return what it completed with; null if it has not, or has failed
-     */
-    public static <T> @Nullable T awaitAtMost(CompletableFuture<T> future, long nanos) {
-        long deadline = Timer.systemNanoTime() + nanos;
-        boolean interrupted = false;
-        try {
-            while (true) {
-                try {
-                    return future.get(deadline - Timer.systemNanoTime(), TimeUnit.NANOSECONDS);
-                } catch (InterruptedException interrupt) {
-                    interrupted = true;
-                }
-            }
-        } catch (TimeoutException | ExecutionException none) {
-            return null;
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
         }
     }
 

@@ -45,12 +45,12 @@ public final class Threads {
         private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
         private static final int MORE = 16;
 
-        private final PeriodicCheck check;
+        private final Timer.Check check;
         private long ended;
 
         Workers(ThreadFactory threads, Timer timer) {
             super(0, USUALLY, IDLE_SECONDS, TimeUnit.SECONDS, new Line(), threads);
-            this.check = new PeriodicCheck(timer, LOOK_NANOS, this::lookAfter);
+            this.check = timer.check(LOOK_NANOS, this::lookAfter);
             setRejectedExecutionHandler((task, pool) -> {
                 if (isShutdown()) {
                     task.run();

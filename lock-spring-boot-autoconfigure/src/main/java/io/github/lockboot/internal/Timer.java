@@ -5,6 +5,10 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
+
+import org.jspecify.annotations.Nullable;
 
 /**
  * The clocks, and tasks to run later on one thread. Tasks must not block. What a task throws is logged and does not affect others.
@@ -35,6 +39,55 @@ public interface Timer extends AutoCloseable {
     /** As {@link #schedule}, for what a parked thread does itself in time: nothing, unless time may be skipped. */
     default Task alarm(long delayNanos, Runnable task) {
         return () -> {};
+    }
+
+    /**
+     * {@return a check that is repeated with pauses, once started, for as long as there is something to check}
+     *
+     * @param check returns whether there still is; an exception does not end it
+     */
+    default Check check(long pauseNanos, BooleanSupplier check) {
+        return new Check(this, pauseNanos, check);
+    }
+
+    /** A check that is repeated while there is something to check. */
+    final class Check {
+
+        private final Timer timer;
+        private final long pauseNanos;
+        private final BooleanSupplier check;
+        private final AtomicBoolean going = new AtomicBoolean();
+        private volatile @Nullable Task task;
+
+        private Check(Timer timer, long pauseNanos, BooleanSupplier check) {
+            this.timer = timer;
+            this.pauseNanos = pauseNanos;
+            this.check = check;
+        }
+
+        /** Starts the check unless it is going on; to be called whenever there is something to check. */
+        public void start() {
+            if (!going.get() && going.compareAndSet(false, true)) {
+                try {
+                    task = timer.repeat(pauseNanos, pauseNanos, this::round);
+                } catch (Throwable notScheduled) {
+                    going.set(false);
+                    throw notScheduled;
+                }
+            }
+        }
+
+        private void round() {
+            Task current = task;
+            if (!check.getAsBoolean() && current != null) {
+                current.cancel();
+                task = null;
+                going.set(false);
+                if (check.getAsBoolean()) { // something came while this ended
+                    start();
+                }
+            }
+        }
     }
 
     @Override

@@ -16,11 +16,10 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
-import io.github.lockboot.internal.PeriodicCheck;
 import io.github.lockboot.internal.Threads;
+import io.github.lockboot.internal.Timer;
 import io.github.lockboot.redis.engine.EngineContext;
 import io.github.lockboot.redis.engine.LockEngine;
-import io.github.lockboot.redis.protocol.AcquisitionIds;
 import io.github.lockboot.redis.protocol.GrantChannel;
 import io.github.lockboot.redis.protocol.GrantChannel.Push;
 import io.github.lockboot.redis.protocol.LockStore;
@@ -40,7 +39,7 @@ final class MemoryStore implements LockStore {
 
     private final MemoryTimer timer;
     private final ExecutorService workers;
-    private final PeriodicCheck sweeps;
+    private final Timer.Check sweeps;
     private final Map<String, LockEngine> engines = new ConcurrentHashMap<>();
     private final AtomicInteger sessions = new AtomicInteger();
     private final ReentrantLock mutex = new ReentrantLock();
@@ -52,7 +51,7 @@ final class MemoryStore implements LockStore {
     MemoryStore(MemoryTimer timer) {
         this.timer = timer;
         this.workers = Threads.workers(Threads.daemons("lock-memory"), timer);
-        this.sweeps = new PeriodicCheck(timer, SWEEP_NANOS, () -> inUse() > 0);
+        this.sweeps = timer.check(SWEEP_NANOS, () -> inUse() > 0);
         this.newestToken = TimeUnit.MILLISECONDS.toMicros(timer.wallMillis());
     }
 
@@ -62,8 +61,7 @@ final class MemoryStore implements LockStore {
         engines.values().removeIf(LockEngine::isOver);
         String session = "memory" + sessions.incrementAndGet();
         EngineContext context = new EngineContext(SETTINGS, timer, workers, () -> 0);
-        LockEngine engine =
-                new LockEngine(context, new AcquisitionIds(session), this, subscriber -> new GrantChannel() {});
+        LockEngine engine = new LockEngine(context, () -> session, () -> "", this, subscriber -> new GrantChannel() {});
         engines.put(session, engine);
         return engine;
     }

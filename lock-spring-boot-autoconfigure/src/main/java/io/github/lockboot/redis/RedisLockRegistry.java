@@ -12,11 +12,11 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockListener;
 import io.github.lockboot.LockOptions;
-import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.internal.Threads;
 import io.github.lockboot.internal.Timer;
@@ -26,11 +26,11 @@ import io.github.lockboot.redis.engine.EngineContext;
 import io.github.lockboot.redis.engine.EngineRegistry;
 import io.github.lockboot.redis.engine.LockEngine;
 import io.github.lockboot.redis.engine.LockRequest;
-import io.github.lockboot.redis.protocol.AcquisitionIds;
 import io.github.lockboot.redis.protocol.LockStore;
 import io.github.lockboot.redis.protocol.ScriptStore;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Locks on one Redis: standalone, Sentinel or Cluster.
@@ -143,7 +143,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
             return;
         }
         // If it takes longer, those who wait elsewhere pass over our waiters after a while.
-        Futures.awaitAtMost(engine().stopGranting(), settings.commandTimeout().toNanos());
+        engine().context().awaitAnswer(engine().stopGranting());
         engine().close();
         parts().connections.close();
         parts().connectors.shutdown();
@@ -177,7 +177,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
             Function<String, ThreadFactory> threads = registry.threads != null ? registry.threads : Threads::daemons;
             EngineContext.Settings settings = registry.settings;
             Duration timeout = settings.commandTimeout();
-            AcquisitionIds ids = AcquisitionIds.random();
+            Supplier<String> session = SingletonSupplier.of(EngineContext::randomSession);
             Timer timer = Timer.system(threads.apply("lock-timer"));
             ExecutorService workers = Threads.workers(threads.apply("lock-worker"), timer);
             // What asks Redis must not wait for a thread on which a callback waits for Redis.
@@ -196,10 +196,11 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
             }
             engine = new LockEngine(
                     context,
-                    ids,
+                    session,
+                    EngineContext::randomNonce,
                     store,
                     subscriber -> new PubSubGrantChannel(
-                            connections::watchedBy, store, ids, timeout, subscriber, timer, connectors));
+                            connections::watchedBy, store, session, timeout, subscriber, timer, connectors));
         }
     }
 

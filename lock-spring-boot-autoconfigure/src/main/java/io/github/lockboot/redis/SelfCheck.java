@@ -8,10 +8,10 @@ import java.util.List;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
-import io.github.lockboot.redis.protocol.AcquisitionIds;
 import io.github.lockboot.redis.protocol.Reply;
 import io.github.lockboot.redis.protocol.ScriptStore;
 import org.jspecify.annotations.Nullable;
@@ -142,7 +142,7 @@ final class SelfCheck {
 
     private void checkScripts(RedisConnection connection) {
         try {
-            runScripts(connection, AcquisitionIds.random().session());
+            runScripts(connection, UUID.randomUUID().toString());
         } catch (RuntimeException failure) {
             add(
                     "Redis does not run the scripts of locks (" + reasonOf(failure) + ")",

@@ -5,7 +5,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeoutException;
 
-import io.github.lockboot.internal.PeriodicCheck;
 import io.github.lockboot.internal.Timer;
 
 /**
@@ -20,13 +19,13 @@ final class CommandTimeouts {
     private final Timer timer;
     private final long timeoutNanos;
     private final Queue<Sent> inOrder = new ConcurrentLinkedQueue<>();
-    private final PeriodicCheck check;
+    private final Timer.Check check;
     private volatile boolean closed;
 
     CommandTimeouts(Timer timer, long timeoutNanos) {
         this.timer = timer;
         this.timeoutNanos = timeoutNanos;
-        this.check = new PeriodicCheck(timer, timeoutNanos / 10, this::expire);
+        this.check = timer.check(timeoutNanos / 10, this::expire);
     }
 
     void watch(CompletableFuture<?> reply) {

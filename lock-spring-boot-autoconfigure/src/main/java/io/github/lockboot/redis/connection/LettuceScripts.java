@@ -15,7 +15,6 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 
 import io.github.lockboot.internal.Futures;
-import io.github.lockboot.internal.PeriodicCheck;
 import io.github.lockboot.internal.Timer;
 import io.github.lockboot.redis.protocol.LuaScript;
 import io.github.lockboot.redis.protocol.LuaScript.ForeignReplyException;
@@ -64,7 +63,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     private final Timer timer;
     private final Executor connector;
     private final @Nullable SocketWatchdog watchdog;
-    private final PeriodicCheck check;
+    private final Timer.Check check;
     private final AtomicLong epoch = new AtomicLong();
     private volatile Connections.Watch watch = connected -> {};
 
@@ -90,7 +89,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         this.timer = timer;
         this.connector = connector;
         this.watchdog = watchdog;
-        this.check = new PeriodicCheck(timer, CHECK_NANOS, this::sendWaiting);
+        this.check = timer.check(CHECK_NANOS, this::sendWaiting);
     }
 
     @Override

@@ -11,7 +11,6 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 import io.github.lockboot.internal.Timer;
-import io.github.lockboot.redis.protocol.AcquisitionIds;
 import io.github.lockboot.redis.protocol.GrantChannel;
 import io.github.lockboot.redis.protocol.ScriptStore;
 import org.apache.commons.logging.Log;
@@ -58,7 +57,7 @@ public final class PubSubGrantChannel implements GrantChannel {
 
     private final Function<Connections.Watch, ? extends RedisConnectionFactory> connections;
     private final ScriptStore store;
-    private final AcquisitionIds ids;
+    private final Supplier<String> session;
     private final Duration echoWithin;
     private final Subscriber subscriber;
     private final Timer timer;
@@ -76,19 +75,19 @@ public final class PubSubGrantChannel implements GrantChannel {
     public PubSubGrantChannel(
             Function<Connections.Watch, ? extends RedisConnectionFactory> connections,
             ScriptStore store,
-            AcquisitionIds ids,
+            Supplier<String> session,
             Duration echoWithin,
             Subscriber subscriber,
             Timer timer,
             Executor workers) {
         this.connections = connections;
         this.store = store;
-        this.ids = ids;
+        this.session = session;
         this.echoWithin = echoWithin;
         this.subscriber = subscriber;
         this.timer = timer;
         this.workers = workers;
-        this.grants = new Subscription(() -> store.channelOf(ids.session()), this::connect, subscriber::onPush);
+        this.grants = new Subscription(() -> store.channelOf(session.get()), this::connect, subscriber::onPush);
         this.completions = new Subscription(store::completionChannel, this::addCompletions, subscriber::onCompletion);
     }
 
@@ -123,7 +122,7 @@ public final class PubSubGrantChannel implements GrantChannel {
     public void verify() {
         Object doubt = new Object();
         if (isLive() && grants.doubt.compareAndSet(null, doubt)) {
-            store.echo(ids.session()).whenComplete((published, failure) -> {
+            store.echo(session.get()).whenComplete((published, failure) -> {
                 if (failure == null) {
                     timer.schedule(echoWithin.toNanos(), () -> judge(doubt));
                 } else {

@@ -9,7 +9,6 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 
 import io.github.lockboot.internal.Unexpected;
-import io.github.lockboot.redis.protocol.AcquisitionIds;
 import io.github.lockboot.redis.protocol.GrantChannel;
 import io.github.lockboot.redis.protocol.LockStore;
 import io.github.lockboot.redis.protocol.Reply;
@@ -22,7 +21,9 @@ final class Acquisitions {
     private static final int MOST_UNSETTLED = 1_000;
 
     private final EngineContext context;
-    private final AcquisitionIds ids;
+    private final Supplier<String> session;
+    private final Supplier<String> nonce;
+    private final AtomicLong sequence = new AtomicLong();
     private final LockStore store;
     private final GrantChannel channel;
     private final Renewer renewer;
@@ -30,9 +31,15 @@ final class Acquisitions {
     private final AtomicLong newestToken = new AtomicLong();
     private final AtomicInteger unsettled = new AtomicInteger();
 
-    Acquisitions(EngineContext context, AcquisitionIds ids, LockStore store, GrantChannel channel) {
+    Acquisitions(
+            EngineContext context,
+            Supplier<String> session,
+            Supplier<String> nonce,
+            LockStore store,
+            GrantChannel channel) {
         this.context = context;
-        this.ids = ids;
+        this.session = session;
+        this.nonce = nonce;
         this.store = store;
         this.channel = channel;
         this.renewer = new Renewer(context);
@@ -52,12 +59,16 @@ final class Acquisitions {
 
     // --- under way --------------------------------------------------------------------------------------------
 
+    /**
+     * {@return a new id, {@code <session>-<sequence>.<nonce>}} Whoever can list channels knows the session; the nonce keeps them from
+     * guessing the id of a waiter and forging its grant.
+     */
     String nextId() {
-        return ids.next();
+        return session.get() + "-" + sequence.incrementAndGet() + nonce.get();
     }
 
     boolean isOurs(String id) {
-        return ids.isOurs(id);
+        return id.startsWith(session.get() + "-");
     }
 
     void register(Acquisition acquisition) {

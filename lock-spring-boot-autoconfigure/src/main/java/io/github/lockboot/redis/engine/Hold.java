@@ -15,7 +15,6 @@ import io.github.lockboot.LockScope;
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.internal.Timer;
-import io.github.lockboot.redis.protocol.StackReserve;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -289,14 +288,14 @@ public final class Hold implements Lease, LockScope, Waiter.Outcome {
     private void endAndAwait(Function<Hold, CompletableFuture<Release>> how) {
         CompletableFuture<Release> ended;
         try {
-            StackReserve.check();
+            EngineContext.requireStack();
             ended = how.apply(this);
         } catch (Throwable thrown) {
             waiter.withdraw(thrown);
             throw thrown;
         }
         // The future completes within the command timeout. If it does not, the answer was lost.
-        Release release = Futures.awaitAtMost(ended, 2 * context.commandTimeout());
+        Release release = context.awaitAnswer(ended);
         onEnded(release == null ? Release.UNKNOWN : release);
     }
 
@@ -340,6 +339,7 @@ public final class Hold implements Lease, LockScope, Waiter.Outcome {
     /** Completes on a worker, because what depends on it may block. */
     private void close(CompletableFuture<Void> closed) {
         try {
+            EngineContext.requireStack();
             CompletableFuture<Release> ended =
                     isLost() ? CompletableFuture.completedFuture(Release.LOST) : releaser.release(this);
             ended.exceptionally(failure -> Release.UNKNOWN)

@@ -7,17 +7,16 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.internal.Futures;
-import io.github.lockboot.internal.PeriodicCheck;
-import io.github.lockboot.redis.protocol.AcquisitionIds;
+import io.github.lockboot.internal.Timer;
 import io.github.lockboot.redis.protocol.GrantChannel;
 import io.github.lockboot.redis.protocol.GrantChannel.Push;
 import io.github.lockboot.redis.protocol.LockStore;
 import io.github.lockboot.redis.protocol.Reply;
-import io.github.lockboot.redis.protocol.StackReserve;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,23 +40,28 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     private final Acquisitions acquisitions;
     private final LossReporter losses;
     private final UseNotifier.Listeners listeners;
-    private final PeriodicCheck looks;
+    private final Timer.Check looks;
     private final Map<String, LocalQueue> queues = new ConcurrentHashMap<>();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
 
-    /** @param channelFactory makes the channel for the engine that gets its messages */
+    /**
+     * @param session begins each id, and names the channel of this registry
+     * @param nonce ends an id, so that it is hard to guess
+     * @param channelFactory makes the channel for the engine that gets its pushes
+     */
     public LockEngine(
             EngineContext context,
-            AcquisitionIds ids,
+            Supplier<String> session,
+            Supplier<String> nonce,
             LockStore store,
             Function<GrantChannel.Subscriber, GrantChannel> channelFactory) {
         this.context = context;
         this.store = store;
         this.channel = channelFactory.apply(this);
-        this.acquisitions = new Acquisitions(context, ids, store, channel);
+        this.acquisitions = new Acquisitions(context, session, nonce, store, channel);
         this.losses = new LossReporter(context);
         this.listeners = new UseNotifier.Listeners(context);
-        this.looks = new PeriodicCheck(context.timer(), LOOK_NANOS, this::lookAfter);
+        this.looks = context.timer().check(LOOK_NANOS, this::lookAfter);
     }
 
     public EngineContext context() {
@@ -83,7 +87,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
      * @throws InterruptedException if interrupted while it waited; it has no lock then
      */
     boolean acquire(LockRequest request, boolean interruptible) throws InterruptedException {
-        StackReserve.check();
+        EngineContext.requireStack();
         UseNotifier use = listeners.requested(request, Thread.currentThread());
         ThreadWaiter waiter = new ThreadWaiter(context, request, use);
         try {
@@ -107,7 +111,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     }
 
     private <T> CompletableFuture<T> start(LockRequest request, Function<Optional<Lease>, T> result) {
-        StackReserve.check();
+        EngineContext.requireStack();
         UseNotifier use = listeners.requested(request, null);
         FutureWaiter<T> waiter = new FutureWaiter<>(context, request, use, result);
         try {
@@ -183,6 +187,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         if (local != null && local.isValid()) {
             return true;
         }
+        EngineContext.requireStack();
         try {
             return store.inspect(name).join() != Reply.Plain.FREE;
         } catch (CompletionException failure) {

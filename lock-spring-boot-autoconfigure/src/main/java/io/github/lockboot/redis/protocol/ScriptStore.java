@@ -115,7 +115,6 @@ public final class ScriptStore implements LockStore {
     /** @param id the first argument; those that all scripts have follow, then the others */
     private CompletableFuture<Reply> run(LuaScript script, String name, String id, Object... others) {
         try {
-            StackReserve.checkForClient();
             byte[][] arguments = new byte[4 + others.length][];
             arguments[0] = bytes(id);
             arguments[1] = channels;

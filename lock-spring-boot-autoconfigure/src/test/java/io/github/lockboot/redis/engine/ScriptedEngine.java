@@ -12,7 +12,6 @@ import java.util.concurrent.TimeUnit;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockListener;
 import io.github.lockboot.redis.engine.LockRequest.Terms;
-import io.github.lockboot.redis.protocol.AcquisitionIds;
 import io.github.lockboot.redis.protocol.GrantChannel;
 import io.github.lockboot.redis.protocol.GrantChannel.Push;
 import io.github.lockboot.redis.protocol.LuaScript;
@@ -42,7 +41,7 @@ public final class ScriptedEngine {
                 Duration.ofSeconds(2), Duration.ofMillis(20), Duration.ofSeconds(2), localHandoffLimit);
         store = new ScriptStore(new Redis(), "lock:", settings.poll(), settings.patience(), 1_000);
         EngineContext context = new EngineContext(settings, timer, workers, () -> 0);
-        engine = new LockEngine(context, new AcquisitionIds(SESSION), store, subscriber -> new Channel());
+        engine = new LockEngine(context, () -> SESSION, () -> "", store, subscriber -> new Channel());
         List.of(listeners).forEach(engine.listeners()::add);
     }
 

@@ -13,7 +13,6 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 
 import io.github.lockboot.internal.Timer;
-import io.github.lockboot.redis.protocol.AcquisitionIds;
 import io.github.lockboot.redis.protocol.GrantChannel;
 import io.github.lockboot.redis.protocol.GrantChannel.Push;
 import io.github.lockboot.redis.protocol.LockModel;
@@ -110,7 +109,7 @@ final class SimulatedClient {
                 Duration.ofMillis(LockModel.POLL), Duration.ofMillis(20), COMMAND_TIMEOUT, handoffLimit);
         ScriptStore store = new ScriptStore(new Runner(), "lock:", settings.poll(), settings.patience(), 1_000);
         EngineContext context = new EngineContext(settings, new ClientTimer(), new Workers(), random::nextDouble);
-        this.engine = new LockEngine(context, new AcquisitionIds(session), store, subscriber -> new Channel());
+        this.engine = new LockEngine(context, () -> session, () -> "", store, subscriber -> new Channel());
     }
 
     // --- what happens to it -----------------------------------------------------------------------------------

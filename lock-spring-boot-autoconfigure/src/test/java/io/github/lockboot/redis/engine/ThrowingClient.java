@@ -6,11 +6,11 @@ import java.util.concurrent.AbstractExecutorService;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
 
 import io.github.lockboot.LockListener;
 import io.github.lockboot.LockUse;
 import io.github.lockboot.internal.Timer;
-import io.github.lockboot.redis.protocol.AcquisitionIds;
 import io.github.lockboot.redis.protocol.GrantChannel;
 import io.github.lockboot.redis.protocol.GrantChannel.Push;
 import io.github.lockboot.redis.protocol.LockModel;
@@ -105,11 +105,11 @@ public final class ThrowingClient {
             plan.passes(Seam.RANDOM);
             return 0.3;
         });
-        AcquisitionIds ids = new AcquisitionIds(() -> session, () -> {
+        Supplier<String> nonce = () -> {
             plan.passes(Seam.ID);
             return "";
-        });
-        engine = new LockEngine(context, ids, store, subscriber -> new Channel());
+        };
+        engine = new LockEngine(context, () -> session, nonce, store, subscriber -> new Channel());
         engine.listeners().add(new Listener());
     }
 
