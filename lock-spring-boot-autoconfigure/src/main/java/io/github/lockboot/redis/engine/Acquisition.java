@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * <ul>
  *   <li>WAITING: Redis may have the id in its queue, and may have granted it the lock. At most one question is under way; if none is,
  *       the next is scheduled. A pushed grant is a hint that may be lost, so it asks again every poll interval.
- *   <li>OWNED: Redis has given the lock to the id. The grant tells until when that is certain, and the renewer keeps it so.
+ *   <li>OWNED: Redis has given the lock to the id. The grant knows until when that is certain, and the renewer renews it.
  *   <li>ENDED: the id never asks again. Its {@link Termination} makes Redis forget it, also if an answer that was under way shows it
  *       alive.
  * </ul>
@@ -131,7 +131,7 @@ final class Acquisition {
 
     private int looks;
 
-    /** @param answered whether those who wait have had an answer of Redis, under an earlier id: then they endure failures */
+    /** @param answered whether the waiters have had an answer of Redis, under an earlier id: then they endure failures */
     Acquisition(Acquisitions acquisitions, Queue queue, Terms terms, boolean answered) {
         this.acquisitions = acquisitions;
         this.context = acquisitions.context();
@@ -191,7 +191,7 @@ final class Acquisition {
         return question != Question.NONE;
     }
 
-    /** Whether those who wait have had an answer of Redis. */
+    /** Whether the waiters have had an answer of Redis. */
     boolean isAnswered() {
         return answered;
     }
@@ -231,7 +231,7 @@ final class Acquisition {
         Grant known = grant;
         if (known == null) {
             if (place != null && !pushed) {
-                acquisitions.verifyChannel(); // the grant of one who is queued is pushed
+                acquisitions.verifyChannel(); // the grant of a queued id is pushed
             }
             own(new Grant(answer.fence(), answer.leaseMillis(), sentAt, false), answer.waiters());
         } else if (answer.fence() == known.token()) {
@@ -326,7 +326,7 @@ final class Acquisition {
     private void onGrantPushed(Push push) {
         Place known = place;
         if (known == null) {
-            earlyPush = push; // overtook the QUEUED answer that tells whether it is new
+            earlyPush = push; // it overtook the QUEUED answer, which shows whether it is new
         } else if (push.fence() > known.newestToken) {
             long lease = TimeUnit.MILLISECONDS.toNanos(push.leaseMillis());
             long left = known.askedAt.deadline(push.leaseMillis()) - context.nanoTime();

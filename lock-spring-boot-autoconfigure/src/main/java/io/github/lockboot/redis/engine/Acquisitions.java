@@ -60,8 +60,8 @@ final class Acquisitions {
     // --- under way --------------------------------------------------------------------------------------------
 
     /**
-     * {@return a new id, {@code <session>-<sequence>.<nonce>}} Whoever can list channels knows the session; the nonce keeps them from
-     * guessing the id of a waiter and forging its grant.
+     * {@return a new id, {@code <session>-<sequence>.<nonce>}} A user who can list channels knows the session; the nonce keeps that user
+     * from guessing the id of a waiter and forging its grant.
      */
     String nextId() {
         return session.get() + "-" + sequence.incrementAndGet() + nonce.get();

@@ -107,7 +107,7 @@ public final class Hold implements Lease, LockScope, Waiter.Outcome {
         return ownerId;
     }
 
-    /** The thread it belongs to; null if it belongs to whoever has it. */
+    /** The thread it belongs to; null if it belongs to no thread. */
     public @Nullable Thread thread() {
         return waiter.thread();
     }
@@ -162,8 +162,7 @@ public final class Hold implements Lease, LockScope, Waiter.Outcome {
     }
 
     /**
-     * As {@link #isValid}, for its thread, which may never release a hold that it was told it does not have: then it is not renewed any
-     * more.
+     * As {@link #isValid}, for its thread. After the answer false, the thread may never release the hold, so it is not renewed any more.
      */
     public boolean isValidForThread() {
         boolean valid = isValid();

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * are known to wait and as many as then waited here, but at most the hand-off limit, have been served.
  *
  * <p>Everything happens under the mutex of the {@link Waiters}, and nothing under it blocks. If an action throws, all waiters fail, a
- * grant that was not claimed is given back, a claimed hold stays, and the name begins anew.
+ * grant that was not claimed is given back, a claimed hold stays, and the name begins again.
  */
 final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line {
 
@@ -173,7 +173,7 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
 
     // --- the acquisition --------------------------------------------------------------------------------------
 
-    /** @param answered whether those who wait have had an answer of Redis before */
+    /** @param answered whether the waiters have had an answer of Redis before */
     private Acquisition begin(Waiter first, boolean answered) {
         Acquisition begun = new Acquisition(acquisitions, this, first.request().terms(), answered);
         acquisition = begun;
@@ -181,7 +181,7 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
         return begun;
     }
 
-    /** Begins anew for those who still wait. */
+    /** Begins a new acquisition for the waiters that are left. */
     private void askForFirst() {
         if (context.isClosing()) {
             waiters.failAll(LockEngine.CLOSING, null);
@@ -230,7 +230,7 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
 
     // --- answers and messages ---------------------------------------------------------------------------------
 
-    /** Serves the first waiter, or gives the lock back. Those who would not wait, or no longer, have their answer too. */
+    /** Serves the first waiter, or gives the lock back. Waiters that do not wait any longer are refused. */
     @Override
     public void owned(Acquisition owner, Grant grant, long othersWaiting) {
         if (owner != acquisition) {
@@ -259,7 +259,7 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
         }
     }
 
-    /** The lock goes back to Redis after those who wait here now. Another call changes nothing. */
+    /** The lock goes back to Redis after the waiters that are here now. Another call changes nothing. */
     @Override
     public void othersWait() {
         if (handoffsLeft < 0) {
@@ -278,7 +278,7 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
         return true;
     }
 
-    /** Fails those who would not wait; if it has lasted, also those who would wait without limit. */
+    /** Fails waiters that do not wait any longer; if the outage lasts, also those that wait without limit. */
     @Override
     public boolean failed(Acquisition asked, @Nullable Throwable failure, Acquisition.Outage outage) {
         waiters.decideIf(
@@ -468,8 +468,7 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
     // --- what was not meant to happen -------------------------------------------------------------------------
 
     /**
-     * Something was thrown in the middle of a change, so nothing is certain but who holds: that stays. Begins anew with everything
-     * else.
+     * Something was thrown in the middle of a change, so nothing is certain but the hold: it stays. Everything else begins again.
      */
     private void collapse(Throwable thrown) {
         Acquisition current = acquisition;

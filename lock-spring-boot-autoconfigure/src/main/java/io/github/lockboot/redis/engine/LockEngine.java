@@ -166,12 +166,12 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         return hold != null && hold.thread() == thread ? hold : null;
     }
 
-    /** A hold of the thread that was lost, which it has not been told. */
+    /** A hold that the thread lost, and for which it has not had an exception yet. */
     public @Nullable Hold lostBy(Thread thread, String name) {
         return losses.lossOf(name, thread);
     }
 
-    /** The thread has been told that it lost the hold. */
+    /** The thread has had the exception for the loss. */
     public void acknowledgeLoss(Hold hold) {
         losses.acknowledge(hold);
     }
@@ -265,7 +265,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     /**
      * No new grants; waiters leave the queue in Redis and fail. Holds stay until they are released.
      *
-     * @return completes when Redis knows, or could not be told
+     * @return completes when Redis has answered, or could not be asked
      */
     public CompletableFuture<Void> stopGranting() {
         context.stopGranting();
@@ -283,9 +283,9 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     }
 
     /**
-     * Waits for what was granted before to be given back; locks that are kept for longer than this time are left.
+     * Waits until all holds are released. Locks that are kept for longer than this time are left.
      *
-     * @return completes when Redis has been told of the last, when the time has passed, or when the engine is closed
+     * @return completes when the last is released in Redis, when the time has passed, or when the engine is closed
      */
     public CompletableFuture<Void> drain(long atMostNanos) {
         CompletableFuture<Void> drained = new CompletableFuture<>();

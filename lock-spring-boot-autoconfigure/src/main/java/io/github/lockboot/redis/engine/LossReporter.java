@@ -7,10 +7,10 @@ import java.util.Map;
 import io.github.lockboot.internal.Unexpected;
 import org.jspecify.annotations.Nullable;
 
-/** Reports that a hold was lost: one warning in the log, the hold's callbacks, and its thread when it comes to unlock. */
+/** Reports that a hold was lost: by one warning in the log, by its callbacks, and by an exception when its thread unlocks. */
 final class LossReporter {
 
-    /** Of threads that never come to unlock what they lost, the oldest are forgotten beyond this many. */
+    /** Some threads never unlock what they lost. Beyond this many, the oldest are forgotten. */
     private static final int MOST_REMEMBERED = 1_000;
 
     private record Loser(String name, Thread thread) {}
@@ -38,12 +38,12 @@ final class LossReporter {
         hold.runLossCallbacks();
     }
 
-    /** The hold of that name that the thread lost and has not been told of. */
+    /** The hold of that name that the thread lost and did not have an exception for. */
     synchronized @Nullable Hold lossOf(String name, Thread thread) {
         return unclaimed.get(new Loser(name, thread));
     }
 
-    /** Its thread has been told. */
+    /** Its thread has had the exception. */
     synchronized void acknowledge(Hold hold) {
         Thread thread = hold.thread();
         if (thread != null) {

@@ -27,14 +27,14 @@ final class PollSchedule {
      * In the queue: every interval, at any position, because Redis drops ids that stop asking. Also when the current lease ends, one id
      * after the other: those ahead may have died.
      *
-     * @param notified whether a grant would be told
+     * @param notified whether a grant would be pushed
      * @return how long that takes
      */
     long inQueue(Reply.Queued queued, boolean notified) {
         long delay;
         if (notified) {
             backoff = 0;
-            // The first poll comes early by chance, so that those who began together do not go on together.
+            // The first poll comes early by chance, so that waiters that began together do not poll together.
             delay = jittered ? interval : context.jittered(interval);
             jittered = true;
         } else {

@@ -98,7 +98,7 @@ final class Renewer {
         }
     }
 
-    /** A round planned for an entry that has gone since is kept: it costs less than planning anew for every hold. */
+    /** A round planned for an entry that has gone since is kept: to plan again for every hold would cost more. */
     private void planRound(long due) {
         synchronized (plan) {
             if (due < nextRound) {

@@ -91,7 +91,7 @@ final class Termination {
     CompletableFuture<?> cancel() {
         if (!predecessorSettled.isDone()) {
             predecessorSettled.thenRun(
-                    this::settle); // a copy of the predecessor's unlock that runs later queues this id anew
+                    this::settle); // a copy of the predecessor's unlock that runs later queues this id again
         }
         return send(() -> store.cancel(name, ending.id), null);
     }
