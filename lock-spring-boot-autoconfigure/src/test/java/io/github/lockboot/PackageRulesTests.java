@@ -190,7 +190,7 @@ class PackageRulesTests {
                 .resideInAnyPackage(MEMORY, ENGINE)
                 .should()
                 .dependOnClassesThat()
-                .haveNameMatching(".*[.](LuaScript|ScriptStore|ScriptRunner|TemplateScriptRunner)")
+                .haveNameMatching(".*[.](LuaScript|ScriptStore)")
                 .check(MAIN);
     }
 
