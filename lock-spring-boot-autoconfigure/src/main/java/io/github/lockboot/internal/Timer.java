@@ -36,7 +36,7 @@ public interface Timer extends AutoCloseable {
     /** Runs the task after the delay, and again a pause after each end of it, until cancelled, even if it throws. */
     Task repeat(long delayNanos, long pauseNanos, Runnable task);
 
-    /** As {@link #schedule}, for what a parked thread does itself in time: nothing, unless time may be skipped. */
+    /** Wakes a parked thread where time may be skipped. Elsewhere it does nothing, because the thread wakes by itself. */
     default Task alarm(long delayNanos, Runnable task) {
         return () -> {};
     }

@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * </ul>
  *
  * <p>In words: ask; if queued, wait for a push or the next poll; if granted, tell the queue, which serves its waiters one after another
- * under this grant; then end. An id is used once. Methods are called with the mutex of the queue held, and none blocks.
+ * under this grant; then end. An id is used once. Methods are called with the mutex of the queue held, unless they say otherwise, and none blocks.
  */
 final class Acquisition {
 
@@ -50,9 +50,9 @@ final class Acquisition {
         ASKED_AND_AGAIN
     }
 
-    /** How long Redis could not be asked. */
+    /** What a question that failed means for the waiters. */
     enum Outage {
-        FROM_THE_START,
+        NEVER_ANSWERED,
         BRIEF,
         LASTING
     }
@@ -94,7 +94,7 @@ final class Acquisition {
 
     static final String RAN_OUT = "its lease ran out";
 
-    /** Fewer failures in a row end no wait without limit: this process may have paused. */
+    /** A wait without limit fails only after so many failures in a row: one or two may come from a pause of this process. */
     private static final int FAILURES_ENDURED = 3;
 
     private static final int LOOKS_ENDURED = 2;
@@ -129,7 +129,7 @@ final class Acquisition {
     /** When something has to have happened: an answer, a poll. */
     private long expectedBy;
 
-    private int looks;
+    private int looksWhenLate;
 
     /** @param answered whether the waiters have had an answer of Redis, under an earlier id: then they endure failures */
     Acquisition(Acquisitions acquisitions, Queue queue, Terms terms, boolean answered) {
@@ -280,13 +280,13 @@ final class Acquisition {
                 new Failing(failure, before == null ? 1 : before.times + 1, before == null ? now : before.since);
         failing = current;
         RedisFailure kind = RedisFailure.of(failure);
-        boolean fromTheStart = !answered && kind != RedisFailure.NOT_NOW;
+        boolean neverAnswered = !answered && kind != RedisFailure.NOT_NOW;
         boolean lasting = current.times >= FAILURES_ENDURED
                 && now - current.since >= TimeUnit.MILLISECONDS.toNanos(terms.ttlMillis());
-        if (fromTheStart) {
+        if (neverAnswered) {
             mayBeKnown = kind == RedisFailure.UNKNOWN || before != null;
         }
-        Outage outage = fromTheStart ? Outage.FROM_THE_START : lasting ? Outage.LASTING : Outage.BRIEF;
+        Outage outage = neverAnswered ? Outage.NEVER_ANSWERED : lasting ? Outage.LASTING : Outage.BRIEF;
         if (queue.failed(this, failure, outage)) {
             expectWithin(polls().unaided());
         }
@@ -374,7 +374,7 @@ final class Acquisition {
         }
     }
 
-    /** Sends a renewal. */
+    /** Sends a renewal. Called without the mutex. */
     void renew() {
         Moment sentAt = context.now();
         acquisitions
@@ -479,7 +479,7 @@ final class Acquisition {
 
     private void expectWithin(long delay) {
         expectedBy = context.nanoTime() + delay + 2 * context.commandTimeout();
-        looks = 0;
+        looksWhenLate = 0;
     }
 
     /** Called once a second, without the mutex. */
@@ -500,10 +500,10 @@ final class Acquisition {
      * before everything else.
      */
     private void goOn() {
-        if (!isLate(context.nanoTime()) || ++looks <= LOOKS_ENDURED) {
+        if (!isLate(context.nanoTime()) || ++looksWhenLate <= LOOKS_ENDURED) {
             return;
         }
-        looks = 0;
+        looksWhenLate = 0;
         context.log().overlooked(queue.name(), state + ", " + question);
         if (state == State.OWNED) {
             acquisitions.renewer().begin(renewal);

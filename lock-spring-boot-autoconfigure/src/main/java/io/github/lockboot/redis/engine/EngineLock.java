@@ -123,7 +123,7 @@ final class EngineLock implements NamedLock, LockScope {
     @Override
     public int getHoldCount() {
         Hold mine = engine.heldBy(Thread.currentThread(), getName());
-        return mine != null && mine.isValidForThread() ? mine.count() : 0;
+        return mine != null && mine.answerThread() ? mine.count() : 0;
     }
 
     @Override

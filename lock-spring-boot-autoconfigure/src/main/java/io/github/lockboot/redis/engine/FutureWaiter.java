@@ -27,7 +27,7 @@ final class FutureWaiter<T> extends Waiter {
     /** Waits in the queue that it has entered. */
     CompletableFuture<T> start() {
         if (isWaiting()) {
-            Timer.Task atDeadline = context.repeat(patience(), context.commandTimeout(), this::onTime);
+            Timer.Task atDeadline = context.repeat(timeToDecide(), context.commandTimeout(), this::onTime);
             future.whenComplete((value, failure) -> atDeadline.cancel());
         }
         future.whenComplete((value, failure) -> {

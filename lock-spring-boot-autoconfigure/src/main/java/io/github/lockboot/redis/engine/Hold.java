@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * One hold of a lock by one waiter, from grant to release or loss.
  *
  * <pre>
- *              claim()               release()
+ *              claim()               markReleased()
  *   GRANTED ───────────▶ HELD ────────────────────▶ RELEASED
  *      │                   │                            │ the answer says that it was no longer ours
  *      │ takeBack()        │ lose()                     ▼
@@ -84,7 +84,7 @@ public final class Hold implements Lease, LockScope, Waiter.Outcome {
     private final AtomicInteger count = new AtomicInteger(1);
     private final List<Runnable> lossCallbacks = new ArrayList<>(0);
     private volatile String lossReason = "";
-    private volatile boolean denied;
+    private volatile boolean toldNotHeld;
     private volatile boolean kept;
     private volatile long keptUntil;
 
@@ -108,7 +108,8 @@ public final class Hold implements Lease, LockScope, Waiter.Outcome {
     }
 
     /** The thread it belongs to; null if it belongs to no thread. */
-    public @Nullable Thread thread() {
+    @Nullable
+    Thread thread() {
         return waiter.thread();
     }
 
@@ -164,14 +165,14 @@ public final class Hold implements Lease, LockScope, Waiter.Outcome {
     /**
      * As {@link #isValid}, for its thread. After the answer false, the thread may never release the hold, so it is not renewed any more.
      */
-    public boolean isValidForThread() {
+    boolean answerThread() {
         boolean valid = isValid();
-        denied |= !valid;
+        toldNotHeld |= !valid;
         return valid;
     }
 
-    boolean isDenied() {
-        return denied;
+    boolean wasToldNotHeld() {
+        return toldNotHeld;
     }
 
     // --- its states -------------------------------------------------------------------------------------------
@@ -198,7 +199,7 @@ public final class Hold implements Lease, LockScope, Waiter.Outcome {
         return state.get() == State.HELD;
     }
 
-    boolean release() {
+    boolean markReleased() {
         return state.compareAndSet(State.HELD, State.RELEASED);
     }
 
@@ -218,7 +219,7 @@ public final class Hold implements Lease, LockScope, Waiter.Outcome {
         return state.compareAndSet(from, State.LOST);
     }
 
-    public boolean isLost() {
+    boolean isLost() {
         return state.get() == State.LOST;
     }
 
@@ -226,19 +227,19 @@ public final class Hold implements Lease, LockScope, Waiter.Outcome {
         return lossReason;
     }
 
-    public LockLostException lostException() {
+    LockLostException lostException() {
         return new LockLostException(name(), token, lossReason);
     }
 
     // --- reentrancy -------------------------------------------------------------------------------------------
 
     /** How often its owner holds it. */
-    public int count() {
+    int count() {
         return count.get();
     }
 
     /** @return false if the lease has run out, or another thread has released it for the last time */
-    public boolean enterAgain() {
+    boolean enterAgain() {
         return isHeld() && !isOver() && count.getAndUpdate(n -> n == 0 ? 0 : Math.addExact(n, 1)) > 0;
     }
 
@@ -247,7 +248,7 @@ public final class Hold implements Lease, LockScope, Waiter.Outcome {
      *
      * @throws LockLostException if it was lost
      */
-    public void exit() {
+    void exit() {
         boolean last = count.decrementAndGet() == 0;
         if (isLost()) {
             throw lostException();
@@ -258,7 +259,7 @@ public final class Hold implements Lease, LockScope, Waiter.Outcome {
     }
 
     /** Any thread may release it from now on. */
-    public void outliveThread() {
+    void outliveThread() {
         waiter.outliveThread();
     }
 
@@ -270,7 +271,7 @@ public final class Hold implements Lease, LockScope, Waiter.Outcome {
     }
 
     /** As {@link #close}, and ends the wait of all followers. */
-    public void complete() {
+    void complete() {
         end(releaser::complete);
     }
 

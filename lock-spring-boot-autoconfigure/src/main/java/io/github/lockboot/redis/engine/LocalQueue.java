@@ -16,8 +16,9 @@ import org.jspecify.annotations.Nullable;
  * when the hold is released, the next waiter is served with a hold of the same grant, or, if this JVM has had its share, the acquisition
  * is unlocked and the next one queued in the same step; when no waiter is left, the queue retires.
  *
- * <p>This JVM has had its share when too little of the lease is left, when the next waiter wants other terms, or when other JVMs
- * are known to wait and as many as then waited here, but at most the hand-off limit, have been served.
+ * <p>This JVM has had its share when too little of the lease, or no token of the grant, is left; when the lease is in doubt or is not
+ * renewed; when the next waiter wants other terms; or when other JVMs are known to wait and as many as then waited here, but at most the
+ * hand-off limit, have been served.
  *
  * <p>Everything happens under the mutex of the {@link Waiters}, and nothing under it blocks. If an action throws, all waiters fail, a
  * grant that was not claimed is given back, a claimed hold stays, and the name begins again.
@@ -138,7 +139,8 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
         locked(() -> {
             Acquisition asked = acquisition;
             boolean firstAnswerComes = asked != null && asked.isAsking() && !asked.isAnswered();
-            if (!waiter.isWaiting() || !waiter.hasWaitedForAnswer() && firstAnswerComes) {
+            waiter.countLook();
+            if (!waiter.isWaiting() || firstAnswerComes && !waiter.isLongOverdue()) {
                 waiter.setLastCall();
             } else {
                 leave(waiter, outcomeNow());
@@ -186,7 +188,7 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
         if (context.isClosing()) {
             waiters.failAll(LockEngine.CLOSING, null);
         }
-        Waiter first = waiters.firstThere();
+        Waiter first = waiters.firstPresent();
         if (first != null) {
             begin(first, true).ask(!first.isLastCall());
         }
@@ -195,7 +197,7 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
 
     /** Gives the lock back to Redis, and with a next waiter queues again in the same step. */
     private CompletableFuture<Hold.Release> unlock(Acquisition owner, @Nullable Waiter next) {
-        Acquisition again = next == null ? null : begin(next, true);
+        Acquisition again = next == null ? null : begin(next, true); // first, because it may throw
         forget(owner);
         acquisition = again;
         CompletableFuture<Hold.Release> unlocked = owner.unlock(again);
@@ -237,7 +239,7 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
             owner.unlock(null); // something was thrown when it should have ended
             return;
         }
-        Waiter first = waiters.firstThere();
+        Waiter first = waiters.firstPresent();
         if (first == null || !first.request().terms().equals(owner.terms)) {
             unlock(owner, first);
             return;
@@ -269,7 +271,7 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
 
     @Override
     public boolean refused(Acquisition asked) {
-        waiters.decideIf(waiter -> waiter.isLastCall() || !waiter.isThere(), Waiter.Plain.REFUSED);
+        waiters.decideIf(waiter -> waiter.isLastCall() || !waiter.canUseLock(), Waiter.Plain.REFUSED);
         leaveRedisIfNobodyWaits();
         if (asked != acquisition) {
             return false;
@@ -282,7 +284,7 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
     @Override
     public boolean failed(Acquisition asked, @Nullable Throwable failure, Acquisition.Outage outage) {
         waiters.decideIf(
-                waiter -> outage == Acquisition.Outage.FROM_THE_START
+                waiter -> outage == Acquisition.Outage.NEVER_ANSWERED
                         || waiter.isLastCall()
                         || outage == Acquisition.Outage.LASTING
                                 && waiter.request().isUnlimited(),
@@ -332,7 +334,7 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
         if (tooLong) {
             current.waiter().use().stuck();
         }
-        return !tooLong && !current.isDenied() && current.waiter().isThere();
+        return !tooLong && !current.wasToldNotHeld() && current.waiter().canUseLock();
     }
 
     @Override
@@ -390,7 +392,7 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
             waiters.putBack(current.waiter());
         } else {
             owner.drop();
-            if (current != null && current.lose(current.waiter().isThere() ? reason : THREAD_ENDED)) {
+            if (current != null && current.lose(current.waiter().canUseLock() ? reason : THREAD_ENDED)) {
                 losses.report(current);
             }
         }
@@ -435,7 +437,7 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
                 return LOST;
             }
             Acquisition owner = acquisition;
-            if (!hold.release() || owner == null) {
+            if (!hold.markReleased() || owner == null) {
                 return hold.isLost() ? LOST : PASSED_ON;
             }
             holder = null;
@@ -444,7 +446,7 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
     }
 
     private CompletableFuture<Hold.Release> passOn(Acquisition owner, Hold released) {
-        Waiter next = waiters.firstThere();
+        Waiter next = waiters.firstPresent();
         if (next == null || !canServe(owner, next)) {
             return unlock(owner, next);
         }
@@ -491,7 +493,7 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
     void lookAfter() {
         onEvent(() -> {
             Hold current = holder;
-            if (current != null && current.waiter().isGone()) {
+            if (current != null && current.waiter().isWithdrawn()) {
                 withdraw(current.waiter());
             } else if (acquisition == null) {
                 retireIfIdle();

@@ -3,7 +3,6 @@ package io.github.lockboot.redis.engine;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -40,7 +39,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     private final Acquisitions acquisitions;
     private final LossReporter losses;
     private final UseNotifier.Listeners listeners;
-    private final Timer.Check looks;
+    private final Timer.Check watchdog;
     private final Map<String, LocalQueue> queues = new ConcurrentHashMap<>();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
 
@@ -61,7 +60,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         this.acquisitions = new Acquisitions(context, session, nonce, store, channel);
         this.losses = new LossReporter(context);
         this.listeners = new UseNotifier.Listeners(context);
-        this.looks = context.timer().check(LOOK_NANOS, this::lookAfter);
+        this.watchdog = context.timer().check(LOOK_NANOS, this::lookAfter);
     }
 
     public EngineContext context() {
@@ -132,7 +131,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
                     ? known
                     : queues.computeIfAbsent(name, n -> new LocalQueue(n, acquisitions, losses, this::retire));
         } while (!queue.enter(waiter));
-        looks.start(); // not before: there must be something to look after
+        watchdog.start(); // not before: there must be something to look after
     }
 
     private void retire(LocalQueue queue) {
@@ -160,19 +159,21 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     }
 
     /** The thread's hold of the lock, also if its lease may have run out. */
-    public @Nullable Hold heldBy(Thread thread, String name) {
+    @Nullable
+    Hold heldBy(Thread thread, String name) {
         LocalQueue queue = queues.get(name);
         Hold hold = queue == null ? null : queue.holder();
         return hold != null && hold.thread() == thread ? hold : null;
     }
 
     /** A hold that the thread lost, and for which it has not had an exception yet. */
-    public @Nullable Hold lostBy(Thread thread, String name) {
+    @Nullable
+    Hold lostBy(Thread thread, String name) {
         return losses.lossOf(name, thread);
     }
 
     /** The thread has had the exception for the loss. */
-    public void acknowledgeLoss(Hold hold) {
+    void acknowledgeLoss(Hold hold) {
         losses.acknowledge(hold);
     }
 
@@ -188,14 +189,16 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
             return true;
         }
         EngineContext.requireStack();
-        try {
-            return store.inspect(name).join() != Reply.Plain.FREE;
-        } catch (CompletionException failure) {
-            throw new LockUnavailableException(name, NO_ANSWER, Futures.unwrap(failure));
+        CompletableFuture<Reply> asked = store.inspect(name);
+        Reply reply = context.awaitAnswer(asked);
+        if (reply == null) {
+            Throwable failure = asked.handle((none, thrown) -> thrown).getNow(null);
+            throw new LockUnavailableException(name, NO_ANSWER, failure == null ? null : Futures.unwrap(failure));
         }
+        return reply != Reply.Plain.FREE;
     }
 
-    /** Names in use and ids under way: nothing once all is released and answered. */
+    /** The number of names in use, ids under way and leases to be renewed: zero once all is released. */
     public int inUse() {
         return queues.size()
                 + acquisitions.all().size()
@@ -246,8 +249,8 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     // --- looking after what is under way ----------------------------------------------------------------------
 
     /**
-     * Everything under way has something that makes it go on: an answer, a task of the timer, a hold. Whatever was thrown may have
-     * cost that, so all of it is looked at once a second.
+     * Everything under way has something that makes it go on: an answer, a task of the timer, a hold. An exception may have
+     * lost that, so everything under way is checked once a second.
      *
      * @return whether anything is under way
      */

@@ -47,11 +47,11 @@ public record LockRequest(
         return new LockRequest(name, group, terms, nanos, maxHoldNanos, follows);
     }
 
-    public LockRequest withTtl(Duration ttl) {
+    LockRequest withTtl(Duration ttl) {
         return new LockRequest(name, group, new Terms(ttl.toMillis(), terms.renew), waitNanos, maxHoldNanos, follows);
     }
 
-    public LockRequest following() {
+    LockRequest following() {
         return new LockRequest(name, group, terms, waitNanos, maxHoldNanos, true);
     }
 

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Renewer {
 
-    /** The place of one lease among those that are due. Guarded by the mutex of the lease. */
+    /** The place of one lease among those that are due. Changed with the mutex of the lease held. */
     static final class Slot {
 
         private final Acquisition lease;
@@ -165,15 +165,15 @@ final class Renewer {
             entries.remove(first);
             Slot slot = first.slot;
             slot.lease.onEvent(() -> {
-                if (slot.entry == first && lookAt(slot)) {
+                if (slot.entry == first && renewOrEnd(slot)) {
                     toRenew.add(slot.lease);
                 }
             });
         }
     }
 
-    /** @return whether to renew it now */
-    private boolean lookAt(Slot slot) {
+    /** Plans the next look at the lease, unless it has run out. {@return whether to renew it now} */
+    private boolean renewOrEnd(Slot slot) {
         slot.entry = null;
         long now = context.nanoTime();
         Grant grant = slot.lease.grant();

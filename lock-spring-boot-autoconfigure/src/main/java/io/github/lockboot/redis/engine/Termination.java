@@ -12,26 +12,26 @@ import org.jspecify.annotations.Nullable;
  * The end of an acquisition id in Redis.
  *
  * <pre>
- *   unlock, complete, cancel          answered, or repeated until it is
- *   ────────────────────────▶ SENT ────────────────────────────────────▶ ANSWERED ──┐ a late answer shows the id
- *   drop: nothing is sent; abandon: repeated until it is answered ───────▶   ▲      │ alive, or may: ended again
- *                                                                            └──────┘
+ *   unlock, complete, cancel             answered, or repeated until it is
+ *   ────────────────────────▶ ENDING ────────────────────────────────────▶ ENDED ──┐ a late answer shows the id
+ *   drop: nothing is sent; abandon: repeated until it is answered ─────────▶   ▲    │ alive, or may: ended again
+ *                                                                              └────┘
  * </pre>
  *
  * <ul>
- *   <li>SENT: the command that ends the id is sent, once. What was granted is given away with it.
- *   <li>ANSWERED: Redis has answered, or is asked until it does. A question or a renewal of the acquisition may still be under way, and
+ *   <li>ENDING: the command that ends the id is under way. What was granted is given away with it.
+ *   <li>ENDED: Redis has answered, or is asked again elsewhere until it does. A question or a renewal of the acquisition may still be under way, and
  *       may run in Redis after the end. If its answer shows the id alive, the id is ended once more. The id is forgotten here when no
  *       question is under way any more.
  * </ul>
  *
- * <p>Used with the mutex of the queue held, and none of it blocks.
+ * <p>Its methods are called with the mutex of the queue held, and none blocks. Answers arrive without the mutex.
  */
 final class Termination {
 
     private enum State {
-        SENT,
-        ANSWERED
+        ENDING,
+        ENDED
     }
 
     /** What the answer to a question says that came after the end was sent. */
@@ -47,7 +47,7 @@ final class Termination {
     private final String name;
     private final Acquisition ending;
     private final @Nullable Grant grant;
-    private State state = State.SENT;
+    private State state = State.ENDING;
     private boolean dropped;
     private boolean questionUnderWay;
     private LateAnswer lateAnswer = LateAnswer.NONE;
@@ -142,7 +142,7 @@ final class Termination {
      * @param certainly whether it has
      */
     void onLateRenewal(boolean certainly) {
-        if (state == State.ANSWERED && (certainly || dropped)) {
+        if (state == State.ENDED && (certainly || dropped)) {
             settle();
         }
     }
@@ -161,14 +161,14 @@ final class Termination {
             boolean alive = reply instanceof Reply.Owner || reply instanceof Reply.Queued;
             lateAnswer = alive ? LateAnswer.ALIVE : LateAnswer.NOT_ALIVE;
         }
-        if (state == State.ANSWERED) {
+        if (state == State.ENDED) {
             onEndAnswered(true);
         }
     }
 
     /** @param unknownId whether Redis did not know the id, so that what a late answer showed came to life after the end */
     private void onEndAnswered(boolean unknownId) {
-        state = State.ANSWERED;
+        state = State.ENDED;
         if (lateAnswer == LateAnswer.UNKNOWN) {
             predecessorSettled.thenRun(this::settle); // not before: the end may have been sent with a next id
         } else if (lateAnswer == LateAnswer.ALIVE && unknownId) {

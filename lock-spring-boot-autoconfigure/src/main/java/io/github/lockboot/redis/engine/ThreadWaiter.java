@@ -11,7 +11,7 @@ final class ThreadWaiter extends Waiter {
     private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private final Thread thread;
-    private long nextAtDeadline = start + patience();
+    private long nextAtDeadline = start + timeToDecide();
 
     ThreadWaiter(EngineContext context, LockRequest request, UseNotifier use) {
         super(context, request, use, Thread.currentThread());

@@ -50,7 +50,7 @@ abstract sealed class Waiter permits ThreadWaiter, FutureWaiter {
     private volatile @Nullable Line line;
     private volatile Outcome outcome = Plain.WAITING;
     private volatile boolean lastCall;
-    private volatile boolean gone;
+    private volatile boolean withdrawn;
     private volatile boolean outlivesThread;
     private int looks;
 
@@ -91,7 +91,7 @@ abstract sealed class Waiter permits ThreadWaiter, FutureWaiter {
     }
 
     /** How long after the start the queue has to decide it. A waiter that tries once has the time of one command. */
-    final long patience() {
+    final long timeToDecide() {
         return request.triesOnce() ? context.commandTimeout() : request.waitNanos();
     }
 
@@ -104,18 +104,23 @@ abstract sealed class Waiter permits ThreadWaiter, FutureWaiter {
         lastCall = true;
     }
 
-    /** Counts the calls of {@link Line#leaveAtDeadline}; {@return whether two command timeouts have passed for an answer} */
-    final boolean hasWaitedForAnswer() {
-        return ++looks > (request.triesOnce() ? 1 : 2);
+    /** Counts the calls of {@link Line#leaveAtDeadline}. */
+    final void countLook() {
+        looks++;
     }
 
-    final boolean isGone() {
-        return gone;
+    /** Whether two command timeouts have passed in which it should have had an answer. */
+    final boolean isLongOverdue() {
+        return looks > (request.triesOnce() ? 1 : 2);
     }
 
-    /** Whether its caller would use the lock. */
-    final boolean isThere() {
-        return !gone && (thread == null || outlivesThread || thread.isAlive());
+    final boolean isWithdrawn() {
+        return withdrawn;
+    }
+
+    /** Whether its caller is there to use the lock. */
+    final boolean canUseLock() {
+        return !withdrawn && (thread == null || outlivesThread || thread.isAlive());
     }
 
     /** Any thread may release the hold, so it does not end with its own. */
@@ -168,7 +173,7 @@ abstract sealed class Waiter permits ThreadWaiter, FutureWaiter {
      * looks for waiters that are gone once a second: it would end in the middle here.
      */
     final void withdraw(Throwable thrown) {
-        gone = true;
+        withdrawn = true;
         Line joined = line;
         if (joined != null && !(thrown instanceof StackOverflowError)) {
             joined.withdraw(this);

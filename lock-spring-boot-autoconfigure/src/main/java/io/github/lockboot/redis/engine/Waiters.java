@@ -21,9 +21,9 @@ final class Waiters {
     private final Deque<Waiter> inOrder = new ArrayDeque<>(2);
     private final Deque<Waiter> toWake = new ArrayDeque<>(2);
     private final Consumer<Throwable> onThrown;
-    private volatile @Nullable Throwable unsettled;
+    private volatile @Nullable Throwable broken;
 
-    /** @param onThrown puts in order what was being changed when something was thrown; the mutex is held */
+    /** @param onThrown repairs what was being changed when something was thrown; the mutex is held */
     Waiters(Consumer<Throwable> onThrown) {
         this.onThrown = onThrown;
     }
@@ -34,30 +34,30 @@ final class Waiters {
     <T extends @Nullable Object> T locked(Supplier<T> action) {
         mutex.lock();
         try {
-            if (unsettled != null && mutex.getHoldCount() == 1) {
-                settle();
+            if (broken != null && mutex.getHoldCount() == 1) {
+                repair();
             }
             return action.get();
         } catch (StackOverflowError overflow) {
-            unsettled = overflow; // nothing can be put in order where there is no stack: the next action does it
+            broken = overflow; // nothing can be repaired where there is no stack: the next action does it
             throw overflow;
         } catch (Throwable thrown) {
-            unsettled = thrown;
-            settle();
+            broken = thrown;
+            repair();
             throw thrown;
         } finally {
             unlockAndWake();
         }
     }
 
-    private void settle() {
-        Throwable thrown = unsettled;
+    private void repair() {
+        Throwable thrown = broken;
         if (thrown != null) {
             try {
                 onThrown.accept(thrown);
-                unsettled = null;
+                broken = null;
             } catch (Throwable again) {
-                Unexpected.failure("when a lock's queue was put in order", again);
+                Unexpected.failure("when the queue of a lock was repaired", again);
             }
         }
     }
@@ -93,9 +93,9 @@ final class Waiters {
 
     /** The first one whose caller is there; those before it leave. */
     @Nullable
-    Waiter firstThere() {
+    Waiter firstPresent() {
         Waiter first = inOrder.peek();
-        while (first != null && !first.isThere()) {
+        while (first != null && !first.canUseLock()) {
             leave(first, Waiter.Plain.REFUSED);
             first = inOrder.peek();
         }
@@ -108,7 +108,7 @@ final class Waiters {
 
     /** Puts back one that was granted the lock and could not use it. */
     void putBack(Waiter waiter) {
-        if (waiter.isLastCall() || !waiter.isThere()) {
+        if (waiter.isLastCall() || !waiter.canUseLock()) {
             decide(waiter, Waiter.Plain.REFUSED);
         } else {
             waiter.decide(Waiter.Plain.WAITING);

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A registry's subscription to the channel of its session, opened at the first wait. Redis pushes there that a waiter was granted a
  * lock, or that others wait for a lock held here. A registry with followers also listens, on the same connection, to the channel of
- * completions. Both only save time: waiters poll as well. By default it is one that needs no subscription.
+ * completions. Both only save time: waiters poll as well. The default methods are those of a channel that is always live.
  */
 public interface GrantChannel extends AutoCloseable {
 

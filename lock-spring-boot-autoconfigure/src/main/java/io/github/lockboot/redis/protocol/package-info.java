@@ -1,5 +1,5 @@
 /**
- * The conversation with the store: its questions, their replies and messages, ids and failures; and on Redis a script for each question.
+ * The conversation with the store: its questions, their replies and messages, and failures; and on Redis a script for each question.
  *
  * <p>What is public here is public for the other packages of this library only.
  */
