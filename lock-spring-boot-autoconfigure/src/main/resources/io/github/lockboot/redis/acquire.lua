@@ -1,8 +1,8 @@
--- Takes the lock for the caller if it is free and no other waiter comes first; renews it if the caller owns it; otherwise queues
--- the caller, or marks it as seen. acquire-free, acquire-queued and common precede it.
+-- Takes the lock for the caller if it is free and no waiter is before the caller; renews it if the caller owns it; otherwise queues
+-- the caller or marks it as seen. acquire-free, acquire-queued and common precede it.
 --
 -- ARGV[5]  ttl, ms
--- ARGV[6]  1 to wait in the queue, 0 not to
+-- ARGV[6]  1 to queue the caller, 0 otherwise
 -- ARGV[7]  the largest number of waiters
 --
 -- OWNER fence lease-ms waiters | QUEUED position fence ms-left | BUSY ms-left
@@ -28,6 +28,6 @@ if not position then
   position = #lock.queue + 1
   lock.queue[position] = {me, ttl, now}
 end
-lock.changed = true -- the queue: the caller has joined it or was seen
+lock.changed = true -- the caller has joined the queue or was seen
 lock.hint = position == 1
 return answer('QUEUED', position, lock.fence, ms_left())

@@ -1,5 +1,5 @@
--- Ends the caller's hold and empties the queue: no waiter gets the lock, and one message tells all that it has completed. common
--- precedes it.
+-- Ends the caller's hold and empties the queue: no waiter gets the lock, but one message to all says that the caller has completed.
+-- common precedes it.
 --
 -- ARGV[5]  the last fencing token used under the caller's id
 -- ARGV[6]  the channel of completions

@@ -1,8 +1,8 @@
--- Ends the caller's hold: the first waiter gets the lock, or nobody. A next id, under which the caller's process goes on waiting,
--- joins the queue. unlock-last and common precede it.
+-- Ends the caller's hold: the first waiter, if any, gets the lock. A next id, by which the caller's process waits again, joins the
+-- queue. unlock-last and common precede it.
 --
 -- ARGV[5]  the last fencing token used under the caller's id
--- ARGV[6]  the next id, queued last unless it is queued already; empty for none
+-- ARGV[6]  the next id, which joins the queue unless it is there; empty for none
 -- ARGV[7]  its ttl, ms
 --
 -- RELEASED | HANDED_OVER | KEPT fence lease-ms waiters | QUEUED position fence ms-left | NOT_OWNER

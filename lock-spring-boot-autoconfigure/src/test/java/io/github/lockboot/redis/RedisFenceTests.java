@@ -110,7 +110,7 @@ class RedisFenceTests {
     void whatNoFenceCanDoIsRefused() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> fence.set(key, "1", 0, HOUR))
-                .withMessage("token is 0; those of locks are positive");
+                .withMessage("token is 0; fencing tokens are positive");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> fence.set(key, "1", 1, Duration.ofNanos(999_999)))
                 .withMessage("timeToLive is PT0.000999999S; it must be at least 1 ms");

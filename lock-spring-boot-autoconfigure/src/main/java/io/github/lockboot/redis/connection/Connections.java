@@ -2,7 +2,6 @@ package io.github.lockboot.redis.connection;
 
 import java.time.Duration;
 import java.util.concurrent.Executor;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import io.github.lockboot.internal.Timer;
@@ -14,40 +13,36 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  * The connections of a registry.
  *
  * @param factory makes the connection factory at the first call
- * @param watches sets the watch; does nothing where the application uses the same client
  */
 public record Connections(
-        Supplier<? extends RedisConnectionFactory> factory,
-        ScriptStore.Runner runner,
-        Consumer<Watch> watches,
-        Runnable whenClosed) {
+        Supplier<? extends RedisConnectionFactory> factory, ScriptStore.Runner runner, Runnable whenClosed) {
 
-    /** Is told of the connections that listen to channels. */
+    /** Receives events of the connections that listen to channels. */
     public interface Watch {
 
-        /** One was connected, or cut. */
+        /** @param connected false if a connection was cut */
         void onConnection(boolean connected);
     }
 
     /**
-     * @param asItIs whether to use the factory's own connections instead of new ones with the same settings
-     * @param workers run what blocks
+     * @param sharing whether to use the connections of the factory instead of new ones with the same settings
+     * @param workers for blocking tasks
      */
     public static Connections to(
-            RedisConnectionFactory factory, boolean asItIs, Duration commandTimeout, Timer timer, Executor workers) {
+            RedisConnectionFactory factory, boolean sharing, Duration commandTimeout, Timer timer, Executor workers) {
         CommandTimeouts timeouts = new CommandTimeouts(timer, commandTimeout.toNanos());
         if (!(factory instanceof LettuceConnectionFactory lettuce)) {
             ScriptStore.Runner blocking = new BlockingScripts(factory, timeouts, workers);
-            return new Connections(() -> factory, blocking, watch -> {}, () -> {});
+            return new Connections(() -> factory, blocking, () -> {});
         }
-        if (asItIs) {
+        if (sharing) {
             ScriptStore.Runner shared = new LettuceScripts(() -> lettuce, timeouts, timer, workers, null);
-            return new Connections(() -> lettuce, shared, watch -> {}, () -> {});
+            return new Connections(() -> lettuce, shared, () -> {});
         }
         SocketWatchdog watchdog = new SocketWatchdog(timer, commandTimeout, workers);
         OwnConnection own = new OwnConnection(lettuce, commandTimeout, watchdog);
         LettuceScripts scripts = new LettuceScripts(own::factory, timeouts, timer, workers, watchdog);
-        return new Connections(own::factory, scripts, scripts::setWatch, own::close);
+        return new Connections(own::factory, scripts, own::close);
     }
 
     /**
@@ -69,9 +64,11 @@ public record Connections(
         return lettuce.isClusterAware() ? "cluster" : lettuce.isRedisSentinelAware() ? "sentinel" : "standalone";
     }
 
-    /** {@return the factory, whose subscriptions are watched from now on} */
+    /** Sets the watch and returns the factory. Connections of the application are not watched. */
     public RedisConnectionFactory watchedBy(Watch watch) {
-        watches.accept(watch);
+        if (runner instanceof LettuceScripts scripts) {
+            scripts.setWatch(watch);
+        }
         return factory.get();
     }
 
