@@ -264,7 +264,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
          * @return this builder
          */
         public Builder overrides(Map<String, LockOptions> byGroup) {
-            this.overrides = Map.copyOf(byGroup);
+            this.overrides = byGroup;
             return this;
         }
 

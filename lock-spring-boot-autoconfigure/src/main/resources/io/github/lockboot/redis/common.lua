@@ -99,6 +99,15 @@ local function position_of(id)
   end
 end
 
+-- Queues the id, or marks it as seen if it is queued; returns its position.
+local function join(id, ttl)
+  local position = position_of(id) or #lock.queue + 1
+  local waiter = lock.queue[position] or {id, ttl}
+  waiter[3] = now
+  lock.queue[position], lock.changed = waiter, true
+  return position
+end
+
 local function own(id, ttl, lease)
   lock.owner, lock.ttl, lock.expiry, lock.fence = id, ttl, now + lease, math.max(lock.fence + 1, micros)
   lock.changed = true -- the grant is new
@@ -239,4 +248,12 @@ local function answer(...)
     words[i] = type(word) == 'number' and text(word) or word
   end
   return table.concat(words, ' ')
+end
+
+-- Ends a script that asks for the lock with this id: OWNER or QUEUED.
+local function answer_to(id)
+  if lock.owner == id then
+    return answer('OWNER', lock.fence, lock.expiry - now, #lock.queue)
+  end
+  return answer('QUEUED', position_of(id), lock.fence, ms_left())
 end

@@ -2,6 +2,7 @@ package io.github.lockboot.redis.connection;
 
 import java.time.Duration;
 import java.util.concurrent.Executor;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import io.github.lockboot.internal.Timer;
@@ -16,13 +17,6 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  */
 public record Connections(
         Supplier<? extends RedisConnectionFactory> factory, ScriptStore.Runner runner, Runnable whenClosed) {
-
-    /** Receives events of the connections that listen to channels. */
-    public interface Watch {
-
-        /** @param connected false if a connection was cut */
-        void onConnection(boolean connected);
-    }
 
     /**
      * @param sharing whether to use the connections of the factory instead of new ones with the same settings
@@ -64,8 +58,13 @@ public record Connections(
         return lettuce.isClusterAware() ? "cluster" : lettuce.isRedisSentinelAware() ? "sentinel" : "standalone";
     }
 
-    /** Sets the watch and returns the factory. Connections of the application are not watched. */
-    public RedisConnectionFactory watchedBy(Watch watch) {
+    /**
+     * Returns the factory.
+     *
+     * @param watch gets true when a connection that listens to channels is connected, false when it is cut; not called for
+     *     connections of the application
+     */
+    public RedisConnectionFactory watchedBy(Consumer<Boolean> watch) {
         if (runner instanceof LettuceScripts scripts) {
             scripts.setWatch(watch);
         }

@@ -12,6 +12,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import io.github.lockboot.internal.Futures;
@@ -65,7 +66,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     private final @Nullable SocketWatchdog watchdog;
     private final PeriodicCheck check;
     private final AtomicLong epoch = new AtomicLong();
-    private volatile Connections.Watch watch = connected -> {};
+    private volatile Consumer<Boolean> watch = connected -> {};
 
     /** In order. Its monitor guards additions and the fields below. Commands are sent outside the monitor. */
     private final Queue<Call> waiting = new ConcurrentLinkedQueue<>();
@@ -193,7 +194,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         timeouts.close();
     }
 
-    void setWatch(Connections.Watch watch) {
+    void setWatch(Consumer<Boolean> watch) {
         if (watchdog != null) {
             this.watch = watch;
         }
@@ -202,7 +203,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     @Override
     public void onRedisConnected(RedisChannelHandler<?, ?> connection, SocketAddress address) {
         if (connection instanceof StatefulRedisPubSubConnection) {
-            watch.onConnection(true);
+            watch.accept(true);
         }
         if (!waiting.isEmpty()) {
             timer.schedule(0, this::sendWaiting);
@@ -213,7 +214,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     public void onRedisDisconnected(RedisChannelHandler<?, ?> connection) {
         epoch.incrementAndGet();
         if (connection instanceof StatefulRedisPubSubConnection) {
-            watch.onConnection(false);
+            watch.accept(false);
         }
     }
 

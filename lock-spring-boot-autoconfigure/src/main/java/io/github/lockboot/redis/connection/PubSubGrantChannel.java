@@ -56,7 +56,7 @@ public final class PubSubGrantChannel implements GrantChannel {
         LIVE
     }
 
-    private final Function<Connections.Watch, ? extends RedisConnectionFactory> connections;
+    private final Function<Consumer<Boolean>, ? extends RedisConnectionFactory> connections;
     private final ScriptStore store;
     private final AcquisitionIds ids;
     private final Duration echoWithin;
@@ -70,11 +70,11 @@ public final class PubSubGrantChannel implements GrantChannel {
     private volatile @Nullable RedisMessageListenerContainer connection;
 
     /**
-     * @param connections registers the watch and returns the factory of connections
+     * @param connections registers a watch, see {@link Connections#watchedBy}, and returns the factory
      * @param echoWithin the time within which an echo arrives after its answer
      */
     public PubSubGrantChannel(
-            Function<Connections.Watch, ? extends RedisConnectionFactory> connections,
+            Function<Consumer<Boolean>, ? extends RedisConnectionFactory> connections,
             ScriptStore store,
             AcquisitionIds ids,
             Duration echoWithin,

@@ -41,6 +41,9 @@ public interface LockStore {
     @Nullable
     String nameOf(String key);
 
-    /** {@return a number that changes whenever questions under way may have been sent twice} */
+    /**
+     * {@return a number that changes whenever questions under way may have been sent twice} If it has not changed since a question
+     * was asked, the reply is the one to the first copy.
+     */
     long epoch();
 }

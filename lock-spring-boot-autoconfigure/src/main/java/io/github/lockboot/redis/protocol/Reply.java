@@ -40,7 +40,7 @@ public sealed interface Reply {
         String[] words = line.split(" ", 4);
         try {
             return switch (words[0]) {
-                case "OWNER", "KEPT" -> new Owner(number(words, 1), number(words, 2), number(words, 3));
+                case "OWNER" -> new Owner(number(words, 1), number(words, 2), number(words, 3));
                 case "QUEUED" -> new Queued(number(words, 1), number(words, 2), number(words, 3));
                 case "BUSY" -> new Busy(number(words, 1));
                 case "RENEWED" -> new Renewed(number(words, 1), number(words, 2));

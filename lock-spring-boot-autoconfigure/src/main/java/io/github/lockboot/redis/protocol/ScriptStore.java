@@ -13,17 +13,13 @@ public final class ScriptStore implements LockStore {
      * Runs scripts without blocking the caller. A future completes within the command timeout, on a thread that must not be blocked. If
      * it fails, the script may have run, may run later, or may never run. A reply always belongs to its own call.
      */
-    public interface Runner extends AutoCloseable {
+    public interface Runner {
 
         CompletableFuture<Reply> run(LuaScript script, String key, byte[]... arguments);
 
-        /**
-         * Changes whenever commands in flight may have been sent twice. If it is the same as before a command, the reply is the one to
-         * the first copy.
-         */
+        /** As {@link LockStore#epoch()}. */
         long epoch();
 
-        @Override
         void close();
     }
 

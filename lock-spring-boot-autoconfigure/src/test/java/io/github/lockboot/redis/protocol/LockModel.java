@@ -122,7 +122,7 @@ public final class LockModel {
             return end(owner == null ? "RELEASED" : "HANDED_OVER");
         }
         return isOwner(next)
-                ? end("KEPT", fence, left(), (long) queue.size())
+                ? end("OWNER", fence, left(), (long) queue.size())
                 : end("QUEUED", (long) position(next), fence, left());
     }
 

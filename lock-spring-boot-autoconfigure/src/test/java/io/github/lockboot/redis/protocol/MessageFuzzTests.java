@@ -51,7 +51,7 @@ class MessageFuzzTests {
     void aReplyIsUnderstoodOrRefusedInOneWay() {
         String[] replies = {
             "OWNER 1700000000000000 30000 2",
-            "KEPT 1 2 3",
+            "OWNER 1 2 3",
             "QUEUED 1 1700000000000000 29999",
             "BUSY 5",
             "RELEASED",

@@ -44,7 +44,7 @@ final class ScriptInvariants {
         if (status.equals("RELEASED")
                 || status.equals("COMPLETED")
                 || status.equals("HANDED_OVER")
-                || status.equals("KEPT")
+                || status.equals("OWNER")
                 || status.equals("QUEUED")) {
             told(script, arguments);
         } else if (status.equals("GIVEN_AWAY") && owner.equals(arguments.get(0))) {
