@@ -36,6 +36,8 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 public final class RedisFence {
 
     private static final String STALE = "STALE ";
+    private static final Duration SHORTEST = Duration.ofMillis(1);
+    private static final Duration LONGEST = Duration.ofDays(36_500);
 
     private final StringRedisTemplate redis;
 
@@ -61,11 +63,8 @@ public final class RedisFence {
         if (token <= 0) {
             throw new IllegalArgumentException("token is " + token + "; fencing tokens are positive");
         }
-        if (timeToLive.compareTo(Duration.ofMillis(1)) < 0) {
-            throw new IllegalArgumentException("timeToLive is " + timeToLive + "; it must be at least 1 ms");
-        }
-        if (timeToLive.compareTo(Duration.ofDays(36_500)) > 0) {
-            throw new IllegalArgumentException("timeToLive is " + timeToLive + "; it must be at most 100 years");
+        if (timeToLive.compareTo(SHORTEST) < 0 || timeToLive.compareTo(LONGEST) > 0) {
+            throw new IllegalArgumentException("timeToLive is " + timeToLive + "; it must be from 1 ms to 100 years");
         }
         String reply;
         try {

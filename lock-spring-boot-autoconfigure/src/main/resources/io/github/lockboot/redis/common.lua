@@ -12,7 +12,6 @@
 -- extends it to the whole ttl. TOKENS_PER_GRANT is the number of tokens that a holder may use, including the first.
 local key, me, channels, poll, patience = KEYS[1], ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 
-local NOBODY = false
 local LAST_TOKEN = 2 ^ 53 - TOKENS_PER_GRANT -- larger numbers are not exact; the clock reaches this one in 2255
 local LEAST_STAY = 1000 -- ms; after a shorter PEXPIRE the key may expire before HSET, which would create it without a ttl
 local MOST_MS = 1e15
@@ -166,7 +165,7 @@ local function look(reader)
 end
 
 -- Brings the state up to date: drops dead waiters, corrects clock steps, ends an expired lease, grants a free lock. The reader is the
--- id that gets its grant by the reply; NOBODY if the script does not ask for the lock.
+-- id that gets its grant by the reply; nil if the script does not ask for the lock.
 local function settle(reader)
   if not lock then
     return

@@ -7,7 +7,7 @@
 -- COMPLETED | NOT_OWNER
 local last, completions = tonumber(ARGV[5]), ARGV[6]
 
-settle(NOBODY)
+settle()
 if not lock or lock.owner ~= me then
   return answer('NOT_OWNER')
 end

@@ -8,13 +8,13 @@
 -- RELEASED | HANDED_OVER | OWNER fence lease-ms waiters | QUEUED position fence ms-left | NOT_OWNER
 local last, next_id, next_ttl = tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[7])
 
-settle(NOBODY)
+settle()
 if not lock or lock.owner ~= me then
   return answer('NOT_OWNER')
 end
 lock.fence = math.max(lock.fence, last)
 if next_id == '' then
-  release(NOBODY)
+  release()
   return answer(lock.owner and 'HANDED_OVER' or 'RELEASED')
 end
 join(next_id, next_ttl)

@@ -265,7 +265,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         }
 
         private void fail(Link used, Throwable failure) {
-            if (Link.isClosed(used.connection) && link == used) {
+            if (used.isClosed() && link == used) {
                 link = null; // the application has reset its factory
             }
             if (watchdog != null && RedisFailure.isOfReplica(failure)) {
@@ -337,10 +337,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     }
 
     /** The connection of scripts, to one server or to the masters of a Cluster. */
-    private record Link(
-            AbstractRedisAsyncCommands<byte[], byte[]> commands,
-            StatefulConnection<byte[], byte[]> connection,
-            AbstractRedisClient client) {
+    private record Link(AbstractRedisAsyncCommands<byte[], byte[]> commands, AbstractRedisClient client) {
 
         /** Connects with the factory's shared connection and registers the listener. Blocks. */
         @SuppressWarnings("unchecked")
@@ -351,20 +348,20 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             AbstractRedisClient client = factory.getRequiredNativeClient();
             client.removeListener(listener);
             client.addListener(listener);
-            return new Link(commands, commands.getConnection(), client);
+            return new Link(commands, client);
         }
 
         /** Whether a command on the key would be sent, or fail, at once. Lettuce would keep any other. */
         boolean reaches(byte[] key) {
-            StatefulConnection<?, ?> used = connection;
-            if (connection instanceof StatefulRedisClusterConnection<byte[], byte[]> cluster) {
+            StatefulConnection<byte[], byte[]> used = commands.getConnection();
+            if (used instanceof StatefulRedisClusterConnection<byte[], byte[]> cluster) {
                 RedisClusterNode master = cluster.getPartitions().getPartitionBySlot(SlotHash.getSlot(key));
                 used = master == null ? null : known(cluster, master.getUri());
             }
             return used == null || used.isOpen() || isClosed(used);
         }
 
-        private static @Nullable StatefulConnection<?, ?> known(
+        private static @Nullable StatefulConnection<byte[], byte[]> known(
                 StatefulRedisClusterConnection<byte[], byte[]> cluster, RedisURI node) {
             CompletableFuture<StatefulRedisConnection<byte[], byte[]>> made =
                     cluster.getConnectionAsync(node.getHost(), node.getPort());
@@ -372,7 +369,11 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         }
 
         /** Whether the connection was closed for good: every command on it fails. */
-        static boolean isClosed(StatefulConnection<?, ?> connection) {
+        boolean isClosed() {
+            return isClosed(commands.getConnection());
+        }
+
+        private static boolean isClosed(StatefulConnection<?, ?> connection) {
             return connection instanceof RedisChannelHandler<?, ?> known && known.isClosed();
         }
     }
