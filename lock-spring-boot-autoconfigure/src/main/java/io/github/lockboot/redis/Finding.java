@@ -3,9 +3,9 @@ package io.github.lockboot.redis;
 /**
  * A problem that {@link RedisLockRegistry#check} found.
  *
- * @param certain false if it is only something that could not be checked
- * @param problem what is wrong
- * @param action what to do about it
+ * @param certain false if the check itself was not possible
+ * @param problem the problem
+ * @param action what to do
  */
 public record Finding(boolean certain, String problem, String action) {
 

@@ -13,7 +13,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 /**
- * Writes values to Redis that a holder can no longer change once a later holder of the lock has written.
+ * Writes values to Redis with fencing tokens. Once a later holder of the lock has written a value, earlier holders cannot change it.
  *
  * <pre>{@code
  * lock.lock();
@@ -24,19 +24,20 @@ import org.springframework.data.redis.core.StringRedisTemplate;
  * }
  * }</pre>
  *
- * <p>Value and token are stored in one key, a hash with the fields {@code value} and {@code token}, and one script compares and
- * sets them. So this works on a Cluster, and a write is never applied in part. A failover may lose the latest write together
- * with its token.
+ * <p>One key holds value and token, as a hash with the fields {@code value} and {@code token}, and one script compares and sets
+ * them. So this works on a Cluster, and a write is never applied in part. A failover may lose the latest write together with its
+ * token.
  *
- * <p>When the key expires, the token is forgotten. The time to live must therefore be longer than the longest pause of a
- * process whose late write is to be rejected.
+ * <p>The token expires with the key. The time to live must therefore be longer than the longest pause of a process whose late write
+ * must be rejected.
  *
- * <p>Thread-safe. Blocks for as long as a command may take on the connection factory.
+ * <p>Thread-safe. Blocks until Redis answers, for as long as the connection factory allows.
  */
 public final class RedisFence {
 
-    private static final String VALUE = "value";
     private static final String STALE = "STALE ";
+    private static final Duration SHORTEST = Duration.ofMillis(1);
+    private static final Duration LONGEST = Duration.ofDays(36_500);
 
     private final StringRedisTemplate redis;
 
@@ -51,37 +52,37 @@ public final class RedisFence {
      * @param key the key in Redis, without any prefix added
      * @param value the value to set
      * @param token {@link io.github.lockboot.NamedLock#fencingToken()} or {@link io.github.lockboot.Lease#fencingToken()}
-     * @param timeToLive how long the key is kept, with value and token: from 1 ms to 100 years
+     * @param timeToLive the time to live of the key, from 1 ms to 100 years
      * @throws StaleTokenException if a larger token has been seen; the key is unchanged
      * @throws IllegalArgumentException if the token is not positive, or the time to live is out of range
-     * @throws IllegalStateException inside a transaction or pipeline of the connection, where there is no answer yet
-     * @throws org.springframework.dao.DataAccessException if Redis fails or the key has another type; after a timeout, or if the
-     *     reply to another command arrived, the value may have been set
+     * @throws IllegalStateException inside a transaction or pipeline of the connection, which delays the reply
+     * @throws org.springframework.dao.DataAccessException if Redis fails or the key has another type; after a timeout, or after the
+     *     reply to another command, the value may have been set
      */
     public void set(String key, String value, long token, Duration timeToLive) {
         if (token <= 0) {
-            throw new IllegalArgumentException("token is " + token + "; those of locks are positive");
+            throw new IllegalArgumentException("token is " + token + "; fencing tokens are positive");
         }
-        if (timeToLive.compareTo(Duration.ofMillis(1)) < 0) {
-            throw new IllegalArgumentException("timeToLive is " + timeToLive + "; it must be at least 1 ms");
+        if (timeToLive.compareTo(SHORTEST) < 0 || timeToLive.compareTo(LONGEST) > 0) {
+            throw new IllegalArgumentException("timeToLive is " + timeToLive + "; it must be from 1 ms to 100 years");
         }
-        if (timeToLive.compareTo(Duration.ofDays(36_500)) > 0) {
-            throw new IllegalArgumentException("timeToLive is " + timeToLive + "; it must be at most 100 years");
+        String reply;
+        try {
+            reply = BlockingScripts.answer(
+                    redis,
+                    LuaScript.FENCE,
+                    key,
+                    bytes(token),
+                    value.getBytes(StandardCharsets.UTF_8),
+                    bytes(timeToLive.toMillis()));
+        } catch (ForeignReplyException foreign) {
+            throw new RedisSystemException("the value may have been set or not", foreign);
         }
-        String reply = answer(key, bytes(token), value.getBytes(StandardCharsets.UTF_8), bytes(timeToLive.toMillis()));
         if (reply == null) {
-            throw new IllegalStateException("a fence cannot answer inside a transaction or pipeline of Redis");
+            throw new IllegalStateException("a fence cannot be used inside a transaction or pipeline of Redis");
         }
         if (reply.startsWith(STALE)) {
             throw new StaleTokenException(key, token, Long.parseLong(reply.substring(STALE.length())));
-        }
-    }
-
-    private @Nullable String answer(String key, byte[]... arguments) {
-        try {
-            return BlockingScripts.answer(redis, LuaScript.FENCE, key, arguments);
-        } catch (ForeignReplyException foreign) {
-            throw new RedisSystemException("it is not known whether the value was set", foreign);
         }
     }
 
@@ -90,11 +91,11 @@ public final class RedisFence {
     }
 
     /**
-     * {@return the value last set; null if there is none or it has expired}
+     * {@return the value; null if there is none or it has expired}
      *
      * @param key the key in Redis
      */
     public @Nullable String get(String key) {
-        return redis.<String, String>opsForHash().get(key, VALUE);
+        return redis.<String, String>opsForHash().get(key, "value");
     }
 }

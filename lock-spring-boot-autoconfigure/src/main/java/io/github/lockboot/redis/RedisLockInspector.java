@@ -24,7 +24,7 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 /** Shows the state of a registry and of its locks to operators. Thread-safe. */
 public final class RedisLockInspector {
 
-    /** All fields of a lock: reading them takes no command that locks do not need anyway. */
+    /** All fields of a lock. {@code HMGET} needs no right that locks do not need, too. */
     private static final List<String> FIELDS = List.of("owner", "ttl", "until", "fence", "queue", "looked", "excused");
 
     private final Supplier<? extends RedisConnectionFactory> factory;
@@ -40,21 +40,21 @@ public final class RedisLockInspector {
     /** Whether Redis notifies waiters of this registry. */
     public enum Notification {
 
-        /** There has been no waiter yet, so the channel is not subscribed. */
+        /** There was no waiter yet, so the channel is not subscribed. */
         UNUSED,
 
         /** The channel is subscribed. */
         LIVE,
 
-        /** The channel is interrupted: waiters only poll. */
+        /** The channel is interrupted. Waiters only poll. */
         CUT
     }
 
     /**
      * Asks Redis over the connection of locks, without changing anything.
      *
-     * @return whether waiters are notified
-     * @throws LockUnavailableException if Redis could not be asked
+     * @return whether Redis notifies waiters
+     * @throws LockUnavailableException if Redis did not answer
      */
     public Notification check() {
         answer("health", store.inspect("health"));
@@ -65,10 +65,10 @@ public final class RedisLockInspector {
     }
 
     /**
-     * Counts what is in use in this registry, without asking Redis: names that are held or waited for, acquisition ids under
-     * way, and leases that are renewed.
+     * Counts the names that are held or waited for, the acquisition ids under way, and the leases that are renewed, in this registry.
+     * Does not ask Redis.
      *
-     * @return 0 once all locks are released and Redis has answered
+     * @return the sum: 0 once all locks are released and Redis has answered
      */
     public int inUse() {
         return engine.inUse();
@@ -77,10 +77,10 @@ public final class RedisLockInspector {
     /**
      * Reads the key of a lock in Redis for display: its type, its time to live and the fields of its hash.
      *
-     * @param name of the lock
-     * @return empty if there is no such key
+     * @param name the name of the lock
+     * @return the state; empty if there is no such key
      * @throws IllegalArgumentException if the name is not valid
-     * @throws LockUnavailableException if Redis could not be asked
+     * @throws LockUnavailableException if Redis did not answer
      */
     public Map<String, String> stateOf(String name) {
         String key = store.keyOf(LockNames.valid(name));
@@ -110,14 +110,14 @@ public final class RedisLockInspector {
     }
 
     /**
-     * Releases a lock that another holds. The first waiter in the queue gets it. The holder notices the loss at its next renewal, or
-     * by its fencing token.
+     * Releases a lock that any instance holds. The first waiter gets it. The holder notices the loss at its next renewal, or by its
+     * fencing token.
      *
-     * @param name of the lock
-     * @param ownerId the id of the holder, as in {@link #stateOf}
+     * @param name the name of the lock
+     * @param ownerId the owner that {@link #stateOf} shows
      * @return false if this owner does not hold the lock
      * @throws IllegalArgumentException if the name is not valid
-     * @throws LockUnavailableException if Redis could not be asked
+     * @throws LockUnavailableException if Redis did not answer
      */
     public boolean forceRelease(String name, String ownerId) {
         Reply held = answer(name, store.inspect(LockNames.valid(name)));

@@ -30,18 +30,20 @@ import io.github.lockboot.redis.protocol.LockStore;
 import io.github.lockboot.redis.protocol.ScriptStore;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.format.annotation.DurationFormat;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Locks on one Redis: standalone, Sentinel or Cluster.
  *
- * <p>From a Lettuce connection factory it takes the settings and makes two connections of its own: one for commands, at the
- * first lock, and one for the channel on which Redis pushes grants, when somebody first waits. Another client's factory is used
- * as it is.
+ * <p>With a Lettuce connection factory, the registry takes its settings and makes two connections of its own: one for commands, at
+ * the first lock, and one for the channel on which Redis pushes grants, at the first wait. With another client, the registry uses
+ * the connections of the factory.
  */
 public final class RedisLockRegistry extends EngineRegistry implements AutoCloseable {
 
-    /** How often at most a lock may pass between threads of one JVM under one grant of Redis. */
+    /** The maximum number of hand-overs between threads of one JVM under one grant of Redis. */
     public static final int MAX_LOCAL_HANDOFFS = (int) LockStore.TOKENS_PER_GRANT - 1;
 
     private final RedisConnectionFactory connectionFactory;
@@ -65,16 +67,14 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         this.maxWaiters = builder.maxWaiters;
         this.logKeys = builder.logKeys;
         this.threads = builder.threads;
-        for (LockListener listener : builder.listeners) {
-            addListener(listener);
-        }
+        builder.listeners.forEach(this::addListener);
     }
 
     /**
      * Creates a builder.
      *
-     * @param connectionFactory where Redis is; it must be initialized, and stays the caller's
-     * @return settings to be changed
+     * @param connectionFactory the factory of connections to Redis; it must be initialized, and the registry does not close it
+     * @return the builder
      */
     public static Builder builder(RedisConnectionFactory connectionFactory) {
         return new Builder(connectionFactory);
@@ -88,19 +88,19 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
     }
 
     private Parts parts() {
-        engine();
+        engine(); // sets them
         return Objects.requireNonNull(parts);
     }
 
-    /** {@return what operators want to know of these locks, or to do to them} */
+    /** {@return the inspector, which shows the state of these locks and releases them by force} */
     public RedisLockInspector inspector() {
         Parts with = parts();
         return new RedisLockInspector(with.connections.factory(), with.store, engine());
     }
 
     /**
-     * Checks whether Redis is suitable for locks: its version, its eviction policy, its clock and, by running every script once on
-     * a key that is removed, what its user may do. Blocks, and connects if necessary.
+     * Checks whether Redis is suitable for locks: its version, its eviction policy, its clock and the rights of the user. To check the
+     * rights, it runs every script once on a key that it then removes. Blocks, and connects if necessary.
      *
      * @return the problems found; empty if there are none
      */
@@ -113,20 +113,20 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
     }
 
     /**
-     * Ends granting: who waits leaves the queue in Redis at once and gets
-     * {@link io.github.lockboot.LockUnavailableException}, and so does who asks from now on. Holds stay until they are
-     * released, renewed as before. Does not block.
+     * Stops granting locks. Waiters leave the queue in Redis at once and get
+     * {@link io.github.lockboot.LockUnavailableException}, as do all later callers. Holds stay, and are renewed, until they are
+     * released. Does not block.
      */
     public void stopGranting() {
         engine().stopGranting();
     }
 
     /**
-     * As {@link #stopGranting}, and then waits for holds to be released, without blocking. A lock that is kept, by
-     * {@link Lease#closeAfter}, for longer than that is left to its lease.
+     * Stops granting locks, as {@link #stopGranting} does, and then waits for all holds to be released. Does not block. A lock that
+     * {@link Lease#closeAfter} keeps for longer than the wait is left to its lease.
      *
-     * @param atMost the longest wait
-     * @return completes when Redis has been told of the last, or when the time has passed
+     * @param atMost the maximum time to wait
+     * @return a future that completes when Redis has answered the last release, or when the time has passed
      */
     public CompletableFuture<Void> drain(Duration atMost) {
         engine().stopGranting();
@@ -134,22 +134,22 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
     }
 
     /**
-     * Ends granting, as {@link #stopGranting} does, and closes connections: holds are left to their leases. To have them
-     * released, {@link #drain} first.
+     * Stops granting locks, as {@link #stopGranting} does, and closes the connections. Holds are left to their leases; to wait for
+     * their release, call {@link #drain} first.
      */
     @Override
     public void close() {
         if (!closed.compareAndSet(false, true)) {
             return;
         }
-        // If it takes longer, those who wait elsewhere pass over our waiters after a while.
+        // After that time, the scripts drop waiters that no longer ask.
         engine().context().awaitAnswer(engine().stopGranting());
         engine().close();
         parts().connections.close();
         parts().connectors.shutdown();
     }
 
-    /** What it is, on one line: the kind of Redis, its version once {@link #check} has asked for it, key prefix and defaults. */
+    /** {@return one line with the kind of Redis, its version after a {@link #check}, the key prefix and the defaults} */
     @Override
     public String toString() {
         LockOptions options = defaults();
@@ -160,12 +160,10 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
     }
 
     private static String text(@Nullable Duration duration) {
-        return duration == null
-                ? "-"
-                : duration.toMillis() % 1000 == 0 ? duration.toSeconds() + "s" : duration.toMillis() + "ms";
+        return DurationFormatterUtils.print(Objects.requireNonNull(duration), DurationFormat.Style.COMPOSITE);
     }
 
-    /** What is put together at the first use. A type of its own, because the start of an application looks at the registry's methods. */
+    /** The parts made at the first use. In a type of its own, because Spring looks at the methods of a bean's class at the start. */
     private static final class Parts {
 
         final ScriptStore store;
@@ -180,7 +178,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
             Supplier<String> session = SingletonSupplier.of(EngineContext::randomSession);
             Timer timer = Timer.system(threads.apply("lock-timer"));
             ExecutorService workers = Threads.workers(threads.apply("lock-worker"), timer);
-            // What asks Redis must not wait for a thread on which a callback waits for Redis.
+            // Commands must not wait for a worker, on which a callback may wait for Redis.
             connectors = Threads.workers(threads.apply("lock-connector"), timer);
             connections = Connections.to(registry.connectionFactory, registry.sharing, timeout, timer, connectors);
             store = new ScriptStore(
@@ -204,7 +202,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         }
     }
 
-    /** Settings of a registry. Every setter throws {@link IllegalArgumentException} for what no registry may have. */
+    /** Settings of a registry. Every method throws {@link IllegalArgumentException} if the value is not valid. */
     public static final class Builder {
 
         private static final Duration LONGEST = Duration.ofDays(24);
@@ -228,7 +226,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         }
 
         /**
-         * Uses the connections of the factory itself, instead of own ones made from its settings.
+         * Uses the connections of the factory instead of new ones with the same settings.
          *
          * @return this builder
          */
@@ -238,9 +236,9 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         }
 
         /**
-         * Sets what precedes a lock's name in its Redis key.
+         * Sets the prefix of Redis keys. The name of the lock follows. The default is {@code lock:}.
          *
-         * @param keyPrefix not empty
+         * @param keyPrefix the prefix, not empty
          * @return this builder
          */
         public Builder keyPrefix(String keyPrefix) {
@@ -249,9 +247,10 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         }
 
         /**
-         * Sets what the options of a lock leave open; what these leave open too is 30 s ttl, 10 s wait, renewed.
+         * Sets the options for what the options of a lock leave open. What both leave open is a ttl of 30 s, renewed, and a wait time
+         * of 10 s.
          *
-         * @param defaults the registry's own options
+         * @param defaults the options
          * @return this builder
          */
         public Builder defaults(LockOptions defaults) {
@@ -260,20 +259,20 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         }
 
         /**
-         * Sets what takes precedence over the options of a lock: for whoever runs the application.
+         * Sets options that take precedence over those of a lock. None by default.
          *
-         * @param byGroup options by {@link LockOptions#group()}
+         * @param byGroup the options by {@link LockOptions#group()}
          * @return this builder
          */
         public Builder overrides(Map<String, LockOptions> byGroup) {
-            this.overrides = Map.copyOf(byGroup);
+            this.overrides = byGroup;
             return this;
         }
 
         /**
-         * Sets how often a waiter asks Redis, in case a pushed grant was missed.
+         * Sets the polling interval of a waiter in the queue, in case a push is lost. 2 s by default.
          *
-         * @param interval above zero, at most 24 days
+         * @param interval the interval, positive and at most 24 days
          * @return this builder
          */
         public Builder retryInterval(Duration interval) {
@@ -282,9 +281,10 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         }
 
         /**
-         * Sets how soon a waiter asks again that no push can reach; it then backs off up to the retry interval.
+         * Sets the first polling delay of a waiter that no push can reach. The delay then grows up to the retry interval. 20 ms by
+         * default.
          *
-         * @param interval above zero, at most 24 days
+         * @param interval the delay, positive and at most 24 days
          * @return this builder
          */
         public Builder retryMinInterval(Duration interval) {
@@ -293,9 +293,9 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         }
 
         /**
-         * Sets how long Redis may take for a command, connecting included.
+         * Sets the timeout of a command, connecting included. 2 s by default.
          *
-         * @param timeout above zero, at most 24 days
+         * @param timeout the timeout, positive and at most 24 days
          * @return this builder
          */
         public Builder commandTimeout(Duration timeout) {
@@ -304,9 +304,9 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         }
 
         /**
-         * Sets how many local waiters at most are still served once other JVMs wait.
+         * Sets how often in a row a lock may pass between threads of one JVM while other JVMs wait. 64 by default.
          *
-         * @param limit 0 for strict global order
+         * @param limit the limit; 0 serves all JVMs in strict order
          * @return this builder
          */
         public Builder localHandoffLimit(int limit) {
@@ -315,9 +315,9 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         }
 
         /**
-         * Sets how many JVMs may queue for one name; others poll.
+         * Sets the maximum number of JVMs in the queue of one lock. Others poll. 100 by default.
          *
-         * @param max 1 or more
+         * @param max the number, at least 1
          * @return this builder
          */
         public Builder maxWaiters(int max) {
@@ -328,7 +328,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         /**
          * Adds a listener.
          *
-         * @param listener called after those that were added before
+         * @param listener the listener, called after those added before
          * @return this builder
          */
         public Builder listener(LockListener listener) {
@@ -337,9 +337,9 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         }
 
         /**
-         * Sets whether the log shows names of locks or their digests.
+         * Sets whether logs show the names of locks. By default they show digests.
          *
-         * @param logKeys whether names are shown
+         * @param logKeys whether to show names
          * @return this builder
          */
         public Builder logKeys(boolean logKeys) {
@@ -347,17 +347,17 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
             return this;
         }
 
-        /** For tests: makes the factory of the threads with a name. */
+        /** For tests: returns the factory of threads with a name. */
         Builder threads(Function<String, ThreadFactory> threads) {
             this.threads = threads;
             return this;
         }
 
         /**
-         * Makes the registry; nothing connects yet.
+         * Creates the registry. It does not connect yet.
          *
-         * @return the registry, to be closed
-         * @throws IllegalStateException if the connection factory is Lettuce's and does not tell its settings
+         * @return the registry, which the caller closes
+         * @throws IllegalStateException if the settings of a Lettuce connection factory cannot be read
          */
         public RedisLockRegistry build() {
             if (!sharing) {

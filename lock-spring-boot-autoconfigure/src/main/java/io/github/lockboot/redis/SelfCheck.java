@@ -5,6 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TreeSet;
@@ -23,7 +24,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.ReturnType;
 
 /**
- * Checks whether Redis is suitable for locks: the version, eviction policy and clock of the server, or of each master of a
+ * One check whether Redis is suitable for locks: the version, eviction policy and clock of the server, or of each master of a
  * Cluster, and whether this user may run the scripts.
  */
 final class SelfCheck {
@@ -47,14 +48,12 @@ final class SelfCheck {
         this.clock = clock;
     }
 
-    /** The products and versions found, several if the masters of a Cluster differ, or empty if none is known. */
-    synchronized String servers() {
+    /** {@return the products and versions, several if the masters of a Cluster differ; empty if not known} */
+    String servers() {
         return String.join(" and ", products);
     }
 
-    synchronized List<Finding> run() {
-        products.clear();
-        findings.clear();
+    List<Finding> run() {
         try (RedisConnection connection = factory.get().getConnection()) {
             if (connection instanceof RedisClusterConnection cluster) {
                 var commands = cluster.serverCommands();
@@ -74,7 +73,7 @@ final class SelfCheck {
         } catch (RuntimeException failure) {
             add(
                     "Redis could not be asked (" + reasonOf(failure) + ")",
-                    "check spring.data.redis.* and the network; until then locks are refused with LockUnavailableException");
+                    "check spring.data.redis.* and the network; without Redis, locks fail with LockUnavailableException");
         }
         return List.copyOf(findings);
     }
@@ -86,13 +85,10 @@ final class SelfCheck {
     private void checkInfo(String title, Supplier<@Nullable Properties> ask) {
         Properties info;
         try {
-            info = ask.get();
+            info = Objects.requireNonNull(ask.get());
         } catch (RuntimeException failure) {
-            String problem = " could not tell its version and maxmemory-policy (" + reasonOf(failure) + ")";
+            String problem = " does not show its version and maxmemory-policy (" + reasonOf(failure) + ")";
             findings.add(new Finding(false, title + problem, "allow INFO, or check them yourself"));
-            return;
-        }
-        if (info == null) {
             return;
         }
         // Valkey reports the compatible version of Redis besides its own.
@@ -101,7 +97,7 @@ final class SelfCheck {
         products.add(valkey != null ? "Valkey " + valkey : "Redis " + version);
         if (isTooOld(version)) {
             add(
-                    title + " is version " + version + ", which locks were never tested with",
+                    title + " is version " + version + ", with which locks were never tested",
                     "use Redis " + OLDEST + " or newer");
         }
         // Every key of a lock has a time to live, so volatile-* evicts it as well.
@@ -110,7 +106,7 @@ final class SelfCheck {
             add(
                     title + " has maxmemory-policy " + policy
                             + ", which evicts locks that are held once maxmemory is reached",
-                    "set maxmemory-policy noeviction, or keep locks on a Redis that is no cache");
+                    "set maxmemory-policy noeviction, or use a Redis for locks that is not a cache");
         }
     }
 
@@ -123,26 +119,26 @@ final class SelfCheck {
     }
 
     private void checkClock(String title, Supplier<@Nullable Long> ask) {
-        Long there;
+        long there;
         long before = clock.millis();
         try {
-            there = ask.get();
+            there = Objects.requireNonNull(ask.get());
         } catch (RuntimeException failure) {
-            return; // The scripts need TIME, too, and report it.
+            return; // the scripts need TIME, too, and report it
         }
         long after = clock.millis();
-        long ahead = there == null ? 0 : there > after ? there - after : Math.min(0, there - before);
+        long ahead = there > after ? there - after : Math.min(0, there - before);
         if (Math.abs(ahead) > CLOCK_TOLERANCE_MILLIS) {
             add(
                     title + " has a clock " + Math.abs(ahead) / 1_000 + " s " + (ahead > 0 ? "ahead of" : "behind")
-                            + " the one here, so one of them is wrong",
+                            + " the local one, so one of them is wrong",
                     "synchronize the clocks of all Redis servers: fencing tokens grow over a failover only if they agree");
         }
     }
 
     private void checkScripts(RedisConnection connection) {
         try {
-            runScripts(connection, UUID.randomUUID().toString());
+            runScripts(connection);
         } catch (RuntimeException failure) {
             add(
                     "Redis does not run the scripts of locks (" + reasonOf(failure) + ")",
@@ -151,15 +147,16 @@ final class SelfCheck {
         }
     }
 
-    /** Runs every script once, on a key that no lock has and that is gone afterwards. */
-    private void runScripts(RedisConnection connection, String session) {
+    /** Runs every script once, on a key that is not a lock and is deleted at the end. */
+    private void runScripts(RedisConnection connection) {
+        String session = UUID.randomUUID().toString();
         String name = "self-check:" + session;
         String one = session + "-1";
         String other = session + "-2";
         byte[] key = store.keyOf(name).getBytes(StandardCharsets.UTF_8);
         byte[] script = "return 1".getBytes(StandardCharsets.UTF_8);
         try {
-            // A script that Redis has already cached would not need EVAL.
+            // Redis may have cached the scripts, which then need no EVAL.
             connection.scriptingCommands().eval(script, ReturnType.INTEGER, 1, key);
             Reply taken = store.acquire(name, one, TTL_MILLIS, true).join();
             long token = taken instanceof Reply.Owner owner ? owner.fence() : 0;
@@ -170,7 +167,7 @@ final class SelfCheck {
             store.complete(name, other, token).join();
             store.cancel(name, other).join();
             store.echo(session).join();
-            connection.keyCommands().pTtl(key); // The scripts use it only for keys that are no locks.
+            connection.keyCommands().pTtl(key); // the scripts use it only for keys that are not locks
         } finally {
             connection.keyCommands().del(key);
         }

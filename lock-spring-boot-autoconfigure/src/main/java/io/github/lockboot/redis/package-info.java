@@ -1,4 +1,4 @@
-/** Locks on Redis as users see them: registry and builder, the self-check, the inspector and the fence. */
+/** Locks on Redis: the registry and its builder, the self-check, the inspector and the fence. */
 @NullMarked
 package io.github.lockboot.redis;
 

@@ -1,5 +1,5 @@
--- The usual case of acquire, in which there is no key and so nothing to settle. Numbers are put together from the digits of the
--- clock, because formatting them would take as long as writing the hash. common and acquire describe KEYS and ARGV.
+-- The usual case of acquire: there is no key, so there is nothing to settle. Numbers are made of the digits of the clock, because
+-- formatting them would take as long as writing the hash. common and acquire describe KEYS and ARGV.
 --
 -- OWNER fence lease-ms 0
 if redis.call('EXISTS', KEYS[1]) == 0 then
@@ -9,7 +9,7 @@ if redis.call('EXISTS', KEYS[1]) == 0 then
   local fence, expiry = seconds .. micros, (seconds .. string.sub(micros, 1, 3)) + ttl
   redis.call('HSET', key, 'owner', me, 'ttl', ttl, 'until', expiry, 'fence', fence)
   local kept = redis.pcall('PEXPIRE', key, ttl)
-  if type(kept) == 'table' then -- the user may not use it, and a lock without an end is worse than none
+  if type(kept) == 'table' then -- the user has no right to it, and the key must not stay without a ttl
     redis.call('DEL', key)
     return kept
   end

@@ -1,9 +1,9 @@
 -- Takes the caller out of the queue, or ends its hold if it has been granted the lock. common precedes it.
 --
 -- LEFT | GIVEN_AWAY | UNKNOWN
-settle(NOBODY)
+settle()
 if lock and lock.owner == me then
-  release(NOBODY)
+  release()
   return answer('GIVEN_AWAY')
 end
 local position = lock and position_of(me)

@@ -1,20 +1,19 @@
--- The state of one lock: read once, settled, changed in memory, written once. The first part of all scripts on locks, which describe
--- their replies and their ARGV from 5 on; only what answers their usual cases precedes it.
+-- The state of one lock: read once, settled, changed in memory, written once. Each script on locks begins with this part, behind the
+-- part for its usual cases, and describes its replies and its ARGV from 5 on.
 --
 -- KEYS[1]  the lock
 -- ARGV[1]  the caller's acquisition id, <session>-<sequence>.<nonce>
--- ARGV[2]  what precedes a session in the name of its channel
+-- ARGV[2]  the prefix of channels; a session follows
 -- ARGV[3]  how often a waiter asks, ms
 -- ARGV[4]  how long a waiter may not ask before it is dropped, ms
 -- ARGV[#ARGV]  the number of the command, with which the reply begins
 --
--- LuaScript defines two constants before this part. CLAIM_LEASE is the lease, ms, of a grant that is told by a message; the
--- first renewal extends it to the whole ttl. TOKENS_PER_GRANT is how many tokens a holder may use, the one of its grant included.
+-- LuaScript defines two constants before this part. CLAIM_LEASE is the longest lease, ms, of a grant by a message; the first renewal
+-- extends it to the whole ttl. TOKENS_PER_GRANT is the number of tokens that a holder may use, including the first.
 local key, me, channels, poll, patience = KEYS[1], ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 
-local NOBODY = false
-local LAST_TOKEN = 2 ^ 53 - TOKENS_PER_GRANT -- larger numbers are not exact; the clock reaches it in the year 2255
-local LEAST_STAY = 1000 -- ms; after a shorter PEXPIRE the key may be gone before HSET, which would create it without an end
+local LAST_TOKEN = 2 ^ 53 - TOKENS_PER_GRANT -- larger numbers are not exact; the clock reaches this one in 2255
+local LEAST_STAY = 1000 -- ms; after a shorter PEXPIRE the key may expire before HSET, which would create it without a ttl
 local MOST_MS = 1e15
 local FIELDS = {'fence', 'owner', 'ttl', 'until', 'queue', 'looked', 'excused'}
 
@@ -31,7 +30,7 @@ local function number_in(value, least, most)
   return number and number >= least and number <= most and number == math.floor(number) and number
 end
 
--- {{id, ttl ms, last seen ms}, ...} in order of arrival; nil if no script wrote it.
+-- {{id, ttl ms, last seen ms}, ...} in order of arrival; nil if no script of locks wrote it.
 local function parse_queue(packed)
   if not packed then
     return {}
@@ -78,10 +77,10 @@ local function load()
   return whole and lock or nil
 end
 
--- Besides the state it gets three flags, which answer() reads:
---   changed  the state differs from the stored one and is to be written
---   push     this script granted the lock to a waiter, which does not read the reply and is to get a message
---   hint     the first waiter has joined the queue, and the owner is to get a message
+-- Besides the state it has three flags for answer():
+--   changed  the state differs from the stored one and must be written
+--   push     this script granted the lock to a waiter, which does not read the reply and needs a message
+--   hint     the first waiter has joined the queue, and the owner needs a message
 local lock = load()
 
 local function ms_left()
@@ -99,13 +98,22 @@ local function position_of(id)
   end
 end
 
+-- Queues the id, or marks it as seen if it is queued; returns its position.
+local function join(id, ttl)
+  local position = position_of(id) or #lock.queue + 1
+  local waiter = lock.queue[position] or {id, ttl}
+  waiter[3] = now
+  lock.queue[position], lock.changed = waiter, true
+  return position
+end
+
 local function own(id, ttl, lease)
   lock.owner, lock.ttl, lock.expiry, lock.fence = id, ttl, now + lease, math.max(lock.fence + 1, micros)
   lock.changed = true -- the grant is new
 end
 
--- Grants the lock to the first waiter. A reader sees its grant in the reply of this script and gets its whole ttl at once; any
--- other waiter gets a message.
+-- Grants the lock to the first waiter. The reader gets its grant by the reply of this script, with the whole ttl; any other waiter
+-- gets a message.
 local function grant_next(reader)
   local waiter = table.remove(lock.queue, 1)
   if waiter then
@@ -115,17 +123,17 @@ local function grant_next(reader)
   end
 end
 
--- Ends the hold: the first waiter gets the lock, or nobody.
+-- Ends the hold: the first waiter, if any, gets the lock.
 local function release(reader)
-  lock.owner, lock.push, lock.changed = nil, false, true -- push was for the owner that goes
+  lock.owner, lock.push, lock.changed = nil, false, true -- push was for the previous owner
   grant_next(reader)
 end
 
--- Goes through the queue: marks the reader as seen now, and drops each waiter that was not seen for the whole patience.
+-- Marks the reader as seen now, and drops each waiter that was not seen for the whole patience.
 --
 -- If the last look was so long ago that a live waiter may seem dead, Redis may have been down. Then no waiter is dropped, and each
--- has at least the time left in which a live one asks. This is not repeated until one of them was seen; otherwise dead waiters
--- would stay for ever where calls are rare.
+-- keeps at least the time in which a live one asks. This is not repeated before one of them was seen: where calls are rare, dead
+-- waiters would never be dropped.
 local function look(reader)
   local newest, oldest = -1, 0
   local spare = patience - math.floor(1.25 * poll) -- a live waiter asks at every poll; a quarter is for delays
@@ -135,7 +143,7 @@ local function look(reader)
     end
     newest = math.max(newest, waiter[3])
   end
-  if lock.excused and lock.excused > now then -- so was the clock here
+  if lock.excused and lock.excused > now then -- the clock was set back
     lock.excused, lock.changed = nil, true
   end
   if lock.looked and now - lock.looked > spare and newest > (lock.excused or -1) then
@@ -156,8 +164,8 @@ local function look(reader)
   end
 end
 
--- Brings the state up to now: drops dead waiters, corrects clock steps, ends an expired lease, grants a free lock. The reader is
--- the id that sees its grant in the reply; NOBODY where the script is not a question for the lock.
+-- Brings the state up to date: drops dead waiters, corrects clock steps, ends an expired lease, grants a free lock. The reader is the
+-- id that gets its grant by the reply; nil if the script does not ask for the lock.
 local function settle(reader)
   if not lock then
     return
@@ -167,21 +175,21 @@ local function settle(reader)
     lock.expiry, lock.changed = now + lock.ttl, true
   end
   if lock.owner and lock.expiry <= now then
-    lock.fence = lock.fence + TOKENS_PER_GRANT - 1 -- its holder may have used as many
+    lock.fence = lock.fence + TOKENS_PER_GRANT - 1 -- its holder may have used them all
     release(reader)
   elseif not lock.owner then
     grant_next(reader)
   end
 end
 
--- Writes what changed. The first write on an existing key is PEXPIRE, which Redis allows when it is out of memory; it then allows
--- the other writes of the script as well.
+-- Writes a changed state. The first write on an existing key is PEXPIRE: Redis allows it when out of memory, and then allows the
+-- other writes of the script, too.
 local function save()
   if not lock or not lock.changed then
     return
   end
   local waiting = #lock.queue > 0
-  local last_token = lock.owner and lock.fence + TOKENS_PER_GRANT - 1 or lock.fence -- that anybody may have used
+  local last_token = lock.owner and lock.fence + TOKENS_PER_GRANT - 1 or lock.fence -- the newest that may have been used
   if not lock.owner and not waiting and lock.fence < micros then
     redis.call('DEL', key)
     return
@@ -215,8 +223,8 @@ local function save()
     redis.call('HDEL', key, unpack(unset))
   end
   if not lock.stored and type(redis.pcall('PEXPIRE', key, text(stay))) == 'table' then
-    redis.call('DEL', key) -- the user may not use PEXPIRE, and a lock without an end is worse than none
-    redis.call('PEXPIRE', key, text(stay)) -- ends the script with that error
+    redis.call('DEL', key) -- the user has no right to PEXPIRE, and the key must not stay without a ttl
+    redis.call('PEXPIRE', key, text(stay)) -- ends the script with the same error
   end
 end
 
@@ -225,8 +233,8 @@ local function message(id, fence, lease)
   return table.concat({id, text(fence), text(lease), text(#lock.queue), key}, ' ')
 end
 
--- Ends a script: writes the state, publishes, and returns the reply: a status word and numbers on one line, because Redis would need
--- longer for a table than for most scripts.
+-- Ends a script: writes the state, publishes, and returns the reply, a status word and numbers on one line. Redis would need longer
+-- for a table than for most scripts.
 local function answer(...)
   save()
   if lock and lock.owner and (lock.push or lock.hint) then
@@ -239,4 +247,12 @@ local function answer(...)
     words[i] = type(word) == 'number' and text(word) or word
   end
   return table.concat(words, ' ')
+end
+
+-- Ends a script that asks for the lock with this id: OWNER or QUEUED.
+local function answer_to(id)
+  if lock.owner == id then
+    return answer('OWNER', lock.fence, lock.expiry - now, #lock.queue)
+  end
+  return answer('QUEUED', position_of(id), lock.fence, ms_left())
 end

@@ -1,5 +1,5 @@
--- Ends the caller's hold and empties the queue: no waiter gets the lock, and one message tells all that it has completed. common
--- precedes it.
+-- Ends the caller's hold and empties the queue: no waiter gets the lock, but one message to all says that the caller has completed.
+-- common precedes it.
 --
 -- ARGV[5]  the last fencing token used under the caller's id
 -- ARGV[6]  the channel of completions
@@ -7,7 +7,7 @@
 -- COMPLETED | NOT_OWNER
 local last, completions = tonumber(ARGV[5]), ARGV[6]
 
-settle(NOBODY)
+settle()
 if not lock or lock.owner ~= me then
   return answer('NOT_OWNER')
 end

@@ -1,6 +1,6 @@
--- Publishes an empty message, by which a session finds out whether messages on its channel arrive.
+-- Publishes an empty message, by which a session checks whether messages on its channel arrive.
 --
--- KEYS[1]  not read
+-- KEYS[1]  not used
 -- ARGV[1]  the channel
 --
 -- PUBLISHED

@@ -1,4 +1,4 @@
--- Sets a value together with the fencing token it is written under, unless a newer token has been seen.
+-- Sets a value and the fencing token of its writer, unless the key has a newer token.
 --
 -- KEYS[1]  hash with the fields token and value
 -- ARGV[1]  fencing token, a positive decimal without leading zeros
@@ -8,7 +8,7 @@
 -- STORED | STALE newest-token
 local key, token, value, ttl = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
 
--- As text, for Lua's numbers lose digits of large tokens.
+-- Compares texts: numbers of Lua lose digits of large tokens.
 local function older(one, other)
   return #one < #other or #one == #other and one < other
 end

@@ -1,4 +1,4 @@
--- Returns the owner of the lock; changes nothing. common precedes it.
+-- Returns the owner of the lock. Changes nothing. common precedes it.
 --
 -- FREE | FOREIGN | HELD fence ms-left owner
 if not lock then

@@ -6,7 +6,7 @@
 -- RENEWED lease-ms waiters | NOT_OWNER
 local token, ttl = tonumber(ARGV[5]), tonumber(ARGV[6])
 
-settle(NOBODY)
+settle()
 if not lock or lock.owner ~= me or lock.fence ~= token then
   return answer('NOT_OWNER')
 end

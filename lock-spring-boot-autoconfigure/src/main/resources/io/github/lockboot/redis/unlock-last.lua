@@ -1,5 +1,5 @@
--- The usual case of unlock: the caller owns the lock, the queue is empty, and every token used is in the past. Even if the lease
--- has run out, no other id has had the lock since. common and unlock describe KEYS and ARGV.
+-- The usual case of unlock: the caller owns the lock, the queue is empty, and every used token is in the past. Even after the lease,
+-- no other id has had the lock. common and unlock describe KEYS and ARGV.
 --
 -- RELEASED
 local key, me, last, next_id, number = KEYS[1], ARGV[1], ARGV[5], ARGV[6], ARGV[#ARGV]

@@ -1,30 +1,22 @@
--- Ends the caller's hold: the first waiter gets the lock, or nobody. A next id, under which the caller's process goes on waiting,
--- joins the queue. unlock-last and common precede it.
+-- Ends the caller's hold: the first waiter, if any, gets the lock. A next id, by which the caller's process waits again, joins the
+-- queue. unlock-last and common precede it.
 --
 -- ARGV[5]  the last fencing token used under the caller's id
--- ARGV[6]  the next id, queued last unless it is queued already; empty for none
+-- ARGV[6]  the next id, which joins the queue unless it is there; empty for none
 -- ARGV[7]  its ttl, ms
 --
--- RELEASED | HANDED_OVER | KEPT fence lease-ms waiters | QUEUED position fence ms-left | NOT_OWNER
+-- RELEASED | HANDED_OVER | OWNER fence lease-ms waiters | QUEUED position fence ms-left | NOT_OWNER
 local last, next_id, next_ttl = tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[7])
 
-settle(NOBODY)
+settle()
 if not lock or lock.owner ~= me then
   return answer('NOT_OWNER')
 end
 lock.fence = math.max(lock.fence, last)
 if next_id == '' then
-  release(NOBODY)
+  release()
   return answer(lock.owner and 'HANDED_OVER' or 'RELEASED')
 end
-local position = position_of(next_id)
-if position then
-  lock.queue[position][3] = now
-else
-  lock.queue[#lock.queue + 1] = {next_id, next_ttl, now}
-end
+join(next_id, next_ttl)
 release(next_id)
-if lock.owner == next_id then
-  return answer('KEPT', lock.fence, lock.expiry - now, #lock.queue)
-end
-return answer('QUEUED', position_of(next_id), lock.fence, ms_left())
+return answer_to(next_id)

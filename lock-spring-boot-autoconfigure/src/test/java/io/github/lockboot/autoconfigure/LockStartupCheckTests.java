@@ -127,7 +127,7 @@ class LockStartupCheckTests {
                             .isEqualTo("Fix the following:\n\n"
                                     + "  - raise lock.locks.brief.ttl or the annotation's, or lower"
                                     + " lock.redis.command-timeout\n"
-                                    + "  - set maxmemory-policy noeviction, or keep locks on a Redis that is no cache\n\n"
+                                    + "  - set maxmemory-policy noeviction, or use a Redis for locks that is not a cache\n\n"
                                     + "Or set lock.startup-check=warn.");
                 });
     }
@@ -155,7 +155,7 @@ class LockStartupCheckTests {
         server.command("ACL", "SETUSER", "default", "-info");
         runner.withPropertyValues("lock.startup-check=fail")
                 .run(context -> assertThat(context).hasNotFailed());
-        assertThat(output).containsPattern("WARN.*Redis could not tell its version");
+        assertThat(output).containsPattern("WARN.*Redis does not show its version");
     }
 
     /** YAML reads off as false. */

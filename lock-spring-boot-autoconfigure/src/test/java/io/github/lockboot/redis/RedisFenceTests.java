@@ -110,13 +110,13 @@ class RedisFenceTests {
     void whatNoFenceCanDoIsRefused() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> fence.set(key, "1", 0, HOUR))
-                .withMessage("token is 0; those of locks are positive");
+                .withMessage("token is 0; fencing tokens are positive");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> fence.set(key, "1", 1, Duration.ofNanos(999_999)))
-                .withMessage("timeToLive is PT0.000999999S; it must be at least 1 ms");
+                .withMessage("timeToLive is PT0.000999999S; it must be from 1 ms to 100 years");
         assertThatIllegalArgumentException() // Redis would refuse it, after it has written the value
                 .isThrownBy(() -> fence.set(key, "1", 1, Duration.ofSeconds(Long.MAX_VALUE)))
-                .withMessageEndingWith("; it must be at most 100 years");
+                .withMessageEndingWith("; it must be from 1 ms to 100 years");
         server.command("SET", key, "of another kind");
         assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> fence.set(key, "1", 1, HOUR));
     }

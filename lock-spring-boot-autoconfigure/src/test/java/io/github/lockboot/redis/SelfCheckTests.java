@@ -74,7 +74,7 @@ class SelfCheckTests {
                     .defaults(LockOptions.defaults()
                             .withTtl(Duration.ofMillis(1_500))
                             .withoutRenewal()));
-            String rest = "(standalone): key prefix 'app:lock:', ttl 1500ms, not renewed, wait time 10s";
+            String rest = "(standalone): key prefix 'app:lock:', ttl 1s500ms, not renewed, wait time 10s";
             assertThat(registry).hasToString("Redis " + rest);
             registry.check();
             assertThat(registry).hasToString(server.product() + " " + rest);
@@ -90,7 +90,7 @@ class SelfCheckTests {
                         true,
                         "Redis has maxmemory-policy " + policy
                                 + ", which evicts locks that are held once maxmemory is reached",
-                        "set maxmemory-policy noeviction, or keep locks on a Redis that is no cache"));
+                        "set maxmemory-policy noeviction, or use a Redis for locks that is not a cache"));
     }
 
     @ParameterizedTest
@@ -197,7 +197,7 @@ class SelfCheckTests {
             allow(restricted);
             assertThat(check(asUser(restricted))).singleElement().satisfies(finding -> {
                 assertThat(finding.certain()).isFalse();
-                assertThat(finding.problem()).startsWith("Redis could not tell its version and maxmemory-policy (");
+                assertThat(finding.problem()).startsWith("Redis does not show its version and maxmemory-policy (");
                 assertThat(finding.action()).isEqualTo("allow INFO, or check them yourself");
             });
         }

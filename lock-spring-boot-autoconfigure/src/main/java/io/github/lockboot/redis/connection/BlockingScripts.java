@@ -25,12 +25,10 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.data.redis.serializer.RedisSerializer;
 
 /**
- * Runs scripts through any client of Redis, on threads of the registry. Scripts on one key run one after another, as they would on
- * one connection: a {@code cancel} that overtakes the {@code acquire} of its id would leave a lock without a holder.
+ * Runs scripts with any client of Redis, on threads of the registry. Scripts on one key run one after another, as on one
+ * connection: a {@code cancel} that overtakes the {@code acquire} of its id would leave a lock without a holder.
  */
 public final class BlockingScripts implements ScriptStore.Runner {
-
-    private static final CompletableFuture<Void> NOTHING = CompletableFuture.completedFuture(null);
 
     private final StringRedisTemplate template;
     private final CommandTimeouts timeouts;
@@ -49,12 +47,12 @@ public final class BlockingScripts implements ScriptStore.Runner {
         CompletableFuture<Reply> reply = new CompletableFuture<>();
         CompletableFuture<Void> over = new CompletableFuture<>();
         CompletableFuture<Void> before = newest.put(key, over);
-        (before == null ? NOTHING : before)
+        (before == null ? CompletableFuture.<Void>completedFuture(null) : before)
                 .thenRunAsync(() -> runFor(reply, script, key, arguments), executor)
-                .whenComplete((none, noThread) -> { // without a thread the next one on that key has its turn
+                .whenComplete((none, noThread) -> { // also without a thread: the next script on the key must run
                     if (noThread != null) {
                         Throwable cause = Futures.unwrap(noThread);
-                        reply.completeExceptionally(new NotConnectedException("no thread to ask Redis on", cause));
+                        reply.completeExceptionally(new NotConnectedException("no thread to call Redis on", cause));
                     }
                     newest.remove(key, over);
                     over.complete(null);
@@ -78,7 +76,7 @@ public final class BlockingScripts implements ScriptStore.Runner {
         }
     }
 
-    /** New each time, because such a client may send a command again without notice, as Jedis does on a Cluster. */
+    /** Changes each time: such a client may repeat a command without notice, as Jedis does on a Cluster. */
     @Override
     public long epoch() {
         return epoch.incrementAndGet();
@@ -90,10 +88,10 @@ public final class BlockingScripts implements ScriptStore.Runner {
     }
 
     /**
-     * Runs a script and blocks until it is answered.
+     * Runs a script and waits for its reply.
      *
-     * @return what it answered; null if the connection is in a transaction or pipeline
-     * @throws ForeignReplyException if that is the answer to another command; the server has then been asked to close the connection
+     * @return the reply; null if the connection is in a transaction or pipeline
+     * @throws ForeignReplyException if the reply belongs to another command; {@code QUIT} has been sent on the connection
      */
     public static @Nullable String answer(
             StringRedisTemplate template, LuaScript script, String key, byte[]... arguments) {
@@ -118,7 +116,7 @@ public final class BlockingScripts implements ScriptStore.Runner {
         });
     }
 
-    /** Back in its pool, the connection would give the next user wrong replies too. */
+    /** Otherwise the connection would return to its pool and give the next user wrong replies, too. */
     private static void quit(StringRedisTemplate template, ForeignReplyException why) {
         try {
             template.execute((RedisCallback<Object>) connection -> connection.execute("QUIT"));

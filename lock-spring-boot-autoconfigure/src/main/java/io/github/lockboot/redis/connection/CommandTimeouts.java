@@ -8,9 +8,8 @@ import java.util.concurrent.TimeoutException;
 import io.github.lockboot.internal.Timer;
 
 /**
- * Fails commands that are not answered within the command timeout, plus at most a tenth. All have the same timeout, so they
- * expire in the order they were sent, and one periodic check serves all. A timer for each command would cost more than the
- * command.
+ * Fails commands that are not answered within the command timeout, plus at most a tenth. All commands have the same timeout and
+ * expire in the order they were sent, so one periodic check is enough. A timer for each would cost more than the command.
  */
 final class CommandTimeouts {
 
@@ -38,7 +37,7 @@ final class CommandTimeouts {
         }
     }
 
-    /** Releases answered commands faster than new ones are added, so that they do not survive young collections. */
+    /** Removes up to two answered commands for each new one, so that they do not survive young collections. */
     private void dropAnswered() {
         for (int i = 0; i < 2; i++) {
             Sent first = inOrder.peek();
@@ -49,7 +48,7 @@ final class CommandTimeouts {
         }
     }
 
-    /** Fails all that are not answered, because nothing checks them any more. */
+    /** Fails all unanswered commands: the checks end. */
     void close() {
         closed = true;
         for (Sent first = inOrder.poll(); first != null; first = inOrder.poll()) {

@@ -14,40 +14,29 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  * The connections of a registry.
  *
  * @param factory makes the connection factory at the first call
- * @param watches sets the watch; does nothing where the application uses the same client
  */
 public record Connections(
-        Supplier<? extends RedisConnectionFactory> factory,
-        ScriptStore.Runner runner,
-        Consumer<Watch> watches,
-        Runnable whenClosed) {
-
-    /** Is told of the connections that listen to channels. */
-    public interface Watch {
-
-        /** One was connected, or cut. */
-        void onConnection(boolean connected);
-    }
+        Supplier<? extends RedisConnectionFactory> factory, ScriptStore.Runner runner, Runnable whenClosed) {
 
     /**
-     * @param asItIs whether to use the factory's own connections instead of new ones with the same settings
-     * @param workers run what blocks
+     * @param sharing whether to use the connections of the factory instead of new ones with the same settings
+     * @param workers for blocking tasks
      */
     public static Connections to(
-            RedisConnectionFactory factory, boolean asItIs, Duration commandTimeout, Timer timer, Executor workers) {
+            RedisConnectionFactory factory, boolean sharing, Duration commandTimeout, Timer timer, Executor workers) {
         CommandTimeouts timeouts = new CommandTimeouts(timer, commandTimeout.toNanos());
         if (!(factory instanceof LettuceConnectionFactory lettuce)) {
             ScriptStore.Runner blocking = new BlockingScripts(factory, timeouts, workers);
-            return new Connections(() -> factory, blocking, watch -> {}, () -> {});
+            return new Connections(() -> factory, blocking, () -> {});
         }
-        if (asItIs) {
+        if (sharing) {
             ScriptStore.Runner shared = new LettuceScripts(() -> lettuce, timeouts, timer, workers, null);
-            return new Connections(() -> lettuce, shared, watch -> {}, () -> {});
+            return new Connections(() -> lettuce, shared, () -> {});
         }
         SocketWatchdog watchdog = new SocketWatchdog(timer, commandTimeout, workers);
         OwnConnection own = new OwnConnection(lettuce, commandTimeout, watchdog);
         LettuceScripts scripts = new LettuceScripts(own::factory, timeouts, timer, workers, watchdog);
-        return new Connections(own::factory, scripts, scripts::setWatch, own::close);
+        return new Connections(own::factory, scripts, own::close);
     }
 
     /**
@@ -69,9 +58,16 @@ public record Connections(
         return lettuce.isClusterAware() ? "cluster" : lettuce.isRedisSentinelAware() ? "sentinel" : "standalone";
     }
 
-    /** {@return the factory, whose subscriptions are watched from now on} */
-    public RedisConnectionFactory watchedBy(Watch watch) {
-        watches.accept(watch);
+    /**
+     * Returns the factory.
+     *
+     * @param watch gets true when a connection that listens to channels is connected, false when it is cut; not called for
+     *     connections of the application
+     */
+    public RedisConnectionFactory watchedBy(Consumer<Boolean> watch) {
+        if (runner instanceof LettuceScripts scripts) {
+            scripts.setWatch(watch);
+        }
         return factory.get();
     }
 

@@ -12,6 +12,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import io.github.lockboot.internal.Futures;
@@ -33,7 +34,6 @@ import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.SlotHash;
 import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
-import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.CommandOutput;
@@ -47,15 +47,15 @@ import org.springframework.data.redis.core.RedisCallback;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 /**
- * Runs scripts on the one connection that Lettuce shares among threads. The connection is made in the background at the first use;
- * Lettuce reconnects it.
+ * Runs scripts on the one connection that Lettuce shares among threads. The first call starts to connect, in the background;
+ * Lettuce reconnects.
  *
- * <p>While there is no connection, calls wait here and not in Lettuce, which would keep and send each command, even one that has
- * expired. Calls on one key are sent in the order they were made.
+ * <p>Without a connection, calls wait here. Lettuce would keep and later send each command, even an expired one. Calls on one key
+ * are sent in order.
  */
 final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateListener {
 
-    /** No event tells that another node of a Cluster has become the master. */
+    /** Lettuce has no event for a new master in a Cluster. */
     private static final long CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final Supplier<LettuceConnectionFactory> factory;
@@ -65,9 +65,9 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     private final @Nullable SocketWatchdog watchdog;
     private final Timer.Check check;
     private final AtomicLong epoch = new AtomicLong();
-    private volatile Connections.Watch watch = connected -> {};
+    private volatile Consumer<Boolean> watch = connected -> {};
 
-    /** In order. The monitor for what is added to it and for the fields below; while it is held, nothing is sent. */
+    /** In order. Its monitor guards additions and the fields below. Commands are sent outside the monitor. */
     private final Queue<Call> waiting = new ConcurrentLinkedQueue<>();
 
     private boolean connecting;
@@ -75,7 +75,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     private volatile @Nullable Link link;
 
     /**
-     * @param connector makes the connection, which blocks
+     * @param connector connects, which blocks
      * @param watchdog null on connections of the application
      */
     LettuceScripts(
@@ -106,7 +106,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         return call;
     }
 
-    /** @return what to send it on now; null if it waits, or has failed */
+    /** @return the connection to send the call on; null if the call waits or has failed */
     private @Nullable Link linkOrWait(Call call) {
         synchronized (waiting) {
             if (closed) {
@@ -126,7 +126,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         }
     }
 
-    /** @return whether any still waits; on the timer's thread, so that no call overtakes another */
+    /** Runs on the timer's thread only, which keeps the order. Returns whether any call still waits. */
     private boolean sendWaiting() {
         synchronized (waiting) {
             if (!waiting.isEmpty()) {
@@ -165,7 +165,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         Throwable failure = null;
         try {
             made = Link.over(factory.get(), this);
-        } catch (Throwable notMade) { // an Error, too: the next call must be able to try again
+        } catch (Throwable notMade) { // also an Error: the next call must connect again
             failure = notMade;
         }
         List<Call> failed;
@@ -193,14 +193,16 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         timeouts.close();
     }
 
-    void setWatch(Connections.Watch watch) {
-        this.watch = watch;
+    void setWatch(Consumer<Boolean> watch) {
+        if (watchdog != null) {
+            this.watch = watch;
+        }
     }
 
     @Override
     public void onRedisConnected(RedisChannelHandler<?, ?> connection, SocketAddress address) {
         if (connection instanceof StatefulRedisPubSubConnection) {
-            watch.onConnection(true);
+            watch.accept(true);
         }
         if (!waiting.isEmpty()) {
             timer.schedule(0, this::sendWaiting);
@@ -211,13 +213,13 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     public void onRedisDisconnected(RedisChannelHandler<?, ?> connection) {
         epoch.incrementAndGet();
         if (connection instanceof StatefulRedisPubSubConnection) {
-            watch.onConnection(false);
+            watch.accept(false);
         }
     }
 
     /**
-     * A script on its way to Redis. When it expires it is taken back, from those that wait or from Lettuce: what has not been sent by
-     * then is never sent.
+     * The call of a script. When it expires, it is removed from the waiting calls and cancelled in Lettuce, so it is not sent
+     * later.
      */
     private final class Call extends CompletableFuture<Reply> {
 
@@ -233,7 +235,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             this.arguments = arguments;
         }
 
-        /** Sends the digest of the script only; the whole script where Redis does not know it. */
+        /** Sends the digest of the script first, and the whole script if Redis does not know it. */
         void sendOn(Link link, CommandType type) {
             if (isDone()) {
                 return;
@@ -248,7 +250,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             RedisFuture<Reply> sent = link.commands.dispatch(type, new Output(number), args);
             command = sent;
             if (isDone()) {
-                takeBack(); // it expired while it was sent
+                withdraw(); // it expired while it was sent
             }
             sent.whenComplete((reply, failure) -> {
                 if (digestOnly && failure != null && Futures.unwrap(failure) instanceof RedisNoScriptException) {
@@ -277,12 +279,12 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             boolean first = super.completeExceptionally(
                     notSent ? new NotConnectedException("no connection to Redis", failure) : failure);
             if (first) {
-                takeBack();
+                withdraw();
             }
             return first;
         }
 
-        private void takeBack() {
+        private void withdraw() {
             RedisFuture<?> sent = command;
             if (sent != null) {
                 if (sent.isDone()) {
@@ -299,7 +301,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     }
 
     /**
-     * Reads the reply to one command. A reply to another command means that Lettuce has lost count. An exception at the end of a
+     * Reads the reply to one command. If Lettuce has lost count, it is the reply to another command. An exception at the end of a
      * reply makes Lettuce close the socket and send the other commands in flight again on the next one.
      */
     private static final class Output extends CommandOutput<byte[], byte[], Reply> {
@@ -317,7 +319,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             output = Reply.parse(LuaScript.answerTo(number, line));
         }
 
-        /** An error of Redis has no number. */
+        /** The errors of Redis have no number. */
         @Override
         public void setError(ByteBuffer error) {
             refused = true;
@@ -329,52 +331,45 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             if (depth == 0 && output == null && !refused) {
                 throw new ForeignReplyException();
             }
-            refused = false; // after a redirection it is sent again, and then it may be answered
+            refused = false; // after a redirection the command is sent again, with this output
         }
     }
 
-    /** What scripts are sent on: the connection to one server, or those to the masters of a Cluster; null if not known. */
-    private record Link(
-            RedisClusterAsyncCommands<byte[], byte[]> commands,
-            @Nullable StatefulConnection<byte[], byte[]> connection,
-            AbstractRedisClient client) {
+    /** The connection of scripts, to one server or to the masters of a Cluster. */
+    private record Link(AbstractRedisAsyncCommands<byte[], byte[]> commands, AbstractRedisClient client) {
 
-        /** The factory's shared connection, whose client informs the listener from now on. Blocks. */
+        /** Connects with the factory's shared connection and registers the listener. Blocks. */
         @SuppressWarnings("unchecked")
         static Link over(LettuceConnectionFactory factory, RedisConnectionStateListener listener) {
             RedisCallback<Object> nativeConnection = RedisConnection::getNativeConnection;
-            Object commands = Objects.requireNonNull(new StringRedisTemplate(factory).execute(nativeConnection, true));
+            var commands = (AbstractRedisAsyncCommands<byte[], byte[]>)
+                    Objects.requireNonNull(new StringRedisTemplate(factory).execute(nativeConnection, true));
             AbstractRedisClient client = factory.getRequiredNativeClient();
             client.removeListener(listener);
             client.addListener(listener);
-            return new Link(
-                    (RedisClusterAsyncCommands<byte[], byte[]>) commands,
-                    commands instanceof AbstractRedisAsyncCommands
-                            ? ((AbstractRedisAsyncCommands<byte[], byte[]>) commands).getConnection()
-                            : null,
-                    client);
+            return new Link(commands, client);
         }
 
-        /** Whether a command on the key would be sent, or fail, at once; otherwise Lettuce would keep it. */
+        /** Whether a command on the key would be sent, or fail, at once. Lettuce would keep any other. */
         boolean reaches(byte[] key) {
-            StatefulConnection<?, ?> used = connection;
-            if (connection instanceof StatefulRedisClusterConnection<byte[], byte[]> cluster) {
+            StatefulConnection<byte[], byte[]> used = commands.getConnection();
+            if (used instanceof StatefulRedisClusterConnection<byte[], byte[]> cluster) {
                 RedisClusterNode master = cluster.getPartitions().getPartitionBySlot(SlotHash.getSlot(key));
                 used = master == null ? null : known(cluster, master.getUri());
             }
             return used == null || used.isOpen() || isClosed(used);
         }
 
-        private static @Nullable StatefulConnection<?, ?> known(
+        private static @Nullable StatefulConnection<byte[], byte[]> known(
                 StatefulRedisClusterConnection<byte[], byte[]> cluster, RedisURI node) {
             CompletableFuture<StatefulRedisConnection<byte[], byte[]>> made =
                     cluster.getConnectionAsync(node.getHost(), node.getPort());
             return made.isDone() && !made.isCompletedExceptionally() ? made.join() : null;
         }
 
-        /** Whether it was closed for good, so that each command on it fails. */
+        /** Whether the connection was closed for good: every command on it fails. */
         boolean isClosed() {
-            return connection == null || isClosed(connection);
+            return isClosed(commands.getConnection());
         }
 
         private static boolean isClosed(StatefulConnection<?, ?> connection) {

@@ -2,6 +2,7 @@ package io.github.lockboot.redis.connection;
 
 import java.lang.reflect.Field;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 import io.lettuce.core.ClientOptions;
@@ -12,7 +13,6 @@ import io.lettuce.core.cluster.ClusterClientOptions;
 import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.Delay;
-import io.lettuce.core.resource.NettyCustomizer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
@@ -20,10 +20,12 @@ import org.springframework.data.redis.connection.lettuce.LettuceClientConfigurat
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.util.ReflectionUtils;
 
+import static io.lettuce.core.resource.DefaultClientResources.DEFAULT_NETTY_CUSTOMIZER;
+
 /**
- * Connections of the registry, made from the application's settings. The application's shared connection may be in a transaction,
- * a pipeline or a large reply, and has another timeout. Their factory is made at the first use, so an application that does not
- * lock does not pay for it.
+ * The registry's own connections, with the application's settings. The application's shared connection may be in a transaction, a
+ * pipeline or a large reply, and has another timeout. The factory is made at the first use, so an application that takes no
+ * locks does not pay for it.
  */
 final class OwnConnection {
 
@@ -37,7 +39,6 @@ final class OwnConnection {
     private @Nullable LettuceConnectionFactory made;
     private boolean closed;
 
-    /** To the same Redis as the application's factory. */
     OwnConnection(LettuceConnectionFactory application, Duration commandTimeout, SocketWatchdog watchdog) {
         this.application = application;
         this.redis = redisOf(application);
@@ -45,7 +46,7 @@ final class OwnConnection {
         this.watchdog = watchdog;
     }
 
-    /** @throws IllegalStateException after the close */
+    /** @throws IllegalStateException if closed */
     synchronized LettuceConnectionFactory factory() {
         if (closed) {
             throw new IllegalStateException("the lock registry is closed");
@@ -71,17 +72,16 @@ final class OwnConnection {
     }
 
     /**
-     * The configuration of the factory, read from its field: there is no getter for every topology, and those that exist fall
-     * back to localhost silently.
+     * Returns the configuration of the factory, read from its field. Not every topology has a getter, and the existing ones silently
+     * fall back to localhost.
      *
      * @throws IllegalStateException if this version of Spring Data Redis has no such field
      */
     static RedisConfiguration redisOf(LettuceConnectionFactory application) {
         Field field = ReflectionUtils.findField(LettuceConnectionFactory.class, "configuration");
         if (field == null) {
-            throw new IllegalStateException(
-                    "this version of Spring Data Redis does not tell a LettuceConnectionFactory's"
-                            + " configuration; qualify a factory for locks to have it used as it is");
+            throw new IllegalStateException("this version of Spring Data Redis does not show the configuration of a"
+                    + " LettuceConnectionFactory; qualify a factory for locks, and its connections are used");
         }
         ReflectionUtils.makeAccessible(field);
         Object configuration = ReflectionUtils.getField(field, application);
@@ -94,7 +94,7 @@ final class OwnConnection {
                 .commandTimeout(commandTimeout)
                 .shutdownTimeout(Duration.ZERO)
                 .clientOptions(application.isClusterAware() ? adaptive(options) : options)
-                .clientResources(resourcesOf(client.getClientResources().orElse(null)));
+                .clientResources(resourcesOf(client));
         client.getClientName().ifPresent(own::clientName);
         client.getRedisCredentialsProviderFactory().ifPresent(own::redisCredentialsProviderFactory);
         if (client.isUseSsl()) {
@@ -104,7 +104,7 @@ final class OwnConnection {
         return own.build();
     }
 
-    /** Overrides options that refuse or drop commands or stop reconnecting, which would make locks unavailable. */
+    /** Overrides options that refuse or drop commands or end reconnecting: they would make locks unavailable. */
     private ClientOptions optionsOf(ClientOptions given) {
         return given.mutate()
                 .autoReconnect(true)
@@ -130,7 +130,7 @@ final class OwnConnection {
         return given.isKeepAlive() ? given.mutate() : given.mutate().keepAlive(own);
     }
 
-    /** By default, Lettuce before 7 never notices a failover in a Cluster, and later ones look only twice a minute. */
+    /** By default, Lettuce before 7 never notices a failover in a Cluster; later versions look only twice a minute. */
     private static ClientOptions adaptive(ClientOptions options) {
         ClusterClientOptions cluster = options instanceof ClusterClientOptions known
                 ? known
@@ -154,18 +154,16 @@ final class OwnConnection {
                 .build();
     }
 
-    /** Shortens Lettuce's delay between attempts to reconnect, which grows to half a minute. */
-    private ClientResources resourcesOf(@Nullable ClientResources given) {
-        ClientResources.Builder own = ClientResources.builder();
-        NettyCustomizer customizer = new NettyCustomizer() {};
-        if (given != null) {
-            // A copy shuts down the timer and the executor unless they are set explicitly.
-            own = given.mutate().timer(given.timer()).eventExecutorGroup(given.eventExecutorGroup());
-            customizer = given.nettyCustomizer();
-        }
-        return own.reconnectDelay(
+    /** Limits the delay between attempts to reconnect, which grows to half a minute by default. */
+    private ClientResources resourcesOf(LettuceClientConfiguration client) {
+        Optional<ClientResources> given = client.getClientResources();
+        // A copy shuts down the timer and the executor unless they are set explicitly.
+        return given.map(each -> each.mutate().timer(each.timer()).eventExecutorGroup(each.eventExecutorGroup()))
+                .orElseGet(ClientResources::builder)
+                .reconnectDelay(
                         Delay.exponential(Duration.ofMillis(1), LONGEST_RECONNECT_DELAY, 2, TimeUnit.MILLISECONDS))
-                .nettyCustomizer(watchdog.reportedAfter(customizer))
+                .nettyCustomizer(watchdog.registeredAfter(
+                        given.map(ClientResources::nettyCustomizer).orElse(DEFAULT_NETTY_CUSTOMIZER)))
                 .build();
     }
 }

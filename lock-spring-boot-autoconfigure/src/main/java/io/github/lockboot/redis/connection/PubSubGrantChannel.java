@@ -24,8 +24,8 @@ import org.springframework.data.redis.listener.ChannelTopic;
 import org.springframework.data.redis.listener.RedisMessageListenerContainer;
 
 /**
- * The grant channel on Redis pub/sub, on a connection of its own. The channel of completions shares that connection, but grants
- * do not depend on it: a user may have the right to one channel only. Each of the two goes through these states:
+ * The grant channel on Redis pub/sub, on a connection of its own. The channel of completions shares the connection, but grants
+ * do not depend on it: a user may have the right to one channel only. Each channel has these states:
  *
  * <pre>
  *          begin            subscribed             confirmed
@@ -33,11 +33,11 @@ import org.springframework.data.redis.listener.RedisMessageListenerContainer;
  *                   |  ^    ^            |      ^            |
  *                   +--+    +------------+      +------------+
  *            failed: again  not confirmed in    cut, unsubscribed,
- *            after a pause  time: once more     or hears nothing
+ *            after a pause  time: again         or silent
  * </pre>
  *
- * After a reconnection the client subscribes again by itself, which confirms the channel. It tries once only and does not report
- * a refusal, so a channel that stays unconfirmed is subscribed to on a new connection.
+ * After a reconnection the client subscribes again by itself, which confirms the channel. It tries only once and does not report
+ * a refusal, so a channel that stays unconfirmed is subscribed on a new connection.
  */
 public final class PubSubGrantChannel implements GrantChannel {
 
@@ -55,7 +55,7 @@ public final class PubSubGrantChannel implements GrantChannel {
         LIVE
     }
 
-    private final Function<Connections.Watch, ? extends RedisConnectionFactory> connections;
+    private final Function<Consumer<Boolean>, ? extends RedisConnectionFactory> connections;
     private final ScriptStore store;
     private final Supplier<String> session;
     private final Duration echoWithin;
@@ -69,11 +69,11 @@ public final class PubSubGrantChannel implements GrantChannel {
     private volatile @Nullable RedisMessageListenerContainer connection;
 
     /**
-     * @param connections gives what connections are made with, and has the watch informed about them
-     * @param echoWithin within this time after the answer an echo arrives, if messages do
+     * @param connections registers a watch, see {@link Connections#watchedBy}, and returns the factory
+     * @param echoWithin the time within which an echo arrives after its answer
      */
     public PubSubGrantChannel(
-            Function<Connections.Watch, ? extends RedisConnectionFactory> connections,
+            Function<Consumer<Boolean>, ? extends RedisConnectionFactory> connections,
             ScriptStore store,
             Supplier<String> session,
             Duration echoWithin,
@@ -117,7 +117,7 @@ public final class PubSubGrantChannel implements GrantChannel {
         return grants.state.get() == State.LIVE && !closed;
     }
 
-    /** A connection that was cut without notice looks like one on which nothing is published. */
+    /** Sends an echo: a connection that was cut without notice looks like one without messages. */
     @Override
     public void verify() {
         Object doubt = new Object();
@@ -126,7 +126,7 @@ public final class PubSubGrantChannel implements GrantChannel {
                 if (failure == null) {
                     timer.schedule(echoWithin.toNanos(), () -> judge(doubt));
                 } else {
-                    grants.doubt.set(null); // Redis did not answer, which says nothing about the channel
+                    grants.doubt.set(null); // without an answer of Redis, the missing echo proves nothing
                 }
             });
         }
@@ -134,7 +134,7 @@ public final class PubSubGrantChannel implements GrantChannel {
 
     private void judge(Object doubt) {
         if (grants.doubt.compareAndSet(doubt, null) && isLive()) {
-            log.warn("Messages on the channel " + grants.channel.get() + " do not arrive; it is subscribed to anew");
+            log.warn("No messages arrive on the channel " + grants.channel.get() + "; subscribing again");
             grants.onSilence();
             inBackground(this::connectAgainIfUnconfirmed);
         }
@@ -189,7 +189,7 @@ public final class PubSubGrantChannel implements GrantChannel {
         }
     }
 
-    /** @return whether there is a connection; a new one adds them itself */
+    /** Returns false without a connection: {@link #connect} adds completions to a new one. */
     private boolean addCompletions() {
         RedisMessageListenerContainer current = connection;
         if (current != null) {
@@ -209,7 +209,7 @@ public final class PubSubGrantChannel implements GrantChannel {
                 container.destroy();
             }
         } catch (Exception e) {
-            log.debug("Lock channel did not close cleanly", e);
+            log.debug("Closing the lock channel failed", e);
         }
     }
 
@@ -225,7 +225,7 @@ public final class PubSubGrantChannel implements GrantChannel {
         }
     }
 
-    /** One of the two channels. The connection's own thread calls it as a listener and must not be blocked. */
+    /** One of the two channels. The thread of the connection calls the listener and must not be blocked. */
     private final class Subscription implements MessageListener, SubscriptionListener {
 
         private final Supplier<String> channel;
@@ -236,14 +236,14 @@ public final class PubSubGrantChannel implements GrantChannel {
         private volatile long pauseMillis = FIRST_PAUSE_MILLIS;
         private volatile long heardAt;
 
-        /** @param listen blocks; returns whether there was a connection to listen on */
+        /** @param listen blocks; returns whether there is a connection */
         Subscription(Supplier<String> channel, BooleanSupplier listen, Consumer<Push> receiver) {
             this.channel = channel;
             this.listen = listen;
             this.receiver = receiver;
         }
 
-        /** @return whether this is the first use; if it fails, the next one is */
+        /** Subscribes at the first call; if that fails, at the next. Returns whether this call does it. */
         boolean begin() {
             boolean first = state.compareAndSet(State.UNUSED, State.SUBSCRIBING);
             if (first) {
@@ -268,9 +268,9 @@ public final class PubSubGrantChannel implements GrantChannel {
                     pauseMillis = FIRST_PAUSE_MILLIS;
                     state.compareAndSet(State.SUBSCRIBING, State.UNCONFIRMED); // unless it is live already
                 }
-            } catch (Throwable failure) { // an Error, too: nothing else would try again
+            } catch (Throwable failure) { // also an Error: nothing else would try again
                 if (pauseMillis == FIRST_PAUSE_MILLIS && !closed) {
-                    log.warn("The channel " + channel.get() + " cannot be subscribed to, so waiters only poll: "
+                    log.warn("Subscribing to the channel " + channel.get() + " failed, so waiters only poll: "
                             + failure);
                 }
                 state.set(State.SUBSCRIBING);
@@ -291,7 +291,7 @@ public final class PubSubGrantChannel implements GrantChannel {
         @Override
         public void onMessage(Message message, byte @Nullable [] pattern) {
             onHeard();
-            state.compareAndSet(State.UNCONFIRMED, State.LIVE); // what arrives confirms it, too
+            state.compareAndSet(State.UNCONFIRMED, State.LIVE); // a message confirms it, too
             Push push = Push.parse(new String(message.getBody(), StandardCharsets.UTF_8));
             if (push != null) {
                 receiver.accept(push);

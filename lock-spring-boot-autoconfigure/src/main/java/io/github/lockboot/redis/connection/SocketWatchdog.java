@@ -29,11 +29,11 @@ import io.netty.channel.ChannelPromise;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Has Lettuce look for the master again where it would not do so by itself. It asks Sentinels or the name service only when it
- * connects. But a server that hangs, or whose host is gone, leaves its sockets open, and so does a master that becomes a replica;
- * here they are closed. Lettuce sends the unanswered commands of a closed socket again on the next one.
+ * Closes sockets so that Lettuce looks for the master again. Lettuce asks Sentinels or the name service only when it connects. But a
+ * server that hangs, or whose host is gone, leaves its sockets open, and so does a master that becomes a replica. Lettuce sends the
+ * unanswered commands of a closed socket again on the next one.
  *
- * <p>For connections of the registry only, not for those of the application.
+ * <p>For the registry's own connections only.
  */
 final class SocketWatchdog {
 
@@ -46,7 +46,6 @@ final class SocketWatchdog {
     private final AtomicLong nextRefresh;
     private final AtomicLong nextClose;
 
-    /** @param executor refreshes the topology of a Cluster */
     SocketWatchdog(Timer timer, Duration commandTimeout, Executor executor) {
         this.timer = timer;
         this.commandTimeoutNanos = commandTimeout.toNanos();
@@ -55,8 +54,8 @@ final class SocketWatchdog {
         this.nextClose = new AtomicLong(timer.nanoTime());
     }
 
-    /** Reports the sockets of Lettuce to this watchdog, after the application has customized them. */
-    NettyCustomizer reportedAfter(NettyCustomizer application) {
+    /** Registers the sockets of Lettuce with this watchdog, after the customizer of the application. */
+    NettyCustomizer registeredAfter(NettyCustomizer application) {
         return new NettyCustomizer() {
 
             @Override
@@ -75,7 +74,7 @@ final class SocketWatchdog {
         };
     }
 
-    /** A command was not answered in time. Closes all sockets to servers that have owed an answer on any one of them for so long. */
+    /** Called when a command was not answered in time. Closes all sockets to each server that owes an answer on one for so long. */
     void onSilence(@Nullable AbstractRedisClient client) {
         long now = timer.nanoTime();
         Set<SocketAddress> silent = open.entrySet().stream()
@@ -91,7 +90,7 @@ final class SocketWatchdog {
         }
     }
 
-    /** A server answered that it is a replica. */
+    /** Called when a server answers that it is a replica. */
     void onReplica() {
         if (isDue(nextClose)) {
             open.keySet().forEach(Channel::close);
@@ -104,7 +103,7 @@ final class SocketWatchdog {
         return now - due >= 0 && next.compareAndSet(due, now + PAUSE_NANOS);
     }
 
-    /** Since when the server owes an answer; written by the socket's own thread. */
+    /** Whether, and since when, the server owes an answer. Written by the socket's thread. */
     private final class PendingReply extends ChannelDuplexHandler {
 
         private volatile boolean owed;

@@ -1,5 +1,5 @@
 /**
- * How a script gets to Redis and a message back: Lettuce, Spring's template, and the connections that a registry owns.
+ * Sends scripts to Redis and receives messages: through Lettuce, Spring's template, and a registry's own connections.
  *
  * <p>What is public here is public for the other packages of this library only.
  */

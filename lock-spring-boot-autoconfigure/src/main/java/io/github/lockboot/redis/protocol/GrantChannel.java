@@ -6,16 +6,16 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A registry's subscription to the channel of its session, opened at the first wait. Redis pushes there that a waiter was granted a
- * lock, or that others wait for a lock held here. A registry with followers also listens, on the same connection, to the channel of
- * completions. Both only save time: waiters poll as well. The default methods are those of a channel that is always live.
+ * A registry's subscription to the channel of its session, opened at the first wait. By a push, Redis grants a lock to a waiter, or
+ * hints that others wait for a lock held here. With followers, the registry also listens to the channel of completions. Both only
+ * save time: waiters poll as well. The default methods are for a store that needs no subscription.
  */
 public interface GrantChannel extends AutoCloseable {
 
     /**
-     * A message from Redis: {@code <id> <fence> <lease ms> <waiters> <key>}. On the channel of a session it says that {@code id} has
-     * been granted the lock or, as a hint with a fence of 0, that others wait for the lock that {@code id} holds. On the channel of
-     * completions it says that {@code id} has completed; the fence is the last token it used.
+     * A message from Redis: {@code <id> <fence> <lease ms> <waiters> <key>}. On the channel of a session it grants the lock to
+     * {@code id} or, as a hint with a fence of 0, says that others wait for the lock that {@code id} holds. On the channel of
+     * completions it says that {@code id} has completed; the fence is the last token that was used.
      */
     record Push(String id, long fence, long leaseMillis, long waiters, String key) {
 
@@ -27,35 +27,35 @@ public interface GrantChannel extends AutoCloseable {
             return fence == 0;
         }
 
-        /** {@return what the message says; null if no script of this library would write it so} */
+        /** {@return the push; null if the message has another form} */
         public static @Nullable Push parse(String message) {
             Matcher words = FORM.matcher(message);
             return words.matches()
-                    ? new Push(words.group(1), number(words, 2), number(words, 3), number(words, 4), words.group(5))
+                    ? new Push(
+                            words.group(1),
+                            Long.parseLong(words.group(2)),
+                            Long.parseLong(words.group(3)),
+                            Long.parseLong(words.group(4)),
+                            words.group(5))
                     : null;
-        }
-
-        private static long number(Matcher words, int group) {
-            return Long.parseLong(words.group(group));
         }
     }
 
-    /** Receives pushes, on a thread that must not be blocked. */
+    /** Receives pushes, on a thread that it must not block. */
     interface Subscriber {
 
         void onPush(Push push);
 
-        /** A holder has completed, which ends the wait of all its followers. */
+        /** A holder has completed: the wait of all its followers ends. */
         void onCompletion(Push push);
 
         /** The channel is subscribed to; earlier pushes may have been missed. */
         void onSubscribed();
     }
 
-    /** Subscribes in the background, unless this has been called before. */
+    /** Subscribes in the background, at the first call only. */
     default void open() {}
 
-    /** Whether {@link #open()} has been called. */
     default boolean isOpened() {
         return true;
     }
@@ -68,7 +68,7 @@ public interface GrantChannel extends AutoCloseable {
         return true;
     }
 
-    /** Finds out whether pushes still arrive, because one seems to be missing; subscribes again if they do not. */
+    /** Checks, when a push seems to be missing, whether pushes still arrive, and subscribes again if not. */
     default void verify() {}
 
     @Override

@@ -5,43 +5,45 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the locks are kept: one method for each question, asked for one acquisition id. An id is used for one acquisition only, and each
- * question may be asked twice, late, or in vain. No method blocks. If a future fails, the question may have been answered, may be answered
- * later, or never.
+ * The store of locks: one method for each question about one acquisition id. An id is used for one acquisition only. A question may
+ * arrive twice, late, or never. No method blocks. If a future fails, the question may have been answered, or may be answered later.
  */
 public interface LockStore {
 
-    /** The longest lease of a grant that a message tells. */
+    /** The longest lease of a grant by a push. */
     long CLAIM_LEASE_MILLIS = 6_000;
 
-    /** The number of tokens that belong to one grant, its own included. */
+    /** The number of tokens of one grant, including the first. */
     long TOKENS_PER_GRANT = 65_536;
 
-    /** Takes or renews the lock, or queues the id: {@code OWNER}, {@code QUEUED} or {@code BUSY}. */
+    /** Takes or renews the lock, or queues the id. {@code OWNER}, {@code QUEUED} or {@code BUSY}. */
     CompletableFuture<Reply> acquire(String name, String id, long ttlMillis, boolean enqueue);
 
-    /** Releases the lock, which the next id in the queue gets: {@code RELEASED}, {@code HANDED_OVER} or {@code NOT_OWNER}. */
+    /** Releases the lock to the first waiter, if any. {@code RELEASED}, {@code HANDED_OVER} or {@code NOT_OWNER}. */
     CompletableFuture<Reply> unlock(String name, String id, long lastToken);
 
-    /** As {@link #unlock(String, String, long)}, and queues another id: {@code OWNER}, {@code QUEUED} or {@code NOT_OWNER}. */
+    /** Queues the next id and releases the lock. {@code OWNER} or {@code QUEUED} for the next id, or {@code NOT_OWNER}. */
     CompletableFuture<Reply> unlock(String name, String id, long lastToken, String nextId, long nextTtlMillis);
 
-    /** Prolongs the lease of the grant with this token: {@code RENEWED} or {@code NOT_OWNER}. */
+    /** Extends the lease of the grant with this token. {@code RENEWED} or {@code NOT_OWNER}. */
     CompletableFuture<Reply> renew(String name, String id, long token, long ttlMillis);
 
-    /** Leaves the queue, or gives away what was granted meanwhile: {@code LEFT}, {@code GIVEN_AWAY} or {@code UNKNOWN}. */
+    /** Leaves the queue, or releases the lock. {@code LEFT}, {@code GIVEN_AWAY} or {@code UNKNOWN}. */
     CompletableFuture<Reply> cancel(String name, String id);
 
-    /** Releases the lock and empties the queue: {@code COMPLETED} or {@code NOT_OWNER}. */
+    /** Releases the lock and empties the queue. {@code COMPLETED} or {@code NOT_OWNER}. */
     CompletableFuture<Reply> complete(String name, String id, long lastToken);
 
-    /** Changes nothing: {@code FREE}, {@code HELD} or {@code FOREIGN}. */
+    /** Changes nothing. {@code FREE}, {@code HELD} or {@code FOREIGN}. */
     CompletableFuture<Reply> inspect(String name);
 
-    /** {@return the name of the lock that a message is about; null if its key is no lock of this store} */
+    /** {@return the name of the lock with this key; null if it is not a key of this store} */
     @Nullable
     String nameOf(String key);
 
-    /** {@return a number that changes whenever questions under way may have been asked twice} */
+    /**
+     * {@return a number that changes whenever questions under way may have been sent twice} If it has not changed since a question
+     * was asked, the reply is the one to the first copy.
+     */
     long epoch();
 }

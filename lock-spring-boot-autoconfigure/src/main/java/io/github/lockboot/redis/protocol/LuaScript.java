@@ -15,7 +15,7 @@ import org.springframework.data.redis.core.script.RedisScript;
  * A script of this library. Its last argument is the number of the command. Its reply is one line: that number, a status word,
  * then numbers.
  *
- * <p>The number shows which command a reply belongs to. Redis itself does not say that: clients count replies, and a client that has
+ * <p>The number shows to which command a reply belongs. Replies of Redis do not show it: clients count them, and a client that has
  * lost count gives every later command the reply to another one.
  */
 public final class LuaScript implements RedisScript<String> {
@@ -34,7 +34,7 @@ public final class LuaScript implements RedisScript<String> {
     public static final LuaScript ECHO = new LuaScript("", read("echo.lua"));
     public static final LuaScript FENCE = new LuaScript("", read("fence.lua"));
 
-    /** A process does not use a number twice. The first is random, because a proxy may share one connection among processes. */
+    /** A process uses each number once. The first is random, because processes may share a connection through a proxy. */
     private static final AtomicLong LAST_NUMBER =
             new AtomicLong(ThreadLocalRandom.current().nextLong(1_000_000_000_000L, 5_000_000_000_000L));
 
@@ -42,9 +42,9 @@ public final class LuaScript implements RedisScript<String> {
     private final String sha1;
 
     /**
-     * Puts the number before the reply, wherever the script returns; an error stays as it is.
+     * Puts the number before the reply, wherever the script returns, but not before an error.
      *
-     * @param usualCase runs first and puts the number there itself, because a function call would double its time
+     * @param usualCase runs first and adds the number itself, because a function call would double its time
      */
     private LuaScript(String usualCase, String script) {
         this.text = usualCase + """
@@ -81,15 +81,15 @@ public final class LuaScript implements RedisScript<String> {
         return text;
     }
 
-    /** {@return the digits of a new number; all numbers have as many} */
+    /** {@return the digits of a new number; all numbers have the same length} */
     public static byte[] nextNumber() {
         return Long.toString(LAST_NUMBER.incrementAndGet()).getBytes(StandardCharsets.US_ASCII);
     }
 
     /**
-     * {@return what follows the number in the reply}
+     * {@return the reply without its number}
      *
-     * @throws ForeignReplyException if it is not the reply to the command of this number
+     * @throws ForeignReplyException if the reply has another number
      */
     public static String answerTo(byte[] number, @Nullable ByteBuffer reply) {
         int digits = number.length;
@@ -104,13 +104,13 @@ public final class LuaScript implements RedisScript<String> {
         return new String(answer, StandardCharsets.ISO_8859_1);
     }
 
-    /** Says that a command got the reply to another one. It may have run. */
+    /** A command got the reply to another one. The command may have run. */
     public static final class ForeignReplyException extends RuntimeException {
 
         private static final long serialVersionUID = 1L;
 
         public ForeignReplyException() {
-            super("Redis, its client or what lies between gave this command the reply to another one");
+            super("the reply of Redis belongs to another command");
         }
     }
 }

@@ -8,15 +8,15 @@ import org.jspecify.annotations.Nullable;
 public enum RedisFailure {
 
     /**
-     * Redis refused the command, which may be sent again. An earlier copy may have run. So may this one: an error has no number,
-     * so it may belong to another command.
+     * Redis refused the command, which may be sent again. An earlier copy may have run. Even this one may have run: an error has no
+     * number, so it may belong to another command.
      */
     NOT_NOW,
 
-    /** There was no connection, so it was not given to the client. */
+    /** There was no connection: the client did not get the command. */
     NOT_SENT,
 
-    /** It may have run, may run later, or may never run. */
+    /** The command may have run, may run later, or may never run. */
     UNKNOWN;
 
     /** There is no connection; the cause says why. */

@@ -2,13 +2,10 @@ package io.github.lockboot.redis.protocol;
 
 import io.github.lockboot.internal.LockNames;
 
-/** What a script answered. */
+/** The reply of a script. */
 public sealed interface Reply {
 
-    /** The number of characters that an error shows of an unknown reply. */
-    int SHOWN = 80;
-
-    /** A status word that nothing follows. */
+    /** A status word without numbers. */
     enum Plain implements Reply {
         RELEASED,
         HANDED_OVER,
@@ -22,13 +19,13 @@ public sealed interface Reply {
         PUBLISHED
     }
 
-    /** The caller owns the lock, by {@code acquire}, or its next id does, by {@code unlock}. */
+    /** The id owns the lock: the caller's after {@code acquire}, the next one after {@code unlock}. */
     record Owner(long fence, long leaseMillis, long waiters) implements Reply {}
 
-    /** The id is in the queue, at a position from 1; {@code fence} is the newest token so far. */
+    /** The id is in the queue, at a position from 1; {@code fence} is the newest fencing token. */
     record Queued(long position, long fence, long leftMillis) implements Reply {}
 
-    /** Another owns the lock and the id is not queued: not requested, the queue is full, or the key is not a lock. */
+    /** The id is not queued: not requested, the queue is full, or the key is not a lock. */
     record Busy(long leftMillis) implements Reply {}
 
     record Renewed(long leaseMillis, long waiters) implements Reply {}
@@ -37,13 +34,13 @@ public sealed interface Reply {
 
     /**
      * @param line a status word and numbers, separated by spaces; text comes last
-     * @throws IllegalStateException if no script of this library answers so
+     * @throws IllegalStateException if the line has another form
      */
     static Reply parse(String line) {
         String[] words = line.split(" ", 4);
         try {
             return switch (words[0]) {
-                case "OWNER", "KEPT" -> new Owner(number(words, 1), number(words, 2), number(words, 3));
+                case "OWNER" -> new Owner(number(words, 1), number(words, 2), number(words, 3));
                 case "QUEUED" -> new Queued(number(words, 1), number(words, 2), number(words, 3));
                 case "BUSY" -> new Busy(number(words, 1));
                 case "RENEWED" -> new Renewed(number(words, 1), number(words, 2));
@@ -51,8 +48,9 @@ public sealed interface Reply {
                 default -> Plain.valueOf(words[0]);
             };
         } catch (IllegalArgumentException | ArrayIndexOutOfBoundsException strange) {
-            String start = line.substring(0, Math.min(line.length(), SHOWN));
-            throw new IllegalStateException("a lock script answered '" + LockNames.printable(start) + "'", strange);
+            String start = line.substring(0, Math.min(line.length(), 80));
+            throw new IllegalStateException(
+                    "unknown reply of a lock script: '" + LockNames.printable(start) + "'", strange);
         }
     }
 

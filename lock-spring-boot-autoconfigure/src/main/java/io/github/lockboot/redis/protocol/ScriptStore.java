@@ -10,20 +10,16 @@ import org.jspecify.annotations.Nullable;
 public final class ScriptStore implements LockStore {
 
     /**
-     * Runs scripts without blocking the caller. A returned future completes within the command timeout, on a thread that must not
-     * be blocked. If it fails, the script may have run, may run later, or may never run. A reply always belongs to its own script.
+     * Runs scripts without blocking the caller. A future completes within the command timeout, on a thread that must not be blocked. If
+     * it fails, the script may have run, may run later, or may never run. A reply always belongs to its own call.
      */
-    public interface Runner extends AutoCloseable {
+    public interface Runner {
 
         CompletableFuture<Reply> run(LuaScript script, String key, byte[]... arguments);
 
-        /**
-         * Changes whenever commands in flight may have been sent twice. If it has not changed since a command was sent, the reply is
-         * that to the first copy.
-         */
+        /** As {@link LockStore#epoch()}. */
         long epoch();
 
-        @Override
         void close();
     }
 
@@ -45,17 +41,15 @@ public final class ScriptStore implements LockStore {
         this.maxWaiters = maxWaiters;
     }
 
-    /** The channel on which Redis publishes the grants of a session. */
+    /** The channel of a session: grants and hints. */
     public String channelOf(String session) {
         return keyPrefix + CLIENT + session;
     }
 
-    /** The channel on which Redis publishes that a holder has completed. */
     public String completionChannel() {
         return keyPrefix + "flights";
     }
 
-    /** The key of a lock. */
     public String keyOf(String name) {
         return keyPrefix + name;
     }
@@ -112,7 +106,7 @@ public final class ScriptStore implements LockStore {
         return runner.epoch();
     }
 
-    /** @param id the first argument; those that all scripts have follow, then the others */
+    /** Passes the id, the arguments that all scripts have, and then the others. */
     private CompletableFuture<Reply> run(LuaScript script, String name, String id, Object... others) {
         try {
             byte[][] arguments = new byte[4 + others.length][];
@@ -124,7 +118,7 @@ public final class ScriptStore implements LockStore {
                 arguments[4 + i] = bytes(others[i]);
             }
             return runner.run(script, keyOf(name), arguments);
-        } catch (Throwable failure) { // even then the command may have been sent
+        } catch (Throwable failure) { // the command may have been sent all the same
             return CompletableFuture.failedFuture(failure);
         }
     }

@@ -1,5 +1,5 @@
 /**
- * The conversation with the store: its questions, their replies and messages, and failures; and on Redis a script for each question.
+ * The store of locks: its questions, replies, messages and failures, and the scripts that answer the questions on Redis.
  *
  * <p>What is public here is public for the other packages of this library only.
  */

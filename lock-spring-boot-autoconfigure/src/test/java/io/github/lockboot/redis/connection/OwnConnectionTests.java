@@ -50,7 +50,7 @@ class OwnConnectionTests {
         assertThat(application.isRunning()).isTrue();
     }
 
-    /** A command that comes too late must not bring a client to life that nobody closes. */
+    /** A late command must not create a client that is never closed. */
     @Test
     void afterTheCloseNoneIsMade() {
         own.close();

@@ -72,7 +72,7 @@ class PubSubGrantChannelTests {
     void open() {
         channel.open();
         Actor.await("it is live", channel::isLive);
-        Actor.await("it is told", () -> subscriptions.get() == 1);
+        Actor.await("the subscriber is notified", () -> subscriptions.get() == 1);
     }
 
     @AfterEach
@@ -129,7 +129,7 @@ class PubSubGrantChannelTests {
     }
 
     @Test
-    void asLongAsSomethingComesNothingIsAsked() {
+    void nothingIsAskedAsLongAsMessagesArrive() {
         for (int i = 0; i < 10; i++) {
             timer.tick(Duration.ofSeconds(20));
             published = true;
@@ -140,7 +140,7 @@ class PubSubGrantChannelTests {
     }
 
     @Test
-    void whoFollowsAfterALackOfThreadsAndMemoryIsListenedFor() {
+    void completionsAreSubscribedAfterALackOfThreadsAndMemory() {
         lacking = true;
         timer.lack(true);
         assertThatExceptionOfType(OutOfMemoryError.class).isThrownBy(channel::follow);
@@ -151,7 +151,7 @@ class PubSubGrantChannelTests {
     }
 
     @Test
-    void oneThatHasBeenSilentIsAskedEveryHalfMinuteAndStaysLiveIfItHears() {
+    void aSilentChannelIsCheckedEveryHalfMinuteAndStaysLiveIfItHears() {
         published = true;
         timer.tick(Duration.ofMinutes(5));
         assertThat(asked).hasValueBetween(9, 10);
@@ -160,7 +160,7 @@ class PubSubGrantChannelTests {
     }
 
     @Test
-    void oneThatHearsNothingIsSubscribedToAnew() {
+    void aChannelThatHearsNothingIsSubscribedAgain() {
         timer.tick(Duration.ofSeconds(30));
         assertThat(asked).hasValue(1);
         assertThat(channel.isLive()).isTrue();
@@ -169,12 +169,12 @@ class PubSubGrantChannelTests {
         assertThat(channel.isLive()).isFalse();
         holding = false;
         heldTasks.forEach(workers::execute);
-        awaitSubscribedAnew();
+        awaitSubscribedAgain();
     }
 
     /** A subscription that fails on a busy machine is tried again by the timer. */
-    private void awaitSubscribedAnew() {
-        Actor.await("it is subscribed to anew", () -> {
+    private void awaitSubscribedAgain() {
+        Actor.await("it is subscribed again", () -> {
             timer.tick(Duration.ofMillis(5));
             return subscriptions.get() == 2 && channel.isLive();
         });
@@ -186,7 +186,7 @@ class PubSubGrantChannelTests {
         channel.verify();
         assertThat(asked).as("one question at a time").hasValue(1);
         timer.tick(WITHIN);
-        awaitSubscribedAnew();
+        awaitSubscribedAgain();
     }
 
     @Test

@@ -65,7 +65,7 @@ class DeadWaiterScriptTests {
 
     @ParameterizedTest(name = "{0} dead, a try every {1} ms")
     @CsvSource({"3, 500", "5, 500", "50, 500", "3, 3000", "5, 3000", "50, 3000"})
-    void deadWaitersTogetherCostOneClaimLeaseWhereNobodyStaysQueued(int dead, long interval) {
+    void deadWaitersTogetherCostOneClaimLeaseWhereNoWaiterStaysQueued(int dead, long interval) {
         for (long first = interval / 5; first <= interval; first += interval / 5) {
             long released = leaveToTheDead(dead);
             turn(first);
@@ -108,7 +108,7 @@ class DeadWaiterScriptTests {
         assertThat(now - released).as("until the live one is served").isLessThanOrEqualTo(CLAIM_LEASE + 2_000);
     }
 
-    /** Redis may have been away meanwhile, and then nobody is dropped at first. */
+    /** Redis may have been away meanwhile, and then no waiter is dropped at first. */
     @ParameterizedTest(name = "{0} dead, a try every {1} ms")
     @CsvSource({"3, 4000", "5, 5000", "50, 5900"})
     void deadWaitersCostTwoClaimLeasesWhereCallersAreRare(int dead, long interval) {
@@ -127,7 +127,7 @@ class DeadWaiterScriptTests {
     // --- under a held lock ------------------------------------------------------------------------------------
 
     @Test
-    void deadWaitersLeaveTheQueueOfAHeldLockWhenSomebodyAsks() {
+    void deadWaitersLeaveTheQueueOfAHeldLockAtTheNextCall() {
         acquire(HOLDER, true);
         queueDead(300);
         String live = newCaller();
@@ -177,7 +177,7 @@ class DeadWaiterScriptTests {
     }
 
     @Test
-    void anAbsenceOfRedisIsAnExcuseAgainForWhoWasSeenSince() {
+    void anAbsenceOfRedisIsAnExcuseAgainForWaitersSeenSince() {
         acquire(HOLDER, true);
         acquire("a-1", true);
         for (int absence = 0; absence < 3; absence++) {

@@ -104,7 +104,7 @@ public final class LockModel {
 
     public Outcome unlock(String id, long lastToken, @Nullable String next, long nextTtl) {
         if (next == null && isOwner(id) && queue.isEmpty() && Math.max(fence, lastToken) < micros) {
-            delete(); // even if its lease has run out: nobody else has had the lock since
+            delete(); // even after its lease: no other id has had the lock since
             return new Outcome(List.of("RELEASED"), List.of());
         }
         begin(null);
@@ -122,7 +122,7 @@ public final class LockModel {
             return end(owner == null ? "RELEASED" : "HANDED_OVER");
         }
         return isOwner(next)
-                ? end("KEPT", fence, left(), (long) queue.size())
+                ? end("OWNER", fence, left(), (long) queue.size())
                 : end("QUEUED", (long) position(next), fence, left());
     }
 
@@ -150,13 +150,13 @@ public final class LockModel {
             return end("NOT_OWNER");
         }
         fence = Math.max(fence, lastToken);
-        boolean told = !queue.isEmpty();
+        boolean waited = !queue.isEmpty();
         owner = null;
         granted = null;
         queue.clear();
         String message = "%s %s %d 0 0 %s".formatted(completions, id, fence, key);
         Outcome outcome = end("COMPLETED");
-        return told ? new Outcome(outcome.reply(), List.of(message)) : outcome;
+        return waited ? new Outcome(outcome.reply(), List.of(message)) : outcome;
     }
 
     /** Turns the clock, back too; the key may expire on the way. */
@@ -207,7 +207,7 @@ public final class LockModel {
         return skipped;
     }
 
-    /** How often all who wait were excused because nobody had looked. */
+    /** How often all waiters were excused because no script had looked at the queue. */
     public int excuses() {
         return excuses;
     }
@@ -327,9 +327,9 @@ public final class LockModel {
     private void grantFirst(@Nullable String caller) {
         if (!queue.isEmpty()) {
             Waiter first = queue.remove(0);
-            boolean told = first.id().equals(caller);
-            granted = told ? null : first.id();
-            grant(first.id(), first.ttl(), told ? first.ttl() : Math.min(first.ttl(), CLAIM));
+            boolean reads = first.id().equals(caller);
+            granted = reads ? null : first.id();
+            grant(first.id(), first.ttl(), reads ? first.ttl() : Math.min(first.ttl(), CLAIM));
         }
     }
 
@@ -343,7 +343,7 @@ public final class LockModel {
         owner = new Owner(holder.id(), holder.ttl(), Math.max(holder.until(), now() + ttl));
     }
 
-    /** The newest token anybody may have had: an owner counts on from its grant's by itself. */
+    /** The newest token that may have been used: an owner counts on from its grant's by itself. */
     private long mayHaveBeenUsed() {
         return owner == null ? fence : fence + LOCAL_TOKENS - 1;
     }

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Messages and replies that nobody of ours wrote: they are refused, and what is not, does nothing but ask Redis. */
+/** Messages and replies that no script of locks wrote: they are refused, or only make the registry ask Redis. */
 class MessageFuzzTests {
 
     private static final String KEY = "lock:" + ScriptedEngine.NAME;
@@ -51,7 +51,7 @@ class MessageFuzzTests {
     void aReplyIsUnderstoodOrRefusedInOneWay() {
         String[] replies = {
             "OWNER 1700000000000000 30000 2",
-            "KEPT 1 2 3",
+            "OWNER 1 2 3",
             "QUEUED 1 1700000000000000 29999",
             "BUSY 5",
             "RELEASED",
@@ -81,7 +81,7 @@ class MessageFuzzTests {
         });
     }
 
-    /** The ids are those of this instance, which only Redis and who reads its keys know; one of the other facts is wrong. */
+    /** The ids are those of this instance, which only readers of the keys in Redis know; one of the other facts is wrong. */
     @Test
     void noMessageGivesTakesOrEndsALock() {
         ScriptedEngine scripted = new ScriptedEngine(64);

@@ -30,8 +30,8 @@ class ScriptFaultTests {
     private static final String COMPLETIONS = "lock:flights";
     private static final long LARGEST_EXACT = 1L << 53;
     private static final Set<String> REFUSALS = Set.of("BUSY", "NOT_OWNER", "UNKNOWN", "FREE", "FOREIGN");
-    private static final Set<String> REPLIES = Set.of(
-            "OWNER", "QUEUED", "RELEASED", "HANDED_OVER", "KEPT", "RENEWED", "LEFT", "GIVEN_AWAY", "COMPLETED", "HELD");
+    private static final Set<String> REPLIES =
+            Set.of("OWNER", "QUEUED", "RELEASED", "HANDED_OVER", "RENEWED", "LEFT", "GIVEN_AWAY", "COMPLETED", "HELD");
     private static final Pattern WHOLE_NUMBER = Pattern.compile("-0|\\d{1,16}");
 
     private RedisServer server;

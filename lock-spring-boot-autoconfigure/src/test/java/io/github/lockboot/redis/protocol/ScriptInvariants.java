@@ -39,14 +39,16 @@ final class ScriptInvariants {
                     .isLessThanOrEqualTo(isQueued(arguments.get(5), fields));
         }
         if (status.equals("COMPLETED")) {
-            assertThat(stored.fields()).as("nobody is left after a completion").doesNotContainKeys("owner", "queue");
+            assertThat(stored.fields())
+                    .as("no owner and no waiter is left after a completion")
+                    .doesNotContainKeys("owner", "queue");
         }
         if (status.equals("RELEASED")
                 || status.equals("COMPLETED")
                 || status.equals("HANDED_OVER")
-                || status.equals("KEPT")
+                || status.equals("OWNER")
                 || status.equals("QUEUED")) {
-            told(script, arguments);
+            tokensUsed(script, arguments);
         } else if (status.equals("GIVEN_AWAY") && owner.equals(arguments.get(0))) {
             mayBeUsed = newest;
         }
@@ -86,7 +88,7 @@ final class ScriptInvariants {
         persisted = false;
     }
 
-    /** Somebody removed the state; the clock alone now keeps tokens growing. */
+    /** The state was removed from outside; only the clock keeps tokens growing now. */
     void destroyed() {
         expired();
         mayBeUsed = newest;
@@ -95,7 +97,7 @@ final class ScriptInvariants {
         }
     }
 
-    private void told(LuaScript script, List<String> arguments) {
+    private void tokensUsed(LuaScript script, List<String> arguments) {
         if (script == LuaScript.UNLOCK || script == LuaScript.COMPLETE) {
             newest = Math.max(newest, Long.parseLong(arguments.get(4)));
             mayBeUsed = owner.equals(arguments.get(0)) ? newest : Math.max(mayBeUsed, newest);

@@ -72,7 +72,7 @@ class ScriptModelTests {
         }
         assertThat(covered)
                 .as("what the sequences reach")
-                .containsKeys("OWNER", "BUSY", "QUEUED", "RELEASED", "HANDED_OVER", "KEPT", "NOT_OWNER")
+                .containsKeys("OWNER", "BUSY", "QUEUED", "RELEASED", "HANDED_OVER", "NOT_OWNER", "unlock OWNER")
                 .containsKeys("RENEWED", "LEFT", "GIVEN_AWAY", "UNKNOWN", "COMPLETED", "skipped", "excused", "unlooked")
                 .containsKeys("expired", "message");
     }
@@ -172,7 +172,9 @@ class ScriptModelTests {
                 grantedFence = model.fence();
                 grantedAt = model.micros();
             }
-            cover((String) seen.reply().get(0), 1);
+            String status = (String) seen.reply().get(0);
+            cover(status, 1);
+            cover("unlock " + status, call.script() == LuaScript.UNLOCK ? 1 : 0);
             cover("message", seen.messages().size());
             cover("skipped", model.skipped() - skippedBefore);
             cover("excused", model.excuses() - excusesBefore);
