@@ -167,20 +167,20 @@ public final class HeldLocks {
      * @throws RuntimeException the first failure, with the others suppressed
      */
     public void release(boolean succeeded) {
-        RuntimeException first = null;
+        Throwable first = null;
         for (LockContext hold : holds) {
             try {
                 hold.release(succeeded);
-            } catch (RuntimeException failure) {
+            } catch (RuntimeException | Error failure) {
                 if (first == null) {
                     first = failure;
-                } else {
+                } else if (first != failure) {
                     first.addSuppressed(failure);
                 }
             }
         }
         if (first != null) {
-            throw first;
+            throw Futures.unchecked(first);
         }
     }
 
@@ -188,7 +188,7 @@ public final class HeldLocks {
     public void releaseAfter(Throwable failure) {
         try {
             release(false);
-        } catch (RuntimeException releaseFailure) {
+        } catch (RuntimeException | Error releaseFailure) {
             failure.addSuppressed(releaseFailure);
         }
     }

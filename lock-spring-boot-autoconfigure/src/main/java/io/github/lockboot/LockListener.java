@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * is the thread that requests it, a thread of the registry for the result, and the thread that closes. What happens in the background
  * ({@link #lost}, {@link #stuck}, {@link #renewed}, {@link #renewalFailed}) is reported in order on one thread of the registry, so
  * {@code lost} may come while {@code acquired} is still running. A slow listener delays its caller and other listeners, but no other
- * thread's lock. An exception of a listener is logged and goes no further.
+ * thread's lock. An exception of a listener is only logged.
  */
 public interface LockListener {
 

@@ -157,7 +157,7 @@ public class LockTemplate {
      * @param action starts the work; it runs on a thread of the registry, or on the caller's if the lock is granted at once
      * @return completes after the release, with the result or the failure of the stage or the action, or exceptionally as
      *     {@link #execute(String, LockOptions, Action)}
-     * @throws IllegalArgumentException if the name is empty or too long
+     * @throws IllegalArgumentException if the name is empty, too long or not well-formed Unicode
      */
     public <T extends @Nullable Object> CompletableFuture<T> executeAsync(
             String name, LockOptions options, Supplier<? extends CompletionStage<T>> action) {
@@ -173,7 +173,7 @@ public class LockTemplate {
     /**
      * {@return what was found or made} As {@link #singleFlight(String, LockOptions, Action, Action)} with the default options.
      *
-     * @param <T> what is wanted
+     * @param <T> the type of the value
      * @param <E> what {@code cached} and {@code load} throw
      * @param name of the flight
      * @param cached looks into the cache
@@ -200,7 +200,7 @@ public class LockTemplate {
      * <p>In Redis, and in exceptions, the name of a flight is {@code flight:<name>}: it is not the lock of that name. It is not
      * reentrant: {@code load} must not start the same flight.
      *
-     * @param <T> what is wanted
+     * @param <T> the type of the value
      * @param <E> what {@code cached} and {@code load} throw
      * @param name of the flight
      * @param options how it is held and waited for; what they leave open is the registry's
@@ -223,7 +223,7 @@ public class LockTemplate {
      * {@return completes with what was found or made} As {@link #singleFlightAsync(String, LockOptions, Supplier, Supplier)} with the
      * default options.
      *
-     * @param <T> what is wanted
+     * @param <T> the type of the value
      * @param name of the flight
      * @param cached looks into the cache
      * @param load makes the value
@@ -240,7 +240,7 @@ public class LockTemplate {
      * {@code load} completes or fails. Cancelling the future ends the wait, or cancels the stage of {@code load} if that is a
      * {@link java.util.concurrent.Future}; a leader that is cancelled has failed.
      *
-     * @param <T> what is wanted
+     * @param <T> the type of the value
      * @param name of the flight
      * @param options how it is held and waited for; what they leave open is the registry's
      * @param cached looks into the cache; its stage completes with null if the value is not there

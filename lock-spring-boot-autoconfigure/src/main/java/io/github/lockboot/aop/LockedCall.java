@@ -103,7 +103,7 @@ final class LockedCall {
     }
 
     /** Holds the locks until the method returns or, where a transaction is active, until that has ended. */
-    @SuppressWarnings("NullAway") // what runs may return null, as its type argument says
+    @SuppressWarnings("NullAway") // the type argument allows null
     private @Nullable Object call(MethodInvocation invocation) throws Throwable {
         List<Needed> needed = needed(invocation.getThis(), invocation.getArguments());
         HeldLocks held = LockSet.take(wanted(needed, false));
@@ -167,7 +167,7 @@ final class LockedCall {
     }
 
     /** Runs the method's body under its locks, or what the annotation gives for a refusal. */
-    @SuppressWarnings("NullAway") // what runs may return null, as its type argument says
+    @SuppressWarnings("NullAway") // the type argument allows null
     @Nullable
     Object run(MethodInvocation invocation, List<Needed> needed, HeldLocks held) throws Throwable {
         LockNotAcquiredException refusal = held.refusal();
