@@ -49,7 +49,7 @@ public final class LockSet {
     private HeldLocks held = new HeldLocks();
     private Duration waited = Duration.ZERO;
 
-    private LockSet(List<Wanted> wanted) {
+    LockSet(List<Wanted> wanted) {
         this.wanted = wanted;
     }
 
@@ -72,12 +72,8 @@ public final class LockSet {
         }
     }
 
-    static HeldLocks take(List<Wanted> wanted, Taking taking) throws InterruptedException {
-        return new LockSet(wanted).takeAll(taking);
-    }
-
     /** @param taking null for the wait time of each lock */
-    private HeldLocks takeAll(@Nullable Taking taking) throws InterruptedException {
+    HeldLocks takeAll(@Nullable Taking taking) throws InterruptedException {
         while (true) {
             try {
                 for (Wanted next : wanted) {

@@ -25,7 +25,7 @@ record MultiLock(List<Wanted> locks) implements Lock {
     }
 
     private boolean take(Taking taking) throws InterruptedException {
-        return LockSet.take(locks, taking).refusal() == null;
+        return new LockSet(locks).takeAll(taking).refusal() == null;
     }
 
     private boolean takeUninterruptibly(Taking taking) {
