@@ -7,13 +7,13 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
-/** What the compiler makes of several {@link DistributedLock} annotations in one place. */
+/** Container of several {@link DistributedLock} annotations. */
 @Target({ElementType.METHOD, ElementType.TYPE})
 @Retention(RetentionPolicy.RUNTIME)
 @Inherited
 @Documented
 public @interface DistributedLocks {
 
-    /** {@return those that stand there} */
+    /** {@return the annotations} */
     DistributedLock[] value();
 }

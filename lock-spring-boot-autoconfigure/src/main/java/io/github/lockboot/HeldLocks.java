@@ -11,8 +11,8 @@ import io.github.lockboot.internal.Futures;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What came of taking a {@link LockSet}: the locks that are held, or a refusal and no lock. Runs code under the locks, and releases
- * them. Not for applications.
+ * The outcome of taking a {@link LockSet}: the locks that are held, or a refusal and no lock. Runs code under the locks, and
+ * releases them. Not for applications.
  */
 public final class HeldLocks {
 
@@ -41,15 +41,11 @@ public final class HeldLocks {
         holds.push(hold);
     }
 
-    int size() {
+    public int size() {
         return holds.size();
     }
 
-    public boolean isEmpty() {
-        return holds.isEmpty();
-    }
-
-    /** Null if all are held. */
+    /** Null if all locks are held. */
     public @Nullable LockNotAcquiredException refusal() {
         return refusal;
     }
@@ -64,7 +60,7 @@ public final class HeldLocks {
         return holds.peek();
     }
 
-    /** An exception for a lock that may have been lost; null if all are held. */
+    /** An exception for a lock that may have been lost; null if there is none. */
     public @Nullable LockLostException findLoss(String reason) {
         for (LockContext hold : holds) {
             if (!hold.isValid()) {
@@ -75,7 +71,7 @@ public final class HeldLocks {
     }
 
     /**
-     * The same holds, which any thread may release.
+     * The same holds, but any thread may release them.
      *
      * @throws LockLostException if one was lost
      */
@@ -103,10 +99,9 @@ public final class HeldLocks {
     }
 
     /**
-     * Runs a body and then releases all locks.
+     * Runs a body and then releases all locks. What the body throws has a failure of the release as a suppressed exception.
      *
      * @throws LockLostException if the body returned but a lock was lost while it ran
-     * @throws E what the body throws, with a failure of the release suppressed
      */
     public <T extends @Nullable Object, E extends Throwable> T runAndRelease(Body<T, E> body) throws E {
         T result;
@@ -123,7 +118,7 @@ public final class HeldLocks {
     /**
      * Starts a stage once the locks are taken, and releases them when the stage has ended.
      *
-     * @return completes after the release with what the stage does; cancelling it cancels the wait or the stage
+     * @return completes after the release, as the stage did; cancelling it cancels the wait or the stage
      */
     public static <T extends @Nullable Object> CompletableFuture<T> runAndReleaseAsync(
             CompletableFuture<HeldLocks> taking, Function<HeldLocks, ? extends CompletionStage<T>> body) {
@@ -167,33 +162,33 @@ public final class HeldLocks {
     // --- releasing --------------------------------------------------------------------------------------------
 
     /**
-     * Releases all locks in reverse order, whatever becomes of one. A lock that is kept stays until its time is over.
+     * Releases all locks in reverse order, even if a release fails. A lock that is kept stays until its time is over.
      *
      * @throws RuntimeException the first failure, with the others suppressed
      */
     public void release(boolean succeeded) {
-        RuntimeException first = null;
+        Throwable first = null;
         for (LockContext hold : holds) {
             try {
                 hold.release(succeeded);
-            } catch (RuntimeException failure) {
+            } catch (RuntimeException | Error failure) {
                 if (first == null) {
                     first = failure;
-                } else {
+                } else if (first != failure) {
                     first.addSuppressed(failure);
                 }
             }
         }
         if (first != null) {
-            throw first;
+            throw Futures.unchecked(first);
         }
     }
 
-    /** Releases all locks after a failure, which gets what goes wrong now as a suppressed exception. */
+    /** Releases all locks. If that fails, its exception is suppressed and added to the failure. */
     public void releaseAfter(Throwable failure) {
         try {
             release(false);
-        } catch (RuntimeException releaseFailure) {
+        } catch (RuntimeException | Error releaseFailure) {
             failure.addSuppressed(releaseFailure);
         }
     }

@@ -8,8 +8,8 @@ import java.util.concurrent.TimeUnit;
 import io.github.lockboot.internal.Futures;
 
 /**
- * A hold that belongs to the owner of this object, not to a thread: for asynchronous results, reactive code and hand-over
- * between threads. Not reentrant: acquiring the same name again waits, even on the same thread.
+ * A hold that belongs to this object, not to a thread: for asynchronous results, reactive code and work that changes threads.
+ * Not reentrant: acquiring the same name again waits, even on the same thread.
  *
  * <p>It is renewed, can be lost and carries a fencing token like every hold (see {@link NamedLock}). All methods may be
  * called from any thread.
@@ -19,12 +19,12 @@ public interface Lease extends AutoCloseable {
     /** {@return the name of the lock} */
     String name();
 
-    /** {@return the fencing token: larger than that of every earlier hold of this name} Stays readable after the end. */
+    /** {@return the fencing token: larger than that of every earlier hold of this name; also after the end} */
     long fencingToken();
 
     /**
      * {@return whether the lease is held and cannot have run out yet, by either clock of this JVM} False while the time of day
-     * alone says that it has run out, as after the machine slept; true again once Redis has confirmed it.
+     * alone shows that it has run out, as after the machine slept; true again once Redis has confirmed it.
      */
     boolean isValid();
 
@@ -49,11 +49,10 @@ public interface Lease extends AutoCloseable {
     void close();
 
     /**
-     * Releases the lock once the time has passed, without blocking a thread; zero or less: now. Until then it is held as
-     * before, renewed where renewal is on, and no longer subject to a limit on how long its holder may take. If this process
-     * ends first, the lock ends with its ttl.
+     * Releases the lock after the delay, without blocking a thread. Until then it is held and renewed as before, but without a
+     * {@link LockOptions#maxHold()}. If this process ends first, the lock ends with its ttl.
      *
-     * @param delay until the release
+     * @param delay until the release; zero or less for now
      * @return completes when the lock has been released, exceptionally with {@link LockLostException} if it was lost before
      */
     default CompletableFuture<Void> closeAfter(Duration delay) {

@@ -1,6 +1,8 @@
 package io.github.lockboot;
 
-/** Says in code, and so in a test of it, that it must run under a {@link DistributedLock}. */
+import io.github.lockboot.internal.LockNames;
+
+/** Checks that code runs under a {@link DistributedLock}. */
 public final class LockAssert {
 
     private LockAssert() {}
@@ -26,7 +28,7 @@ public final class LockAssert {
 
     private static void assertValid(LockContext context) {
         if (!context.isValid()) {
-            throw new IllegalStateException("lock '" + context.name() + "' is no longer held");
+            throw new IllegalStateException("lock '" + LockNames.printable(context.name()) + "' is no longer held");
         }
     }
 }

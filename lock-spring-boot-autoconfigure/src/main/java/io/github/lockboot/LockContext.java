@@ -12,10 +12,10 @@ import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lock under which code runs, for that code to ask: {@code LockContext.current().fencingToken()}. It is set for the thread that
- * runs the body of an annotated method; in reactive code it is also in the Reactor context, under this class as its key.
+ * The lock under which code runs: {@code LockContext.current().fencingToken()}. It is set for the thread that runs the body of an
+ * annotated method. In reactive code it is also in the Reactor context, under this class as its key.
  *
- * <p>A lock of a thread answers to that thread only; one of a {@link Lease} answers to every thread.
+ * <p>If the hold belongs to a thread, call these methods on that thread. If it belongs to a {@link Lease}, any thread may.
  */
 public final class LockContext {
 
@@ -29,13 +29,9 @@ public final class LockContext {
 
     /**
      * @param lease null if the current thread holds the lock
-     * @param keep how long the lock stays at least; null for no longer than the call
+     * @param keep how long the lock stays at least, counted from {@code since}; null for no longer than the call
      */
-    LockContext(NamedLock lock, @Nullable Lease lease, @Nullable Keep keep) {
-        this(lock, lease, keep, Timer.systemNanoTime());
-    }
-
-    private LockContext(NamedLock lock, @Nullable Lease lease, @Nullable Keep keep, long since) {
+    LockContext(NamedLock lock, @Nullable Lease lease, @Nullable Keep keep, long since) {
         this.lock = lock;
         this.lease = lease;
         this.keep = keep;
@@ -45,7 +41,7 @@ public final class LockContext {
     /**
      * {@return the innermost lock of this thread's annotated methods}
      *
-     * @throws IllegalStateException if none is being run
+     * @throws IllegalStateException if there is none
      */
     public static LockContext current() {
         return find().orElseThrow(() -> new IllegalStateException("no @DistributedLock method runs on thread "
@@ -56,7 +52,7 @@ public final class LockContext {
      * {@return the lock of that name of this thread's annotated methods}
      *
      * @param name the whole name, key included
-     * @throws IllegalStateException if none is being run under it
+     * @throws IllegalStateException if there is none
      */
     public static LockContext current(String name) {
         for (LockContext context = CURRENT.get(); context != null; context = context.outer) {
@@ -68,7 +64,7 @@ public final class LockContext {
                 + "' on thread " + Thread.currentThread().getName());
     }
 
-    /** {@return the innermost lock of this thread's annotated methods; empty if none is being run} */
+    /** {@return the innermost lock of this thread's annotated methods; empty if there is none} */
     public static Optional<LockContext> find() {
         return Optional.ofNullable(CURRENT.get());
     }
@@ -92,7 +88,7 @@ public final class LockContext {
         return lease != null ? lease.remainingLease() : lock.remainingLease();
     }
 
-    /** {@return whether the lock is held and its lease cannot have run out yet} Ask it before a step that cannot be undone. */
+    /** {@return whether the lock is held and its lease cannot have run out yet} Check it before a step that cannot be undone. */
     public boolean isValid() {
         return lease != null ? lease.isValid() : lock.isHeldByCurrentThread();
     }
@@ -132,7 +128,7 @@ public final class LockContext {
         }
     }
 
-    /** The token of a lost lock of a thread is in the exception only. */
+    /** If a thread has lost its lock, only the exception has the token. */
     LockLostException lost(String reason) {
         try {
             return new LockLostException(name(), fencingToken(), reason);
@@ -157,7 +153,7 @@ public final class LockContext {
         }
     }
 
-    /** As {@link #release}, but does not block. The lock is not the thread's. */
+    /** As {@link #release}, but does not block. Only for a lease. */
     CompletableFuture<Void> releaseLater(boolean succeeded) {
         try {
             Duration left = left(succeeded);
@@ -168,7 +164,7 @@ public final class LockContext {
         }
     }
 
-    /** How much longer the lock is kept. One that was lost is released at once, which throws. */
+    /** How much longer the lock is kept. A lost lock is released at once, which throws. */
     private Duration left(boolean succeeded) {
         if (keep == null || keep.onlyOnSuccess() && !succeeded || !isValid()) {
             return Duration.ZERO;

@@ -2,7 +2,7 @@ package io.github.lockboot;
 
 import org.jspecify.annotations.Nullable;
 
-/** Root of what goes wrong with a lock that was asked for. Carries the lock's name, the message does too, on one line. */
+/** Base of the exceptions about a lock. Has the name of the lock; the message contains it too, on one line. */
 public abstract class LockException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

@@ -5,27 +5,27 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Receives what happens to the locks of a registry in this JVM: for metrics, events and displays. Register it by
- * {@link LockRegistry#addListener}; in Spring Boot every bean of this type is registered, once all singletons exist.
+ * Is called when something happens to the locks of a registry in this JVM: for metrics, events and displays. Register it by
+ * {@link LockRegistry#addListener}. Spring Boot registers every bean of this type when all singletons exist.
  *
  * <p>A use of a lock is {@link #requested}, and its wait ends with one of {@link #acquired}, {@link #notAcquired},
  * {@link #abandoned} and {@link #unavailable}. After {@code acquired} the hold ends with one of {@link #released} and {@link #lost}.
  *
  * <p><b>Threads.</b> What a caller does is reported on the caller's own thread, before its call returns. For a {@link Lease} that
- * is the thread that asks, a thread of the registry for the answer, and the thread that closes. What happens by itself
+ * is the thread that requests it, a thread of the registry for the result, and the thread that closes. What happens in the background
  * ({@link #lost}, {@link #stuck}, {@link #renewed}, {@link #renewalFailed}) is reported in order on one thread of the registry, so
  * {@code lost} may come while {@code acquired} is still running. A slow listener delays its caller and other listeners, but no other
- * thread's lock. An exception of a listener is logged and goes no further.
+ * thread's lock. An exception of a listener is only logged.
  */
 public interface LockListener {
 
-    /** How a hold came about. */
+    /** How a hold began. */
     enum Origin {
 
-        /** Another thread of this JVM handed it over, without asking Redis. */
+        /** Another thread of this JVM handed it over, without a command. */
         LOCAL,
 
-        /** Redis was asked and gave it. */
+        /** Redis granted it at once. */
         ASKED,
 
         /** This JVM waited in the queue, and got it when another JVM released it or lost its lease. */
@@ -33,7 +33,7 @@ public interface LockListener {
     }
 
     /**
-     * A caller asks for a lock that its thread does not hold, and may have to wait.
+     * A caller requests a lock that its thread does not hold, and may have to wait.
      *
      * @param use the use of the lock
      */
@@ -43,7 +43,7 @@ public interface LockListener {
      * The wait ended with the lock.
      *
      * @param use the use of the lock
-     * @param origin how the hold came about
+     * @param origin how the hold began
      * @param waited since it was requested
      */
     default void acquired(LockUse use, Origin origin, Duration waited) {}
@@ -57,7 +57,7 @@ public interface LockListener {
     default void notAcquired(LockUse use, Duration waited) {}
 
     /**
-     * The wait was given up: its thread was interrupted, its future was cancelled, or another caller completed the flight.
+     * The wait was cancelled: its thread was interrupted, its future was cancelled, or another caller completed the flight.
      *
      * @param use the use of the lock
      * @param waited since it was requested
@@ -65,7 +65,7 @@ public interface LockListener {
     default void abandoned(LockUse use, Duration waited) {}
 
     /**
-     * The wait ended because Redis could not be asked, or the registry was closing.
+     * The wait ended because Redis is not available, or the registry was closing.
      *
      * @param use the use of the lock
      * @param waited since it was requested
@@ -73,8 +73,8 @@ public interface LockListener {
     default void unavailable(LockUse use, Duration waited) {}
 
     /**
-     * A locked method, or an action of a {@link LockTemplate}, begins to run under the hold on this thread. For what prepares the
-     * thread, such as a logging context.
+     * A locked method, or an action of a {@link LockTemplate}, begins to run under the hold on this thread. To prepare the
+     * thread, such as its logging context.
      *
      * @param use the use of the lock
      * @return what to run on this thread when the action has returned, in reverse order; null for nothing
@@ -88,13 +88,12 @@ public interface LockListener {
      *
      * @param use the use of the lock
      * @param held since it was acquired, the answer to the release included
-     * @param known whether Redis, or the next thread, has it for certain; if not, it is settled in the background, at the latest
-     *     by the end of the lease
+     * @param known whether the release is certain; if not, it is settled in the background, at the latest by the end of the lease
      */
     default void released(LockUse use, Duration held, boolean known) {}
 
     /**
-     * The hold ended without a release: what still runs under it is no longer protected.
+     * The hold ended without a release: code that still runs under it is no longer protected.
      *
      * @param use the use of the lock
      * @param held since it was acquired

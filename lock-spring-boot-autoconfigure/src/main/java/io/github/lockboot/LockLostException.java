@@ -3,9 +3,9 @@ package io.github.lockboot;
 import io.github.lockboot.internal.LockNames;
 
 /**
- * The lease ended while its holder believed to hold the lock: another may have held it since, so what was done under it may
- * not have been done alone. Comes out of the release; nothing was deleted by it. Where an annotated method takes several locks it
- * may come before the method, which does not run then: the message says so.
+ * The lease ended before its holder released the lock, and another may have held the lock since. The release throws this exception
+ * and deletes nothing. If an annotated method takes several locks, it may be thrown before the method, which does not run then; the
+ * message contains that.
  */
 public class LockLostException extends IllegalMonitorStateException {
 
@@ -20,7 +20,7 @@ public class LockLostException extends IllegalMonitorStateException {
     /**
      * @param lockName of the lock, without the key prefix
      * @param fencingToken of the hold
-     * @param reason how the loss was found out
+     * @param reason how the loss was found
      */
     public LockLostException(String lockName, long fencingToken, String reason) {
         super("lock '" + LockNames.printable(lockName) + "' (fencing token " + fencingToken + ") was lost: " + reason);

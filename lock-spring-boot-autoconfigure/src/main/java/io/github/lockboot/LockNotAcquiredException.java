@@ -5,9 +5,8 @@ import java.time.Duration;
 import io.github.lockboot.internal.LockNames;
 
 /**
- * The lock was not acquired although Redis answered. Another held it until the wait ended: this is contention. Or the thread
- * was interrupted before or during the wait, whether or not anybody held it: then the cause is an {@link InterruptedException}
- * and the thread's interrupt flag is set.
+ * The lock was not acquired, and this is no failure of Redis. Either another held it until the wait ended. Or the thread was
+ * interrupted before or during the wait: then the cause is an {@link InterruptedException} and the thread's interrupt flag is set.
  */
 public class LockNotAcquiredException extends LockException {
 
@@ -17,7 +16,7 @@ public class LockNotAcquiredException extends LockException {
     private final Duration waited;
 
     /**
-     * For a wait that ended because its time was over.
+     * For a wait whose time was over.
      *
      * @param lockName of the lock, without the key prefix
      * @param waited since it was requested
@@ -32,8 +31,7 @@ public class LockNotAcquiredException extends LockException {
     }
 
     /**
-     * For a wait that ended by an interrupt in a place that cannot throw {@link InterruptedException}; the code that throws it
-     * has set the thread's interrupt flag again.
+     * For an interrupted wait where {@link InterruptedException} cannot be thrown. Set the thread's interrupt flag before.
      *
      * @param lockName of the lock, without the key prefix
      * @param waited since it was requested

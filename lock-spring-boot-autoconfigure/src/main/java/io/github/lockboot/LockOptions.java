@@ -5,14 +5,14 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a lock is held and waited for. Immutable; made from {@link #defaults} by methods that change one thing. What is null is taken
- * from the registry's own options, that is, from {@code application.yml}; {@link NamedLock#options()} are complete.
+ * How a lock is held and waited for. Immutable: begin with {@link #defaults} and change one option after the other. If an option is
+ * null, the registry's own counts, that is, the one in {@code application.yml}; {@link NamedLock#options()} are complete.
  *
- * @param ttl the lease; null when left to the registry
- * @param waitTime the wait time; null when left to the registry
- * @param renew whether the lease is renewed; null when left to the registry
- * @param maxHold when renewal ends for a stuck holder; null when left to the registry, or never
- * @param group what kind of lock it is; null when not set
+ * @param ttl the lease
+ * @param waitTime the wait time
+ * @param renew whether the lease is renewed
+ * @param maxHold how long a hold is renewed at most; null in complete options for no limit
+ * @param group what kind of lock it is; null for none
  */
 public record LockOptions(
         @Nullable Duration ttl,
@@ -30,14 +30,14 @@ public record LockOptions(
     private static final LockOptions DEFAULTS = new LockOptions(null, null, null, null, null);
 
     /**
-     * For {@link #defaults} and the methods that change one thing; gets a parameter more with each new option.
+     * Begin with {@link #defaults} instead: each new option adds a parameter.
      *
      * @param ttl the lease
      * @param waitTime the wait time
      * @param renew whether the lease is renewed
-     * @param maxHold when renewal ends for a stuck holder
+     * @param maxHold how long a hold is renewed at most
      * @param group what kind of lock it is
-     * @throws IllegalArgumentException for what the methods that change one thing refuse
+     * @throws IllegalArgumentException if an option is out of its range
      */
     public LockOptions {
         require(ttl == null || ttl.compareTo(MIN_TTL) >= 0, "ttl", ttl, "be at least 1000 ms");
@@ -53,13 +53,13 @@ public record LockOptions(
         }
     }
 
-    /** {@return options that leave everything to the registry} */
+    /** {@return the registry's own options} */
     public static LockOptions defaults() {
         return DEFAULTS;
     }
 
     /**
-     * Sets the lease: how long a hold lasts without renewal, and how long after its holder's death it stays.
+     * Sets the lease: how long a hold lasts without renewal, and how long at most after its holder has died.
      *
      * @param ttl from {@link #MIN_TTL} to {@link #MAX_TTL}
      * @return these options with that lease
@@ -70,8 +70,8 @@ public record LockOptions(
     }
 
     /**
-     * Sets how long {@link LockTemplate}, the annotation and those who acquire a {@link Lease} wait at most; zero tries once. The
-     * methods of {@link NamedLock} have a time of their own.
+     * Sets how long {@link LockTemplate}, the annotation and the acquisition of a {@link Lease} wait at most; zero tries once. The
+     * methods of {@link NamedLock} do not use it.
      *
      * @param waitTime zero or more
      * @return these options with that wait time
@@ -92,7 +92,7 @@ public record LockOptions(
     }
 
     /**
-     * Ends renewal for a holder that has not released after this time: it then loses the lock when its lease ends.
+     * Ends renewal of a hold that is not released after this time: the lock is then lost when its lease ends.
      *
      * @param maxHold above zero
      * @return these options with that limit
@@ -103,9 +103,8 @@ public record LockOptions(
     }
 
     /**
-     * Sets what kind of lock it is, whatever its key: {@code "order"} for {@code "order:4711"}. Metrics are tagged with it and
-     * {@code lock.locks.<group>} is about it, so there should be few. The annotation gives its {@code name}, or else
-     * {@code Class.method}.
+     * Sets what kind of lock it is, whatever its key: {@code "order"} for {@code "order:4711"}. It is a tag of metrics, so there should
+     * be few groups, and {@code lock.locks.<group>} configures it. The annotation sets its {@code name}, or else {@code Class.method}.
      *
      * @param group such as {@code "order"}
      * @return these options with that group

@@ -9,10 +9,10 @@ import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.LockNames;
 
 /**
- * Where locks come from. Thread-safe.
+ * Makes locks. Thread-safe.
  *
- * <p>Names are any non-empty, well-formed text of at most {@value #MAX_NAME_LENGTH} characters; locks of two registries on one Redis
- * with one key prefix exclude each other.
+ * <p>A name is any non-empty, well-formed text of at most {@value #MAX_NAME_LENGTH} characters. Locks of two registries on one Redis
+ * with the same key prefix exclude each other.
  */
 public interface LockRegistry {
 
@@ -22,7 +22,7 @@ public interface LockRegistry {
     /**
      * {@return the name that {@link DistributedLock} gives a lock: the keys after the name, each after a colon, with a backslash
      * before every colon and backslash in a key} So two different lists of keys under one name never give the same lock, and a
-     * single key never gives that of a longer name. A single key without a name stays as it is.
+     * single key never gives that of a longer name. A single key without a name stays unchanged.
      *
      * @param name literal text; empty for none
      * @param keys texts that users may choose
@@ -42,7 +42,7 @@ public interface LockRegistry {
     }
 
     /**
-     * {@return the lock of that name, its holds taken with the given options; what they leave open is the registry's}
+     * {@return the lock of that name with the given options}
      *
      * @param name of the lock
      * @param options how it is held and waited for; what they leave open is the registry's
@@ -60,15 +60,15 @@ public interface LockRegistry {
     }
 
     /**
-     * {@return one lock for all: a thread holds all of them or none} They are taken in the natural order of the names, a name given
-     * twice once, so two callers with names in common do not deadlock. If the thread holds one already, its count goes up.
+     * {@return one lock for all: a thread holds all of them or none} They are taken in the natural order of the names, each name once,
+     * so two callers with names in common do not deadlock. If the thread holds one already, its count goes up.
      *
      * <p>{@code lock} waits without limit for each in turn, {@code tryLock(time, unit)} has one deadline for all, and
-     * {@code tryLock} asks for each once. If the taking ends early, by contention, an interrupt or a failure, those taken before are
-     * released first. If a lease runs out while another of the locks is waited for, all are released and taken again.
+     * {@code tryLock} tries each once. After contention, an interrupt or a failure, those taken before are released. If a lease runs
+     * out during the wait for another lock, all are released and taken again.
      *
      * <p>{@code unlock} releases all in reverse order. If one of them was lost it then throws that {@link LockLostException}; further
-     * failures are suppressed exceptions of the first. Conditions are not offered. For token and lease of a lock ask
+     * failures are suppressed exceptions of the first. Conditions are not supported. For token and lease of a lock use
      * {@link #get(String)}.
      *
      * @param names of the locks, in any order
@@ -95,7 +95,7 @@ public interface LockRegistry {
      * @param name of the lock
      * @param options how it is held and waited for; what they leave open is the registry's
      * @throws LockNotAcquiredException if another held it until the wait ended
-     * @throws LockUnavailableException if Redis could not be asked at the first attempt
+     * @throws LockUnavailableException if Redis is not available at the first attempt
      * @throws InterruptedException if interrupted before or during the wait; nothing is held then
      */
     default Lease acquire(String name, LockOptions options) throws InterruptedException {
@@ -103,7 +103,7 @@ public interface LockRegistry {
     }
 
     /**
-     * {@return the lease, or nothing} As {@link #tryAcquire(String, LockOptions)} with the registry's own options.
+     * {@return the lease, or empty} As {@link #tryAcquire(String, LockOptions)} with the registry's own options.
      *
      * @param name of the lock
      * @throws InterruptedException if interrupted before or during the wait; nothing is held then
@@ -113,11 +113,11 @@ public interface LockRegistry {
     }
 
     /**
-     * {@return the lease, or nothing if another held the lock until the wait ended} Else as {@link #acquire(String, LockOptions)}.
+     * {@return the lease, or empty if another held the lock until the wait ended} Otherwise as {@link #acquire(String, LockOptions)}.
      *
      * @param name of the lock
      * @param options how it is held and waited for; what they leave open is the registry's
-     * @throws LockUnavailableException if Redis could not be asked at the first attempt
+     * @throws LockUnavailableException if Redis is not available at the first attempt
      * @throws InterruptedException if interrupted before or during the wait; nothing is held then
      */
     default Optional<Lease> tryAcquire(String name, LockOptions options) throws InterruptedException {
@@ -138,8 +138,7 @@ public interface LockRegistry {
     }
 
     /**
-     * Acquires a lease without blocking a thread. Cancelling the future leaves the queue; a lease granted to a future that
-     * was cancelled is released.
+     * Acquires a lease without blocking a thread. Cancelling the future ends the wait, and releases a lease that is granted too late.
      *
      * @param name of the lock
      * @param options how it is held and waited for; what they leave open is the registry's
@@ -149,7 +148,7 @@ public interface LockRegistry {
     CompletableFuture<Lease> acquireAsync(String name, LockOptions options);
 
     /**
-     * Adds a listener for locks that are asked for from now on. The registries of this library call it; another may ignore it.
+     * Adds a listener for locks that are requested from now on. A registry of the application may ignore it.
      *
      * @param listener called after those that were added before
      */

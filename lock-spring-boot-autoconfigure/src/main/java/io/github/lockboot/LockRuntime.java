@@ -5,30 +5,21 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * What the registries of this library offer to {@link LockTemplate} and the annotation beyond {@link LockRegistry}. With another
- * registry, such as one that wraps one of ours, a flight follows by acquiring the lock.
+ * What {@link LockTemplate} and the annotation need beyond {@link LockRegistry}. The registries of this library implement it. With
+ * another registry, such as one that wraps one of them, a follower of a flight acquires the lock.
  *
- * <p>Its locks and leases are {@link LockScope}s.
- *
- * @hidden not for applications
+ * <p>Its locks and leases are {@link LockScope}s. Not for applications.
  */
 public interface LockRuntime extends LockRegistry {
 
     /**
-     * {@return the future lease} As {@link #acquireAsync(String, LockOptions)}, with the options of the handle.
+     * As {@link #acquireAsync(String, LockOptions)}, with the options of the handle.
      *
-     * @param lock a handle of this registry
      * @param wait how long to wait at most; zero or less tries once
      */
     CompletableFuture<Lease> acquireAsync(NamedLock lock, Duration wait);
 
-    /**
-     * {@return the future lease of a lock of any registry}
-     *
-     * @param registry of the lock
-     * @param lock a handle of that registry
-     * @param wait how long to wait at most; zero or less tries once
-     */
+    /** Acquires a lock of any registry. */
     static CompletableFuture<Lease> acquireAsync(LockRegistry registry, NamedLock lock, Duration wait) {
         return registry instanceof LockRuntime runtime
                 ? runtime.acquireAsync(lock, wait)
@@ -37,33 +28,24 @@ public interface LockRuntime extends LockRegistry {
 
     /**
      * As {@link #acquireAsync(NamedLock, Duration)}, but the wait also ends, with nothing, when a holder of that lock
-     * {@linkplain #complete completes} it: what the lock was wanted for has then been done. It may be empty for a holder that
-     * completed shortly before, so look whether it is done.
-     *
-     * @param lock a handle of this registry
-     * @param wait how long to wait at most; zero or less tries once
-     * @return completes on a thread of the registry, which many may share: what depends on it must not block
+     * {@linkplain #complete completes} it, because its work is then done. The result may be empty for a holder that completed shortly
+     * before, so check whether the work is done. It completes on a shared thread of the registry: what depends on it must not block.
      */
     CompletableFuture<Optional<Lease>> acquireOrFollowAsync(NamedLock lock, Duration wait);
 
     /**
-     * Releases a lease as {@link Lease#close} does, and ends the wait of all who follow, here and in other instances: they do not
-     * get the lock. For those who wait in another way it is free.
+     * Releases a lease as {@link Lease#close} does, and ends the wait of all followers, here and in other instances, without the
+     * lock. For other waiters the lock is free.
      *
-     * @param lease of this registry
      * @throws LockLostException if the lease was lost before; nothing was deleted, and no wait ends
      */
     void complete(Lease lease);
 
-    /**
-     * A listener that distinguishes waits of followers from those that were given up.
-     *
-     * @hidden
-     */
+    /** A listener that distinguishes the waits of followers from waits that were cancelled. */
     interface Listener extends LockListener {
 
         /**
-         * A holder has {@linkplain LockRuntime#complete completed} what the lock was wanted for: the wait ended without the lock.
+         * A holder has completed the flight: the wait ended without the lock.
          *
          * @param use the use of the lock
          * @param waited since it was requested

@@ -2,7 +2,7 @@ package io.github.lockboot;
 
 import org.jspecify.annotations.Nullable;
 
-/** A {@link NamedLock} or {@link Lease} of this library, whose listeners learn when code runs under it. Not for applications. */
+/** A {@link NamedLock} or {@link Lease} of this library, with listeners for code that runs under it. Not for applications. */
 public interface LockScope {
 
     /**

@@ -16,16 +16,14 @@ import org.jspecify.annotations.Nullable;
  * for applications.
  *
  * <p>The locks are taken one after the other in the given order. Callers with names in common do not deadlock if that is the order of
- * the names. A lease may run out while the next lock is waited for: if one has been lost when the last is taken, all are released
- * and taken again, as long as there is time.
+ * the names. If one has been lost when the last is taken, all are released and taken again, as long as there is time.
  */
 public final class LockSet {
 
     /**
      * One of the locks.
      *
-     * @param leasing acquires a lease of the lock and waits at most that long, if the hold is to belong to the call; null if it is
-     *     to belong to the thread
+     * @param leasing acquires a lease and waits at most the given time; null if the hold belongs to the thread
      * @param keep null for no longer than the call
      */
     public record Wanted(
@@ -40,7 +38,7 @@ public final class LockSet {
      */
     public record Keep(Duration time, boolean onlyOnSuccess) {}
 
-    /** How the current thread takes a lock of its own. */
+    /** How the current thread takes a lock. */
     interface Taking {
 
         boolean take(NamedLock lock) throws InterruptedException;
@@ -51,17 +49,17 @@ public final class LockSet {
     private HeldLocks held = new HeldLocks();
     private Duration waited = Duration.ZERO;
 
-    private LockSet(List<Wanted> wanted) {
+    LockSet(List<Wanted> wanted) {
         this.wanted = wanted;
     }
 
     /**
-     * Takes all locks on the current thread. Each is waited for as long as its options say, counted from now.
+     * Takes all locks on the current thread. Each has the wait time of its options, counted from now.
      *
      * @return the locks, or the refusal if another holds one of them
      * @throws LockNotAcquiredException if the thread was interrupted; its flag is set again
-     * @throws LockLostException if one was lost on the way and there is no time to take all again
-     * @throws LockUnavailableException if Redis could not be asked
+     * @throws LockLostException if one was lost meanwhile and there is no time to take all again
+     * @throws LockUnavailableException if Redis is not available
      */
     public static HeldLocks take(List<Wanted> wanted) {
         LockSet set = new LockSet(wanted);
@@ -74,13 +72,8 @@ public final class LockSet {
         }
     }
 
-    /** Takes all locks on the current thread, in a way that limits the wait itself. */
-    static HeldLocks take(List<Wanted> wanted, Taking taking) throws InterruptedException {
-        return new LockSet(wanted).takeAll(taking);
-    }
-
     /** @param taking null for the wait time of each lock */
-    private HeldLocks takeAll(@Nullable Taking taking) throws InterruptedException {
+    HeldLocks takeAll(@Nullable Taking taking) throws InterruptedException {
         while (true) {
             try {
                 for (Wanted next : wanted) {
@@ -122,7 +115,7 @@ public final class LockSet {
     /**
      * Takes all locks as {@link #take(List)} does, but blocks no thread. All holds belong to the call.
      *
-     * @return completes with the locks or the refusal; if it is cancelled, what has been taken is released
+     * @return completes with the locks or the refusal; if it is cancelled, all locks are released
      */
     public static CompletableFuture<HeldLocks> takeAsync(List<Wanted> wanted) {
         CompletableFuture<HeldLocks> result = new CompletableFuture<>();
@@ -130,7 +123,7 @@ public final class LockSet {
         return result;
     }
 
-    /** Stage after stage, which the JDK completes without recursion: thousands of locks may be free at once. */
+    /** The JDK completes a chain of stages without recursion, even if thousands of locks are free at once. */
     private void takeAllAsync(CompletableFuture<HeldLocks> result) {
         CompletableFuture<Void> taken = CompletableFuture.completedFuture(null);
         for (Wanted next : wanted) {
@@ -162,7 +155,7 @@ public final class LockSet {
     }
 
     private void add(Wanted taken, @Nullable Lease lease) {
-        held.add(new LockContext(taken.lock(), lease, taken.keep()));
+        held.add(new LockContext(taken.lock(), lease, taken.keep(), Timer.systemNanoTime()));
         waited = wanted.size() > 1 ? elapsed() : waited;
     }
 
@@ -172,7 +165,7 @@ public final class LockSet {
                 : held.findLoss("before all locks of the call were held, so the method has not run");
     }
 
-    /** Returns whether there is time for it. */
+    /** Returns false if there is no time for it. */
     private boolean beginAgain() {
         held = new HeldLocks();
         waited = elapsed();

@@ -12,9 +12,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Runs actions under a named lock; no action ever runs without it. Thread-safe.
  *
- * <p>{@link #execute} throws if another holds the lock, {@link #tryExecute} returns the refusal, {@link #executeAsync} neither blocks
- * a thread nor belongs to one. Each waits as long as its options say; zero tries once. With {@link #singleFlight} one caller does
- * what several want at the same time.
+ * <p>{@link #execute} throws an exception if another holds the lock, {@link #tryExecute} returns the refusal, {@link #executeAsync}
+ * blocks no thread. Each has the wait time of its options; zero tries once. With {@link #singleFlight} one caller does what several
+ * need at the same time.
  */
 public class LockTemplate {
 
@@ -22,20 +22,20 @@ public class LockTemplate {
     private final Duration waitTime;
 
     /**
-     * @param registry where the locks come from
-     * @param waitTime how long a caller waits whose options leave it open
+     * @param registry makes the locks
+     * @param waitTime for options without a wait time
      */
     public LockTemplate(LockRegistry registry, Duration waitTime) {
         this.registry = registry;
         this.waitTime = waitTime;
     }
 
-    /** {@return where the locks come from} */
+    /** {@return the registry that makes the locks} */
     public LockRegistry registry() {
         return registry;
     }
 
-    /** {@return how long a caller waits whose options leave it open} */
+    /** {@return the wait time for options without one} */
     public Duration waitTime() {
         return waitTime;
     }
@@ -54,7 +54,7 @@ public class LockTemplate {
     }
 
     /**
-     * Runs the action while the current thread holds the lock. A lock that the thread holds already is taken once more.
+     * Runs the action while the current thread holds the lock. If the thread holds it already, its count goes up.
      *
      * @param <T> what the action returns
      * @param <E> what the action throws
@@ -64,9 +64,9 @@ public class LockTemplate {
      * @return what the action returned
      * @throws LockNotAcquiredException if another held the lock until the wait ended, or the thread was interrupted before or
      *     during the wait; its flag is then set again
-     * @throws LockUnavailableException if Redis could not be asked
+     * @throws LockUnavailableException if Redis is not available
      * @throws LockLostException if the action returned but the lock was lost while it ran
-     * @throws E what the action throws; a failing release is added to it as suppressed
+     * @throws E what the action throws; a failure of the release is a suppressed exception of it
      */
     public <T extends @Nullable Object, E extends Throwable> T execute(
             String name, LockOptions options, Action<T, E> action) throws E {
@@ -155,9 +155,9 @@ public class LockTemplate {
      * @param name of the lock
      * @param options how it is held and waited for; what they leave open is the registry's
      * @param action starts the work; it runs on a thread of the registry, or on the caller's if the lock is granted at once
-     * @return completes after the release, with the result or the failure of the stage, or of the action itself, or exceptionally
-     *     as {@link #execute(String, LockOptions, Action)}
-     * @throws IllegalArgumentException if the name is empty or too long
+     * @return completes after the release, with the result or the failure of the stage or the action, or exceptionally as
+     *     {@link #execute(String, LockOptions, Action)}
+     * @throws IllegalArgumentException if the name is empty, too long or not well-formed Unicode
      */
     public <T extends @Nullable Object> CompletableFuture<T> executeAsync(
             String name, LockOptions options, Supplier<? extends CompletionStage<T>> action) {
@@ -173,7 +173,7 @@ public class LockTemplate {
     /**
      * {@return what was found or made} As {@link #singleFlight(String, LockOptions, Action, Action)} with the default options.
      *
-     * @param <T> what is wanted
+     * @param <T> the type of the value
      * @param <E> what {@code cached} and {@code load} throw
      * @param name of the flight
      * @param cached looks into the cache
@@ -186,32 +186,31 @@ public class LockTemplate {
     }
 
     /**
-     * Does something slow once, however many callers of the fleet want it at the same time. All of them share a cache, into which
-     * {@code cached} looks. If it is empty the first caller leads and runs {@code load}; the others wait until it has, then look
-     * again. They all continue at once, and take no lock.
+     * Loads a value once, even if many callers of all instances need it at the same time. They share a cache, into which
+     * {@code cached} looks. If the value is not there, the first caller leads and runs {@code load}. The others follow: they wait until
+     * the leader has completed, and look again, all at once and without the lock.
      *
      * <pre>{@code
      * Token token = template.singleFlight("token:" + app, () -> cache.get(app), () -> cache.put(app, api.fetchToken(app)));
      * }</pre>
      *
-     * <p>If {@code load} fails, its caller gets the exception and one of those who wait leads next; the same happens if the leader
-     * dies, once its lease has ended. A caller that still finds the cache empty tries again, until its wait time is over; zero leads or
-     * is refused at once.
+     * <p>If {@code load} fails, its caller gets the exception and one of the followers leads next. The same happens if the leader dies,
+     * when its lease has ended. A caller that still finds the cache empty tries again, until its wait time is over; zero tries once.
      *
-     * <p>A flight is no lock of that name: in Redis, and in exceptions, its name is {@code flight:<name>}. It is not reentrant:
-     * {@code load} must not ask for the same flight.
+     * <p>In Redis, and in exceptions, the name of a flight is {@code flight:<name>}: it is not the lock of that name. It is not
+     * reentrant: {@code load} must not start the same flight.
      *
-     * @param <T> what is wanted
+     * @param <T> the type of the value
      * @param <E> what {@code cached} and {@code load} throw
      * @param name of the flight
      * @param options how it is held and waited for; what they leave open is the registry's
-     * @param cached looks into the cache, and is null if it is not there; called at least once, with and without the lead
+     * @param cached looks into the cache, and returns null if the value is not there; called with and without the lead
      * @param load makes the value and puts it into the cache
      * @return what {@code cached} found, or {@code load} made
      * @throws NullPointerException if {@code load} returned null
      * @throws LockNotAcquiredException if the value was not there when the wait ended, or the thread was interrupted before or
      *     during the wait; its flag is then set again
-     * @throws LockUnavailableException if Redis could not be asked
+     * @throws LockUnavailableException if Redis is not available
      * @throws LockLostException if {@code load} returned but the lead was lost while it ran
      * @throws E what {@code cached} and {@code load} throw
      */
@@ -224,7 +223,7 @@ public class LockTemplate {
      * {@return completes with what was found or made} As {@link #singleFlightAsync(String, LockOptions, Supplier, Supplier)} with the
      * default options.
      *
-     * @param <T> what is wanted
+     * @param <T> the type of the value
      * @param name of the flight
      * @param cached looks into the cache
      * @param load makes the value
@@ -241,11 +240,11 @@ public class LockTemplate {
      * {@code load} completes or fails. Cancelling the future ends the wait, or cancels the stage of {@code load} if that is a
      * {@link java.util.concurrent.Future}; a leader that is cancelled has failed.
      *
-     * @param <T> what is wanted
+     * @param <T> the type of the value
      * @param name of the flight
      * @param options how it is held and waited for; what they leave open is the registry's
-     * @param cached starts to look into the cache; its stage completes with null if it is not there
-     * @param load starts to make the value and to put it into the cache; its stage completes when it is there
+     * @param cached looks into the cache; its stage completes with null if the value is not there
+     * @param load makes the value; its stage completes when it is in the cache
      * @return completes with what {@link #singleFlight(String, LockOptions, Action, Action)} returns or throws
      */
     public <T> CompletableFuture<T> singleFlightAsync(
@@ -267,7 +266,7 @@ public class LockTemplate {
     }
 
     /**
-     * What runs under the lock.
+     * An action to run under the lock.
      *
      * @param <T> what it returns
      * @param <E> what it throws
@@ -279,13 +278,13 @@ public class LockTemplate {
          * Runs while the lock is held.
          *
          * @return what the caller gets
-         * @throws E if it fails; the caller gets that, too
+         * @throws E if it fails; the caller gets it
          */
         T run() throws E;
     }
 
     /**
-     * Whether the lock was acquired, and what the action then returned, which may be null.
+     * What the action returned, or that the lock was not acquired.
      *
      * @param <T> what the action returns
      */
@@ -337,7 +336,7 @@ public class LockTemplate {
             return result();
         }
 
-        @SuppressWarnings("NullAway") // there is a result without a refusal, null only where T may be
+        @SuppressWarnings("NullAway") // without a refusal there is a result, which is null only if T may be
         private T result() {
             return result;
         }

@@ -25,7 +25,7 @@ record MultiLock(List<Wanted> locks) implements Lock {
     }
 
     private boolean take(Taking taking) throws InterruptedException {
-        return LockSet.take(locks, taking).refusal() == null;
+        return new LockSet(locks).takeAll(taking).refusal() == null;
     }
 
     private boolean takeUninterruptibly(Taking taking) {
@@ -66,7 +66,7 @@ record MultiLock(List<Wanted> locks) implements Lock {
     @Override
     public void unlock() {
         HeldLocks held = new HeldLocks();
-        locks.forEach(each -> held.add(new LockContext(each.lock(), null, null)));
+        locks.forEach(each -> held.add(new LockContext(each.lock(), null, null, 0)));
         held.release(true);
     }
 

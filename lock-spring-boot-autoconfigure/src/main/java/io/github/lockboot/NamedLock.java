@@ -6,18 +6,18 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
 
 /**
- * A {@link Lock} with a name, held by at most one thread of the whole fleet at a time.
+ * A {@link Lock} with a name, held by at most one thread of all instances at a time.
  *
  * <p>A lock object is a cheap handle: two handles for one name from one registry are the same lock. A hold belongs to
  * the thread that took it and is reentrant: taking the lock again counts up in this JVM and costs no command.
  *
- * <p>Every hold has a lease. It is renewed in the background unless renewal is off. It can still be lost: the process was paused
- * for longer than the lease, Redis was out of reach, the key was deleted. The holder knows by its own monotonic clock, before
+ * <p>Every hold has a lease. It is renewed in the background unless renewal is off. It can still be lost: if the process is paused
+ * for longer than the lease, Redis is not available, or the key is deleted. The holder knows by its own monotonic clock, before
  * another gets the lock. From then on {@link #isHeldByCurrentThread()} is false, the callbacks of {@link #onLost} run, and
  * {@link #unlock()} throws {@link LockLostException}.
  *
- * <p>Threads that wait in one JVM are served in the order in which they asked, and JVMs in the order in which they queued. A JVM
- * serves several of its own threads in its turn, as {@code lock.local-handoff-limit} says.
+ * <p>Waiting threads of one JVM get the lock in the order of their requests, and JVMs in the order in which they queued. A JVM may
+ * serve several of its threads in its turn: see {@code lock.local-handoff-limit}.
  *
  * <p>All methods may be called from any thread, virtual threads included.
  */
@@ -27,17 +27,16 @@ public interface NamedLock extends Lock {
     String getName();
 
     /**
-     * {@return the options this handle locks with, complete: what was asked for, what is configured for the group, and what the
-     * registry adds}
+     * {@return the complete options of this handle: those of its caller, those configured for the group, and the registry's own}
      */
     LockOptions options();
 
     /**
-     * Takes the lock: at once if it is free, and without asking Redis if the current thread holds it; else waits without limit.
+     * Takes the lock, and waits for it without limit. If the current thread holds it, no command is sent.
      * An interrupt does not end the wait; its flag is set again on return.
      *
-     * @throws LockUnavailableException if Redis could not be asked at the first attempt, or was out of reach for a whole
-     *     ttl while waiting, or the registry is closing
+     * @throws LockUnavailableException if Redis is not available at the first attempt or for a whole ttl during the
+     *     wait, or the registry is closing
      */
     @Override
     void lock();
@@ -51,23 +50,23 @@ public interface NamedLock extends Lock {
     void lockInterruptibly() throws InterruptedException;
 
     /**
-     * Takes the lock if it is free or the current thread holds it. Asks Redis once and does not wait. It does not queue, so beside
-     * busy waiters it may fail for ever. An interrupt neither stops it nor is lost.
+     * Takes the lock if it is free or the current thread holds it. Sends one command and does not queue, so it may always fail if
+     * there are waiters. An interrupt does not end it; its flag stays set.
      *
      * @return false if another holds the lock or waits for it
-     * @throws LockUnavailableException if Redis could not be asked
+     * @throws LockUnavailableException if Redis is not available
      */
     @Override
     boolean tryLock();
 
     /**
      * As {@link #lockInterruptibly()}, but waits at most the given time; zero or less is a single attempt. The wait does not end
-     * before Redis has answered once, which takes at most its command timeout: until then it is unknown whether another holds the
+     * before the first answer of Redis, which takes at most its command timeout: until then it is unknown whether another holds the
      * lock.
      *
      * @return false if the time passed first
      * @throws InterruptedException if interrupted before or during the wait; the flag is then clear
-     * @throws LockUnavailableException if Redis could not be asked at the first attempt
+     * @throws LockUnavailableException if Redis is not available at the first attempt
      */
     @Override
     boolean tryLock(long time, TimeUnit unit) throws InterruptedException;
@@ -77,7 +76,7 @@ public interface NamedLock extends Lock {
      * already holds the lock, its lease stays as it is.
      *
      * @param wait how long to wait; zero or less tries once
-     * @param ttl the lease, at least one second; renewed or not as the handle's options say
+     * @param ttl the lease, at least one second; the handle's options decide whether it is renewed
      * @return false if the time passed first
      * @throws IllegalArgumentException if {@code ttl} is below one second
      * @throws InterruptedException if interrupted before or during the wait; the flag is then clear
@@ -86,8 +85,8 @@ public interface NamedLock extends Lock {
 
     /**
      * Gives up one hold of the current thread. The last one releases the lock, and waits for the answer of Redis at most its
-     * command timeout; without an answer it returns normally, and the release is settled in the background. An interrupt neither
-     * ends that wait nor is lost.
+     * command timeout. Without an answer it returns normally, and the release is settled in the background. An interrupt does not end
+     * that wait; its flag stays set.
      *
      * @throws IllegalMonitorStateException if the current thread does not hold the lock
      * @throws LockLostException if the lease ended while the current thread held it; nothing was deleted
@@ -96,7 +95,7 @@ public interface NamedLock extends Lock {
     void unlock();
 
     /**
-     * Not offered: a condition that outlives the process of its waiter cannot be kept honestly.
+     * Not supported.
      *
      * @throws UnsupportedOperationException always
      */
@@ -105,8 +104,8 @@ public interface NamedLock extends Lock {
 
     /**
      * {@return one of the current thread's holds as an object; closing it on any thread gives up that hold, instead of
-     * {@link #unlock()}} The hold is still the thread's, reentrant, and counted by {@link #getHoldCount()}, and its limit on how long
-     * it may take stays. For what ends on a thread that the caller cannot choose, such as a transaction.
+     * {@link #unlock()}} The hold still belongs to the thread: it is reentrant, {@link #getHoldCount()} counts it, and its
+     * {@link LockOptions#maxHold()} stays. For what ends on a thread that the caller cannot choose, such as a transaction.
      *
      * @throws IllegalMonitorStateException if the current thread does not hold the lock
      * @throws LockLostException if it has lost it
@@ -118,16 +117,16 @@ public interface NamedLock extends Lock {
 
     /**
      * {@return whether the current thread holds the lock and its lease cannot have run out yet, by either clock of this JVM} Never
-     * true once another may have the lock. If only the time of day says that the lease has run out, as after the machine slept, the
-     * answer is false and the hold is not renewed any more; it may still be released.
+     * true once another may have the lock. If only the time of day shows that the lease has run out, as after the machine slept, the
+     * result is false and the hold is not renewed any more; it may still be released.
      */
     boolean isHeldByCurrentThread();
 
     /**
-     * {@return whether the lock is held; asks Redis once if no thread of this registry holds it} The answer may be old when it
+     * {@return whether the lock is held; sends a command if no thread of this registry holds it} The answer may be outdated when it
      * arrives: for display and tests, not for decisions.
      *
-     * @throws LockUnavailableException if Redis could not be asked
+     * @throws LockUnavailableException if Redis is not available
      */
     boolean isLocked();
 

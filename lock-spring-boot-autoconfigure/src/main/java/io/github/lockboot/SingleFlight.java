@@ -9,12 +9,13 @@ import java.util.function.Supplier;
 
 import io.github.lockboot.LockTemplate.Action;
 import io.github.lockboot.internal.Futures;
+import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One caller of a flight: looks into the cache, and if nothing is there asks for the lead. With the lead it looks once more,
- * for another may have completed just before, then loads. Without, it looks again once the leader has completed.
+ * One caller of a flight. It looks into the cache, and waits for the lead if nothing is there. With the lead it looks once more,
+ * because another may have completed just before, and then loads. If another leads, it looks again once that leader has completed.
  */
 final class SingleFlight {
 
@@ -67,11 +68,11 @@ final class SingleFlight {
 
     // --- without a thread that waits --------------------------------------------------------------------------
 
-    /** One stage after the other; cancelling the result cancels the one under way. */
+    /** Cancelling the result cancels the stage under way. */
     <T> CompletableFuture<T> start(
             Supplier<? extends CompletionStage<@Nullable T>> cached, Supplier<? extends CompletionStage<T>> load) {
         CompletableFuture<T> result = new CompletableFuture<>();
-        // A stage of our own, to be cancelled: that of the cache may be shared with others.
+        // A new stage, because this one may be cancelled, and that of the cache may be shared.
         Supplier<CompletionStage<@Nullable T>> look =
                 () -> Futures.cancelWith(result, begin(cached, "cached").thenApply(value -> value));
         Supplier<CompletionStage<T>> make =
@@ -128,15 +129,16 @@ final class SingleFlight {
 
     private HeldLocks held(Lease lead) {
         HeldLocks held = new HeldLocks();
-        held.add(new LockContext(lock(), lead, null));
+        held.add(new LockContext(lock(), lead, null, since));
         return held;
     }
 
     private <T> T loaded(@Nullable T value) {
-        return Objects.requireNonNull(value, () -> "load returned null for " + name + "; it must return a value");
+        return Objects.requireNonNull(
+                value, () -> "load returned null for " + LockNames.printable(name) + "; it must return a value");
     }
 
-    /** All who follow look again. If the leader fails, the release passes the lead to one of them. */
+    /** All followers look again. If the leader fails, the release passes the lead to one of them. */
     private <T> T complete(Lease lead, T value) {
         if (registry instanceof LockRuntime runtime) {
             runtime.complete(lead);

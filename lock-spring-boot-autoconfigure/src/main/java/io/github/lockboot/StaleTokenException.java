@@ -3,8 +3,8 @@ package io.github.lockboot;
 import io.github.lockboot.internal.LockNames;
 
 /**
- * A guarded resource refused a write, because its fencing token is smaller than the largest it has seen: the lock has been
- * given to another since. Nothing was written; the present holder decides.
+ * A guarded resource refused a write, because its fencing token is smaller than the largest it has seen: another has acquired the
+ * lock since. Nothing was written.
  */
 public class StaleTokenException extends LockException {
 
@@ -17,7 +17,7 @@ public class StaleTokenException extends LockException {
     private final long newestToken;
 
     /**
-     * @param name of the lock, or of the resource where that is another
+     * @param name of the lock, or of the resource if that differs
      * @param fencingToken of the writer
      * @param newestToken the largest the resource has seen
      */

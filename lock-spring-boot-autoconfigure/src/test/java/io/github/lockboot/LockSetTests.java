@@ -8,6 +8,8 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** Several locks that no thread waits for. */
 class LockSetTests {
@@ -53,5 +55,29 @@ class LockSetTests {
         taking.cancel(false);
         assertThat(registry.request("lock 1")).isCancelled();
         assertThat(registry.events()).containsExactly("lock lock 0", "unlock lock 0");
+    }
+
+    @Test
+    void anErrorOfOneReleaseDoesNotKeepTheOtherLocks() {
+        Error second = new AssertionError("second");
+        Error first = new AssertionError("first");
+        registry.failRelease("lock 1", second);
+        registry.failRelease("lock 2", first);
+        HeldLocks held = LockSet.takeAsync(first(3)).join();
+        assertThatThrownBy(() -> held.release(true)).isSameAs(first).hasSuppressedException(second);
+        assertThat(registry.events()).endsWith("unlock lock 2", "unlock lock 1", "unlock lock 0");
+    }
+
+    @Test
+    void anErrorOfAReleaseDoesNotReplaceTheFailureOfTheBody() {
+        Error error = new AssertionError("release");
+        registry.failRelease("lock 0", error);
+        HeldLocks held = LockSet.takeAsync(first(1)).join();
+        assertThatIllegalStateException()
+                .isThrownBy(() -> held.runAndRelease(() -> {
+                    throw new IllegalStateException("body");
+                }))
+                .withMessage("body")
+                .satisfies(failure -> assertThat(failure).hasSuppressedException(error));
     }
 }

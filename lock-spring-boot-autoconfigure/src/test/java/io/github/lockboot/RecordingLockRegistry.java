@@ -23,6 +23,7 @@ public final class RecordingLockRegistry implements LockRuntime {
     private final Set<String> outOfReach = ConcurrentHashMap.newKeySet();
     private final Set<String> lost = ConcurrentHashMap.newKeySet();
     private final Set<String> completed = ConcurrentHashMap.newKeySet();
+    private final Map<String, Error> broken = new ConcurrentHashMap<>();
     private final Map<String, LockOptions> options = new ConcurrentHashMap<>();
     private final Map<String, CompletableFuture<Lease>> later = new ConcurrentHashMap<>();
     private volatile LockOptions lastOptions = LockOptions.defaults();
@@ -94,6 +95,11 @@ public final class RecordingLockRegistry implements LockRuntime {
     /** Whoever holds this lock has lost it. */
     public void lose(String name) {
         lost.add(name);
+    }
+
+    /** From now on the release of this lock throws the error. */
+    public void failRelease(String name, Error error) {
+        broken.put(name, error);
     }
 
     /** From now on an asynchronous request is answered by {@link #answer}. */
@@ -178,6 +184,9 @@ public final class RecordingLockRegistry implements LockRuntime {
         events.add("unlock " + name);
         if (lost.contains(name)) {
             throw new LockLostException(name, token, "test");
+        }
+        if (broken.containsKey(name)) {
+            throw broken.get(name);
         }
     }
 

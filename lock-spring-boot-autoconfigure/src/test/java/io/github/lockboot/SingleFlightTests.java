@@ -197,6 +197,13 @@ class SingleFlightTests {
         assertThat(memory.get(FLIGHT).isLocked()).isFalse();
     }
 
+    @Test
+    void aMessageShowsTheNameOnOneLine() {
+        assertThatNullPointerException()
+                .isThrownBy(() -> template.singleFlight("a\nb", () -> null, () -> null))
+                .withMessage("load returned null for flight:a\\u000ab; it must return a value");
+    }
+
     /** What somebody writes who implements only what must be. */
     private record PlainRegistry(LockRegistry memory) implements LockRegistry {
 

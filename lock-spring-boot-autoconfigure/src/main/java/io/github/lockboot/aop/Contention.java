@@ -22,11 +22,10 @@ import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
-/** What the caller gets when another held the lock until the wait ended. */
+/** What the caller gets if another held the lock until the wait ended. */
 @FunctionalInterface
 interface Contention {
 
-    /** The exception. */
     Contention THROW = (invocation, cause) -> {
         throw cause;
     };
@@ -34,7 +33,6 @@ interface Contention {
     @Nullable
     Object resolve(MethodInvocation invocation, LockNotAcquiredException cause) throws Throwable;
 
-    /** What the annotation asks for. */
     static Contention read(DistributedLock annotation, LockedMethod method) {
         boolean skip = annotation.ifNotAcquired() == IfNotAcquired.SKIP;
         if (annotation.fallback().isEmpty()) {
@@ -66,7 +64,7 @@ interface Contention {
         return (invocation, cause) -> stage ? CompletableFuture.completedFuture(empty) : empty;
     }
 
-    /** The result of another method of the same class, with the parameters of this one, optionally followed by the exception. */
+    /** Calls another method of the class, with the parameters of this one, optionally followed by the exception. */
     private static Contention fallback(String name, LockedMethod method) {
         Class<?>[] parameters = method.method().getParameterTypes();
         Class<?>[] withCause = Arrays.copyOf(parameters, parameters.length + 1);

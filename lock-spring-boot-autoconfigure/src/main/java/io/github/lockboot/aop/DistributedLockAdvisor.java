@@ -10,12 +10,10 @@ import org.springframework.aop.PointcutAdvisor;
 import org.springframework.aop.support.StaticMethodMatcherPointcut;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.core.Ordered;
-import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Puts {@link io.github.lockboot.DistributedLock} methods under their locks: those with the annotation, their own or from what they
- * override or implement, and those of a class with it. It is made before ordinary beans can be, so it asks for the template when
- * a method is called and for its order when a method is found.
+ * Runs {@link io.github.lockboot.DistributedLock} methods under their locks. The container creates it before ordinary beans, so
+ * template and order are supplied later.
  */
 public final class DistributedLockAdvisor extends StaticMethodMatcherPointcut implements PointcutAdvisor, Ordered {
 
@@ -27,12 +25,12 @@ public final class DistributedLockAdvisor extends StaticMethodMatcherPointcut im
 
     /**
      * @param beanFactory resolves {@code ${...}} and {@code @bean}
-     * @param template asked once, at the first call of a locked method
-     * @param order asked when the advisors of a bean are sorted
+     * @param template called at the first call of each locked method
+     * @param order called when the advisors of a bean are sorted
      */
     public DistributedLockAdvisor(
             ConfigurableBeanFactory beanFactory, Supplier<LockTemplate> template, IntSupplier order) {
-        this.interceptor = new DistributedLockInterceptor(beanFactory, SingletonSupplier.of(template));
+        this.interceptor = new DistributedLockInterceptor(beanFactory, template);
         this.order = order;
         setClassFilter(LockAnnotations::areAnywhereIn);
     }

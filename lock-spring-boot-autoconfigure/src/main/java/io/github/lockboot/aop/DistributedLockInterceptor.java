@@ -15,14 +15,13 @@ import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.core.MethodClassKey;
 
-/** Runs the invocation under the locks that its method asks for. The annotations of each method are parsed once. */
+/** Runs a method under its locks. The annotations of each method are parsed once. */
 final class DistributedLockInterceptor implements MethodInterceptor {
 
     private final Map<MethodClassKey, LockedCall> calls = new ConcurrentHashMap<>();
     private final ConfigurableBeanFactory beanFactory;
     private final Supplier<LockTemplate> template;
 
-    /** @param template of the locks whose annotation names no registry */
     DistributedLockInterceptor(ConfigurableBeanFactory beanFactory, Supplier<LockTemplate> template) {
         this.beanFactory = beanFactory;
         this.template = template;

@@ -27,8 +27,8 @@ import org.springframework.core.MethodIntrospector;
 import org.springframework.util.ClassUtils;
 
 /**
- * Ends the start of an application, before it serves anybody, with one list of all that is wrong with its
- * {@link DistributedLock} methods, those of lazy beans included.
+ * Fails the start of an application with one list of all that is wrong with its {@link DistributedLock} methods, those of lazy beans
+ * included.
  */
 public final class DistributedLockValidator implements SmartInitializingSingleton {
 
@@ -40,9 +40,9 @@ public final class DistributedLockValidator implements SmartInitializingSingleto
     private final List<LockOptions> options = new ArrayList<>();
 
     /**
-     * @param advisor that reads the annotations
-     * @param beanFactory whose beans are looked at
-     * @param overrides what {@code lock.locks} sets, by {@link LockOptions#group()}; asked for once all singletons exist
+     * @param advisor finds and parses the annotations
+     * @param beanFactory has the beans to check
+     * @param overrides what {@code lock.locks} sets, by {@link LockOptions#group()}; called when all singletons exist
      */
     public DistributedLockValidator(
             DistributedLockAdvisor advisor,
@@ -53,7 +53,7 @@ public final class DistributedLockValidator implements SmartInitializingSingleto
         this.overrides = overrides;
     }
 
-    /** {@return what annotated methods ask for, with the ttl that is set for their groups; known once all singletons exist} */
+    /** {@return the options of the annotations, with the ttl that is set for their groups; complete when all singletons exist} */
     public List<LockOptions> options() {
         return List.copyOf(options);
     }
@@ -79,7 +79,7 @@ public final class DistributedLockValidator implements SmartInitializingSingleto
                 .forEach(group -> logUnused(group, groups));
     }
 
-    /** Code may have the group, which is not known before it runs. */
+    /** Code may use the group: that is not known before it runs. */
     private static void logUnused(String group, Set<String> groups) {
         String unused = "lock.locks.[" + group + "] is for no @DistributedLock here";
         groups.stream()
@@ -98,7 +98,7 @@ public final class DistributedLockValidator implements SmartInitializingSingleto
         try {
             return AutoProxyUtils.determineTargetClass(beanFactory, beanName);
         } catch (BeansException unmade) {
-            // A lazy bean that cannot be made says so itself when it is asked for.
+            // If it is lazy, the application gets this exception when it gets the bean.
             return null;
         }
     }
@@ -141,7 +141,7 @@ public final class DistributedLockValidator implements SmartInitializingSingleto
         }
     }
 
-    /** Whether a call reaches the proxy at all. */
+    /** Checks that calls go through the proxy. */
     private static void checkReach(LockedMethod locked, boolean interfaceProxy) {
         Method method = locked.method();
         if (Modifier.isPrivate(method.getModifiers())) {

@@ -3,7 +3,7 @@ package io.github.lockboot.aop;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** One or more uses of {@link io.github.lockboot.DistributedLock} are wrong, whatever the arguments of a call may be. */
+/** One or more uses of {@link io.github.lockboot.DistributedLock} are wrong, whatever the arguments of a call are. */
 public class InvalidLockDefinitionException extends IllegalStateException {
 
     private static final long serialVersionUID = 1L;

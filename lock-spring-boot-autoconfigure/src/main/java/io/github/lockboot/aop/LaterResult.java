@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.ReactiveAdapter;
 
 /**
- * Recognizes results whose work goes on after the method, and so its lock, has ended. A declared type shows it at the start; behind
- * {@code Object} or an interface it shows when the method has returned.
+ * Finds results whose work goes on after the method has returned and its lock was released. A declared type shows this at the start.
+ * If a method declares {@code Object} or an interface, only what it returns shows it.
  */
 final class LaterResult {
 
@@ -16,7 +16,7 @@ final class LaterResult {
     private static final String VALUE = "return what it gives";
     private static final String WRITTEN = "lock a method that is called while the response is written";
 
-    /** What to do instead, by the names of types, which may be absent. */
+    /** What to do instead, by the name of a type, which may be absent. */
     private static final Map<String, String> WORK = Map.of(
             "java.util.concurrent.CompletionStage", FUTURE,
             "java.util.concurrent.Future", FUTURE,
@@ -26,7 +26,7 @@ final class LaterResult {
             "org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter", WRITTEN,
             "org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody", WRITTEN);
 
-    /** Work only as a declared interface: a class that implements it may be a value of the application. */
+    /** Only if the declared type is an interface: a class of the application that implements it may be a plain value. */
     private static final Map<String, String> WORK_IF_DECLARED = Map.of(
             "java.util.function.Supplier", VALUE,
             "java.util.concurrent.Callable", VALUE,
@@ -34,7 +34,7 @@ final class LaterResult {
 
     private LaterResult() {}
 
-    /** @return null if a result of that declared type is there when the method returns, as far as the type shows */
+    /** @return what to do instead; null if nothing is wrong with the declared type */
     static @Nullable String insteadOf(Class<?> declared) {
         String instead = find(declared, WORK);
         return instead == null && declared.isInterface() ? find(declared, WORK_IF_DECLARED) : instead;

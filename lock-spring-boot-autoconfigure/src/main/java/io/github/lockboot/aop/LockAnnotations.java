@@ -15,17 +15,16 @@ import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Where the annotations of a method are found: on it, on what it overrides or implements, on its class, on what that extends
- * or implements. The first place that declares one wins.
+ * Finds the annotations of a method: on it, on what it overrides or implements, on its class, on what the class extends or
+ * implements. The first of these that has any wins.
  */
 final class LockAnnotations {
 
     private LockAnnotations() {}
 
     /**
-     * Whether the class or anything it extends or implements has the annotation anywhere. Every bean of an application is asked
-     * this at its start, and looking through all methods of most of them takes far longer than seeing that they have no
-     * annotation at all.
+     * Whether the class, or anything it extends or implements, has the annotation anywhere. This is cheap, and most beans of an
+     * application need no further search at its start.
      */
     static boolean areAnywhereIn(@Nullable Class<?> type) {
         return type != null
@@ -36,7 +35,6 @@ final class LockAnnotations {
                         || areAnywhereIn(type.getSuperclass()));
     }
 
-    /** Nothing of the platform or of Spring has it. */
     private static boolean isForeign(String type) {
         return type.startsWith("java.")
                 || type.startsWith("org.springframework.") && !type.startsWith("org.springframework.samples.");
@@ -47,7 +45,6 @@ final class LockAnnotations {
                 && MergedAnnotations.from(element).isPresent(DistributedLock.class);
     }
 
-    /** Those that apply to a method when it is called on the target class. */
     static List<DistributedLock> find(Method method, Class<?> targetClass) {
         Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
         List<DistributedLock> found = on(specific);
@@ -57,7 +54,7 @@ final class LockAnnotations {
         return found.isEmpty() && takesFromItsClass(specific) ? on(targetClass) : found;
     }
 
-    /** In the nearest place of the element's hierarchy that has any. */
+    /** Those of the nearest element in the hierarchy that has any. */
     private static List<DistributedLock> on(AnnotatedElement element) {
         MergedAnnotations all = MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY);
         MergedAnnotation<DistributedLock> nearest = all.get(DistributedLock.class);

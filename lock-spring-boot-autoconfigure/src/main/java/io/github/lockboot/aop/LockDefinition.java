@@ -43,13 +43,15 @@ final class LockDefinition {
     private final @Nullable Keep keep;
     private final LockOptions options;
     private final Contention contention;
-    private final String registry;
-    private final Supplier<LockTemplate> template;
+    private final String registryName;
+    private final Supplier<LockRegistry> registry;
+    private final Supplier<LockOptions> timedOptions;
 
     /**
-     * Adds to the findings of the method what is wrong before there are arguments; the definition is of use only if nothing is.
+     * Adds to the findings of the method what is wrong whatever the arguments of a call are. Use the definition only if there are no
+     * findings.
      *
-     * @param template of the locks if the annotation names no registry; asked for at the first call
+     * @param template has the default wait time, and the registry if the annotation names none; supplied at the first call
      */
     LockDefinition(
             DistributedLock annotation,
@@ -63,7 +65,7 @@ final class LockDefinition {
         this.beanFactory = beanFactory;
         this.name = parseName();
         this.keep = parseKeep();
-        this.registry = resolve("registry", annotation.registry()).orElse("");
+        this.registryName = resolve("registry", annotation.registry()).orElse("");
         this.key = parseKey();
         this.perElement = annotation.perElement();
         this.condition = annotation.condition().isEmpty()
@@ -71,7 +73,10 @@ final class LockDefinition {
                 : expression("condition", annotation.condition()).orElse(null);
         this.options = parseOptions(!name.isBlank() ? name : method.shortName());
         this.contention = Contention.read(annotation, method);
-        this.template = registry.isEmpty() ? template : templateOf(registry, template);
+        this.registry = parseRegistry(template);
+        this.timedOptions = SingletonSupplier.of(() -> options.waitTime() != null
+                ? options
+                : options.withWaitTime(template.get().waitTime()));
     }
 
     LockOptions options() {
@@ -103,17 +108,14 @@ final class LockDefinition {
     /** A lock that a call needs. */
     record Needed(String name, LockDefinition definition) {
 
-        /** The same for all methods of the fleet. */
+        /** The same for all methods of all instances. */
         static final Comparator<Needed> GLOBAL_ORDER =
-                Comparator.comparing(Needed::name).thenComparing(needed -> needed.definition.registry);
+                Comparator.comparing(Needed::name).thenComparing(needed -> needed.definition.registryName);
 
-        /** @param leased whether the hold belongs to the call; that of a lock which is kept does in any case */
+        /** @param leased whether the hold belongs to the call; the hold of a lock that is kept always does */
         LockSet.Wanted wanted(boolean leased) {
-            LockOptions options = definition.options;
-            LockTemplate template = definition.template.get();
-            LockRegistry locks = template.registry();
-            NamedLock lock =
-                    locks.get(name, options.waitTime() != null ? options : options.withWaitTime(template.waitTime()));
+            LockRegistry locks = definition.registry.get();
+            NamedLock lock = locks.get(name, definition.timedOptions.get());
             boolean ofCall = leased || definition.keep != null;
             return new LockSet.Wanted(
                     lock, ofCall ? wait -> LockRuntime.acquireAsync(locks, lock, wait) : null, definition.keep);
@@ -181,20 +183,22 @@ final class LockDefinition {
         return annotation.renew() == Renewal.OFF ? asked.withoutRenewal() : asked;
     }
 
-    private Supplier<LockTemplate> templateOf(String registry, Supplier<LockTemplate> template) {
-        if (!beanFactory.containsBean(registry)) {
-            method.add(
-                    "names the registry '" + registry + "', and no bean has that name",
-                    "define a LockRegistry bean of that name, or name another");
-        } else if (!beanFactory.isTypeMatch(registry, LockRegistry.class)) {
-            method.add("names the registry '" + registry + "', which is no LockRegistry", "name a LockRegistry bean");
+    private Supplier<LockRegistry> parseRegistry(Supplier<LockTemplate> template) {
+        if (registryName.isEmpty()) {
+            return SingletonSupplier.of(() -> template.get().registry());
         }
-        return SingletonSupplier.of(() -> new LockTemplate(
-                beanFactory.getBean(registry, LockRegistry.class),
-                template.get().waitTime()));
+        if (!beanFactory.containsBean(registryName)) {
+            method.add(
+                    "names the registry '" + registryName + "', and no bean has that name",
+                    "define a LockRegistry bean of that name, or name another");
+        } else if (!beanFactory.isTypeMatch(registryName, LockRegistry.class)) {
+            method.add(
+                    "names the registry '" + registryName + "', which is no LockRegistry", "name a LockRegistry bean");
+        }
+        return SingletonSupplier.of(() -> beanFactory.getBean(registryName, LockRegistry.class));
     }
 
-    /** The text with its placeholders resolved; nothing if one has no value. */
+    /** The text with its placeholders resolved; empty if one has no value. */
     private Optional<String> resolve(String attribute, String text) {
         String resolved = "${";
         try {
@@ -211,11 +215,7 @@ final class LockDefinition {
         return Optional.empty();
     }
 
-    /**
-     * What a duration is good for; nothing if the text is blank or something was found.
-     *
-     * @param use throws IllegalArgumentException for a duration out of range
-     */
+    /** @param use throws IllegalArgumentException for a duration out of range */
     private <T> Optional<T> duration(String attribute, String text, Function<Duration, T> use) {
         String resolved = resolve(attribute, text).orElse("");
         if (resolved.isBlank()) {

@@ -8,9 +8,8 @@ import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotationMetadata;
 
 /**
- * Registers what makes proxies: without aspectjweaver, Spring Boot alone may register nothing that does, and the
- * annotation would silently mean nothing. Proxies are made of the class unless
- * {@code spring.aop.proxy-target-class=false}, as everywhere in Spring Boot.
+ * Registers the auto-proxy creator. Without aspectjweaver, Spring Boot may not register one, and the annotation would have no effect.
+ * As everywhere in Spring Boot, proxies extend the class unless {@code spring.aop.proxy-target-class=false}.
  */
 public final class LockProxyRegistrar implements ImportBeanDefinitionRegistrar, EnvironmentAware {
 

@@ -30,7 +30,7 @@ import org.springframework.scheduling.annotation.Async;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.ClassUtils;
 
-/** A method together with the locks it asks for, parsed once. Takes the locks, runs the method and releases them. */
+/** A method with the definitions of its locks, parsed once. Takes the locks, runs the method and releases them. */
 final class LockedCall {
 
     private static final boolean TRANSACTIONS_PRESENT = ClassUtils.isPresent(
@@ -49,7 +49,7 @@ final class LockedCall {
     private final boolean mayHideWork;
     private final AtomicBoolean warned = new AtomicBoolean();
 
-    /** @throws InvalidLockDefinitionException with all that is wrong with the annotations before there are arguments */
+    /** @throws InvalidLockDefinitionException with all that is wrong with the annotations, whatever the arguments of a call are */
     LockedCall(
             LockedMethod method,
             List<DistributedLock> annotations,
@@ -59,7 +59,7 @@ final class LockedCall {
         this.method = method;
         this.variables = names;
         method.checkResult();
-        // Of two that ask for the same lock the first counts: the one that is kept beyond the call.
+        // If two need the same lock, the first counts: a lock that is kept comes first.
         this.definitions = annotations.stream()
                 .map(annotation -> new LockDefinition(annotation, method, names, beanFactory, template))
                 .sorted(Comparator.comparing(definition -> !definition.isKept()))
@@ -72,7 +72,7 @@ final class LockedCall {
         this.end = method.end();
         this.adapter = LockedMethod.adapterOf(result);
         this.mayHideWork = end == End.VALUE && (result == Object.class || result.isInterface());
-        // The thread of @Async is there to run the body, and to wait.
+        // A thread of @Async runs nothing else, so it may wait.
         this.waits = AnnotatedElementUtils.hasAnnotation(method.method(), Async.class)
                 || AnnotatedElementUtils.hasAnnotation(method.targetClass(), Async.class);
     }
@@ -93,7 +93,7 @@ final class LockedCall {
     /**
      * The locks that a call needs, in the order in which they must be taken, each once.
      *
-     * @throws IllegalArgumentException if its arguments give no name
+     * @throws IllegalArgumentException if the arguments give no name
      */
     List<Needed> needed(@Nullable Object target, @Nullable Object[] args) {
         EvaluationContext call = variables.in(target, args);
@@ -103,11 +103,11 @@ final class LockedCall {
     }
 
     /** Holds the locks until the method returns or, where a transaction is active, until that has ended. */
-    @SuppressWarnings("NullAway") // what runs may return null, as its type argument says
+    @SuppressWarnings("NullAway") // the type argument allows null
     private @Nullable Object call(MethodInvocation invocation) throws Throwable {
         List<Needed> needed = needed(invocation.getThis(), invocation.getArguments());
         HeldLocks held = LockSet.take(wanted(needed, false));
-        if (held.isEmpty() || !isInTransaction()) {
+        if (held.size() == 0 || !isInTransaction()) {
             return held.<@Nullable Object, Throwable>runAndRelease(() -> run(invocation, needed, held));
         }
         try {
@@ -120,7 +120,7 @@ final class LockedCall {
         return run(invocation, needed, held);
     }
 
-    /** Whether there is a transaction whose end can be waited for. */
+    /** Whether there is a transaction whose end is reported. */
     static boolean isInTransaction() {
         return TRANSACTIONS_PRESENT
                 && TransactionSynchronizationManager.isActualTransactionActive()
@@ -136,7 +136,7 @@ final class LockedCall {
         }
     }
 
-    /** Holds the locks until the stage completes that the method returns. */
+    /** Holds the locks until the stage that the method returns completes. */
     private Object callAsync(MethodInvocation invocation) {
         try {
             List<Needed> needed = needed(invocation.getThis(), invocation.getArguments());
@@ -148,7 +148,7 @@ final class LockedCall {
         }
     }
 
-    @SuppressWarnings("unchecked") // a stage of whatever the method gives
+    @SuppressWarnings("unchecked") // the caller knows the type of its result
     private CompletionStage<@Nullable Object> stage(MethodInvocation invocation, List<Needed> needed, HeldLocks held) {
         try {
             Object stage = run(invocation, needed, held);
@@ -166,8 +166,8 @@ final class LockedCall {
         return needed.stream().map(each -> each.wanted(leased)).toList();
     }
 
-    /** Runs the method's body under its locks, or finds the answer to a refusal. */
-    @SuppressWarnings("NullAway") // what runs may return null, as its type argument says
+    /** Runs the method's body under its locks, or what the annotation gives for a refusal. */
+    @SuppressWarnings("NullAway") // the type argument allows null
     @Nullable
     Object run(MethodInvocation invocation, List<Needed> needed, HeldLocks held) throws Throwable {
         LockNotAcquiredException refusal = held.refusal();

@@ -22,18 +22,17 @@ import org.springframework.core.annotation.AnnotatedMethod;
 import org.springframework.util.ClassUtils;
 
 /**
- * An annotated method and what is found to be wrong with it.
+ * An annotated method, and what is wrong with it.
  *
- * @param method as the target class has it
- * @param targetClass the class of the bean, in which it may be inherited
- * @param findings so far
+ * @param method the most specific method
+ * @param targetClass the class of the bean, which may inherit the method
  */
 record LockedMethod(Method method, Class<?> targetClass, List<Finding> findings) {
 
     private static final Set<String> PACKAGES_WITHOUT_PUBLISHERS =
             Set.of("java.lang", "java.math", "java.time", "java.util");
 
-    /** What the locks are held for: the call, the stage that it returns, each subscription to the publisher that it returns. */
+    /** How long locks are held: for the call, until the stage that it returns completes, or for each subscription. */
     enum End {
         VALUE,
         STAGE,
@@ -44,7 +43,6 @@ record LockedMethod(Method method, Class<?> targetClass, List<Finding> findings)
         this(method, targetClass, new ArrayList<>(0));
     }
 
-    /** What the method returns when it is called on the target class. */
     ResolvableType result() {
         return ResolvableType.forMethodReturnType(method, targetClass);
     }
@@ -60,7 +58,7 @@ record LockedMethod(Method method, Class<?> targetClass, List<Finding> findings)
         return CompletionStage.class.isAssignableFrom(resultType()) ? End.STAGE : End.VALUE;
     }
 
-    /** Null for what is no publisher. The registry of adapters, which loads a large part of Reactor, is asked only if it must be. */
+    /** Null if the type is no publisher. The registry of adapters loads a large part of Reactor, so most types do not get there. */
     static @Nullable ReactiveAdapter adapterOf(Class<?> type) {
         return type.isPrimitive()
                         || type.isArray()
@@ -70,7 +68,6 @@ record LockedMethod(Method method, Class<?> targetClass, List<Finding> findings)
                 : ReactiveAdapterRegistry.getSharedInstance().getAdapter(type);
     }
 
-    /** Finds a result whose end cannot be waited for. */
     void checkResult() {
         Class<?> type = resultType();
         End end = end();
@@ -114,7 +111,6 @@ record LockedMethod(Method method, Class<?> targetClass, List<Finding> findings)
         return token;
     }
 
-    /** {@code Class.method}. */
     String shortName() {
         return method.getDeclaringClass().getSimpleName() + "." + method.getName();
     }

@@ -15,7 +15,7 @@ import org.springframework.core.ReactiveAdapterRegistry;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** All locks of a subscription, held until the publisher completes, fails or is cancelled that the method returns. */
+/** Takes the locks at each subscription, and releases them when the publisher completes, fails or is cancelled. */
 final class ReactiveCall {
 
     private ReactiveCall() {}
@@ -28,7 +28,7 @@ final class ReactiveCall {
                         ReactiveAdapterRegistry.getSharedInstance().getAdapter(Mono.class));
         Flux<Object> many = Flux.defer(() -> {
             List<Needed> needed = call.needed(invocation.getThis(), invocation.getArguments());
-            // Kept aside, because usingWhen wraps what a release after success throws.
+            // usingWhen would wrap the failure of a release after success.
             AtomicReference<Throwable> loss = new AtomicReference<>();
             return Flux.usingWhen(
                             Mono.fromFuture(LockedCall.takeAsync(needed))
@@ -50,7 +50,7 @@ final class ReactiveCall {
             ReactiveAdapter adapter,
             List<Needed> needed,
             HeldLocks held) {
-        // The invocation is used again by the next subscription.
+        // The next subscription uses the invocation again.
         MethodInvocation own = ((ProxyMethodInvocation) invocation).invocableClone();
         LockContext innermost = held.innermost();
         try {

@@ -1,7 +1,7 @@
 /**
- * From the annotation to the lock. The advisor finds {@link io.github.lockboot.DistributedLock} methods; the interceptor has the
- * annotations of each parsed once, into a {@code LockedCall} with its {@code LockDefinition}s, which takes the locks, runs the method
- * and releases them.
+ * From the annotation to the lock. The advisor finds {@link io.github.lockboot.DistributedLock} methods. The interceptor parses the
+ * annotations of each once, into a {@code LockedCall} with its {@code LockDefinition}s. The {@code LockedCall} takes the locks, runs
+ * the method and releases the locks.
  */
 @NullMarked
 package io.github.lockboot.aop;

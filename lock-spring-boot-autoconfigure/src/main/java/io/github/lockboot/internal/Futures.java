@@ -71,7 +71,8 @@ public final class Futures {
         }
     }
 
-    private static RuntimeException unchecked(Throwable failure) {
+    /** {@return what a future failed with, to be thrown; an error is thrown here} */
+    public static RuntimeException unchecked(Throwable failure) {
         Throwable cause = unwrap(failure);
         if (cause instanceof Error error) {
             throw error;

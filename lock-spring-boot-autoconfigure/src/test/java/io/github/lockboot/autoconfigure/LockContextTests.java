@@ -113,7 +113,7 @@ class LockContextTests {
                     .withMessageContaining("was it called from within its own bean, past the proxy?");
             assertThatIllegalStateException()
                     .isThrownBy(() -> context.getBean(Told.class).insistingAfterALoss())
-                    .withMessage("lock 'lost' is no longer held");
+                    .withMessage("lock 'lost\\u000aname' is no longer held");
         });
     }
 
@@ -211,9 +211,9 @@ class LockContextTests {
             LockAssert.assertLocked();
         }
 
-        @DistributedLock(name = "lost")
+        @DistributedLock(name = "lost\nname")
         void insistingAfterALoss() {
-            registry.lose("lost");
+            registry.lose("lost\nname");
             LockAssert.assertLocked();
         }
     }

@@ -51,8 +51,8 @@ public final class KeyExpression {
 
     /**
      * @param attribute of the annotation, {@code key} or {@code condition}
-     * @param findings what is wrong before there are arguments, and what to do about it
-     * @return of use only if nothing was found; null if it cannot be parsed
+     * @param findings receives what is wrong whatever the arguments are, and what to do about it
+     * @return null if the text cannot be parsed
      */
     public static @Nullable KeyExpression parse(
             KeyVariables variables, String attribute, String text, BiConsumer<String, String> findings) {
@@ -80,7 +80,7 @@ public final class KeyExpression {
         return new KeyExpression(variables, quoted, root, key, find);
     }
 
-    /** A + may stand between the parts of a key only. */
+    /** A + is allowed only between the parts of a key. */
     private Function<EvaluationContext, @Nullable Object> part(SpelNode node, BiConsumer<String, String> findings) {
         if (!hasPlus(node)) {
             return plain(node)::getValue;
@@ -156,7 +156,7 @@ public final class KeyExpression {
 
     // --- evaluation -------------------------------------------------------------------------------------------
 
-    /** @throws IllegalArgumentException if the arguments give null, empty text or what has no text of its own */
+    /** @throws IllegalArgumentException if the arguments give null, empty text or a type that is no key */
     public String evaluate(EvaluationContext call) {
         return nonEmpty(textOf(valueIn(call), "gives "));
     }
@@ -200,9 +200,9 @@ public final class KeyExpression {
     // --- values as text ---------------------------------------------------------------------------------------
 
     /**
-     * Types of the application are refused, even if they are numbers or text: their text may be that of an object's identity.
+     * Types of the application are refused, even if they are numbers or text: {@code toString()} may give the object's identity.
      *
-     * @param subject begins the sentence that says what is wrong with the value
+     * @param subject begins the sentence of the message
      */
     private String textOf(@Nullable Object value, String subject) {
         if (value == null) {

@@ -60,7 +60,6 @@ public final class KeyVariables {
         names.forEach(name -> indexes.put(name, names.indexOf(name)));
     }
 
-    /** The values in one call. */
     public EvaluationContext in(@Nullable Object target, @Nullable Object[] args) {
         return new Call(target, args);
     }
@@ -68,16 +67,16 @@ public final class KeyVariables {
     // --- what an expression names -----------------------------------------------------------------------------
 
     /**
-     * Finds references that cannot be resolved: SpEL silently evaluates an unknown variable to null, and the rest would fail at the
-     * first call only.
+     * Finds references that cannot be resolved. SpEL would evaluate an unknown variable to null, and others would fail at the first
+     * call.
      */
     void check(SpelNode root, BiConsumer<String, String> findings) {
         check(root, true, true, findings);
     }
 
     /**
-     * @param bare whether a name without prefix is looked up on {@code #root} here: not behind a dot
-     * @param rootScope whether it may be below here: not in a projection or selection
+     * @param bare whether a name without prefix belongs to {@code #root} here: not behind a dot
+     * @param rootScope whether it may below here: not in a projection or selection
      */
     private void check(SpelNode node, boolean bare, boolean rootScope, BiConsumer<String, String> findings) {
         checkName(node, bare, findings);
@@ -137,7 +136,6 @@ public final class KeyVariables {
         return index != null ? ClassUtils.resolvePrimitiveIfNecessary(method.getParameterTypes()[index]) : Object.class;
     }
 
-    /** What to write for a variable that does not exist. */
     String hint() {
         if (method.getParameterCount() == 0) {
             return "the method has no parameters, use name";
@@ -149,13 +147,12 @@ public final class KeyVariables {
                 + ", or #p0 for the first parameter";
     }
 
-    /** The method as messages name it. */
     @Override
     public String toString() {
         return description;
     }
 
-    /** Looks an argument up where it lies, so that a call copies nothing. */
+    /** Reads the arguments of the call without copying them. */
     private final class Call extends StandardEvaluationContext {
 
         private final @Nullable Object[] args;
@@ -173,7 +170,7 @@ public final class KeyVariables {
         }
     }
 
-    /** What {@code #root} is in an expression. */
+    /** The {@code #root} of an expression. */
     @SuppressWarnings("ArrayRecordComponent") // of one call, and never compared
     record Root(
             Method method,

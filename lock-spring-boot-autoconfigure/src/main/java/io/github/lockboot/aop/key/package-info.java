@@ -1,6 +1,6 @@
 /**
- * Key expressions: from the text of an annotation to a parsed expression, and with the arguments of a call to the text of a key. Sees
- * nothing of this library but the longest name of a lock. What is public here is for {@code aop} only.
+ * Key expressions: parses the text of an annotation, and evaluates it with the arguments of a call to the text of a key. Of this
+ * library it uses only the maximum length of a lock's name. Only {@code aop} uses it.
  */
 @NullMarked
 package io.github.lockboot.aop.key;
