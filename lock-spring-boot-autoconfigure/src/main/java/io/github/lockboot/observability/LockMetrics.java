@@ -33,9 +33,7 @@ public final class LockMetrics implements LockOutcomeListener {
     }
 
     private Meters of(LockUse use) {
-        String group = groupOf(use);
-        Meters known = groups.get(group);
-        return known != null ? known : groups.computeIfAbsent(group, Meters::new);
+        return groups.computeIfAbsent(groupOf(use), Meters::new);
     }
 
     static String groupOf(LockUse use) {

@@ -145,7 +145,8 @@ class LocksEndpoint implements LockOutcomeListener {
             @Selector(match = Match.ALL_REMAINING) String[] name, String owner) {
         if (!forceRelease || !(registry instanceof RedisLockRegistry redis)) {
             return new WebEndpointResponse<>(
-                    Map.of("problem", "only the holder may release a lock: lock.endpoint.force-release is off"), 403);
+                    Map.of("problem", "a forced release needs lock.endpoint.force-release=true and locks on Redis"),
+                    403);
         }
         return redis.inspector().forceRelease(String.join("/", name), owner)
                 ? new WebEndpointResponse<>(WebEndpointResponse.STATUS_NO_CONTENT)
