@@ -108,7 +108,7 @@ class LockLifecycle implements ApplicationListener<ApplicationContextEvent>, Sma
         }
     }
 
-    /** Logs one line for each registry, with the version of Redis if the check has asked for it. */
+    /** Logs one line for each registry, with the version of Redis if a check has read it. */
     private void report(Iterable<Finding> findings) {
         registriesToCheck().forEach(registry -> log.info("Distributed locks on " + registry));
         findings.forEach(log::warn);

@@ -66,7 +66,7 @@ final class MemoryTimer implements Timer {
     /**
      * Skips time, and runs tasks that become due, in order.
      *
-     * @param settle called before time goes on
+     * @param settle runs before each step of time
      */
     void advance(long nanos, Runnable settle) {
         inTurn(() -> {

@@ -9,7 +9,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.stream.Collectors;
 
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockUse;
@@ -92,17 +91,18 @@ class LocksEndpoint implements LockOutcomeListener {
 
     @ReadOperation
     Locks locks() {
-        Map<Boolean, List<Step>> steps = uses.values().stream()
+        List<Step> steps = uses.values().stream()
                 .sorted(Comparator.comparing(Step::since))
-                .collect(Collectors.partitioningBy(Step::held));
+                .toList();
         Map<String, Long> queues = new HashMap<>();
         List<Waiting> waiting = new ArrayList<>();
-        for (Step step : steps.getOrDefault(false, List.of())) {
+        steps.stream().filter(step -> !step.held).forEach(step -> {
             LockUse use = step.use;
             long position = queues.merge(use.name(), 1L, Long::sum);
             waiting.add(new Waiting(use.group(), shown(use.name()), threadOf(use), step.since, position));
-        }
-        List<Held> held = steps.getOrDefault(true, List.of()).stream()
+        });
+        List<Held> held = steps.stream()
+                .filter(Step::held)
                 .map(step -> held(step, queues.getOrDefault(step.use.name(), 0L)))
                 .toList();
         return new Locks(held, waiting);
