@@ -57,7 +57,7 @@ record LockProperties(
         @Nullable Duration maxHold,
         Integer localHandoffLimit,
         Integer maxWaiters,
-        Map<String, Named> locks,
+        @DefaultValue Map<String, Named> locks,
         StartupCheck startupCheck,
         Duration shutdownGracePeriod,
         boolean logKeys,
@@ -68,7 +68,6 @@ record LockProperties(
         @DefaultValue Observations observations,
         @DefaultValue Endpoint endpoint) {
 
-    /** Applies defaults and validates. */
     LockProperties {
         enabled = requireNonNullElse(enabled, true);
         type = requireNonNullElse(type, Type.REDIS);
@@ -78,7 +77,6 @@ record LockProperties(
         renew = requireNonNullElse(renew, true);
         localHandoffLimit = requireNonNullElse(localHandoffLimit, 64);
         maxWaiters = requireNonNullElse(maxWaiters, 100);
-        locks = requireNonNullElse(locks, Map.of());
         startupCheck = requireNonNullElse(startupCheck, StartupCheck.WARN);
         shutdownGracePeriod = requireNonNullElse(shutdownGracePeriod, Duration.ofSeconds(10));
         redis = new Redis(requireNonNullElse(redis.commandTimeout, min(Duration.ofSeconds(2), ttl.dividedBy(2))));

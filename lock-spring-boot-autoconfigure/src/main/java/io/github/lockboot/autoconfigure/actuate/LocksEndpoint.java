@@ -91,9 +91,8 @@ class LocksEndpoint implements LockOutcomeListener {
 
     @ReadOperation
     Locks locks() {
-        List<Step> steps = uses.values().stream()
-                .sorted(Comparator.comparing(Step::since))
-                .toList();
+        List<Step> steps =
+                uses.values().stream().sorted(Comparator.comparing(Step::since)).toList();
         Map<String, Long> queues = new HashMap<>();
         List<Waiting> waiting = new ArrayList<>();
         steps.stream().filter(step -> !step.held).forEach(step -> {
