@@ -19,7 +19,7 @@ import static java.util.Objects.requireNonNullElse;
 /**
  * Configuration properties of locks. A value out of range fails startup.
  *
- * <p>Unset properties are null until the constructors set their defaults, because to convert the text of a
+ * <p>Unset properties are null until the constructors set their defaults, because converting the text of a
  * {@code @DefaultValue} slows startup. The same defaults are listed in {@code additional-spring-configuration-metadata.json}.
  *
  * @param enabled Whether to enable distributed locks.

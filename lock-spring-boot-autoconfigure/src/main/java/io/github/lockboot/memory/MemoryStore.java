@@ -79,7 +79,7 @@ final class MemoryStore implements LockStore {
         timer.advance(nanos, this::awaitGranted);
     }
 
-    /** Time stands still until threads that have been granted a lock have run, but not longer than a second. */
+    /** Waits, up to a second, until threads that have been granted a lock have noticed it. */
     private void awaitGranted() {
         for (int i = 0; i < 10_000 && engines.stream().anyMatch(LockEngine::isAnyGrantUnseen); i++) {
             LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(100));
