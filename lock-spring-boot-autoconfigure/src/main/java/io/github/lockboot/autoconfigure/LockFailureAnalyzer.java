@@ -15,7 +15,7 @@ class LockFailureAnalyzer extends AbstractFailureAnalyzer<Throwable> {
     protected @Nullable FailureAnalysis analyze(Throwable rootFailure, Throwable cause) {
         LockStartupException unusable = findCause(rootFailure, LockStartupException.class);
         if (unusable != null) {
-            return new FailureAnalysis(unusable.getDescription(), unusable.getAction(), unusable);
+            return unusable.analysis;
         }
         InvalidLockDefinitionException invalid = findCause(rootFailure, InvalidLockDefinitionException.class);
         return invalid == null

@@ -5,7 +5,6 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
@@ -68,14 +67,14 @@ class LockLifecycle implements ApplicationListener<ApplicationContextEvent>, Sma
             registriesToClose().forEach(RedisLockRegistry::stopGranting);
         } else if (event instanceof ContextRefreshedEvent) {
             switch (properties.startupCheck()) {
-                case WARN -> {
-                    ThreadFactory threads = Threads.daemons("lock-startup-check");
+                case WARN ->
                     CompletableFuture.delayedExecutor(
                                     1,
                                     TimeUnit.SECONDS,
-                                    check -> threads.newThread(check).start())
+                                    check -> Threads.daemons("lock-startup-check")
+                                            .newThread(check)
+                                            .start())
                             .execute(this::warn);
-                }
                 case OFF -> report(List.of());
                 case FAIL -> {} // start() has checked
             }
@@ -109,7 +108,7 @@ class LockLifecycle implements ApplicationListener<ApplicationContextEvent>, Sma
         }
     }
 
-    /** Logs one line for each registry, with the version of Redis if the check has asked for it. */
+    /** Logs one line for each registry, with the version of Redis if a check has read it. */
     private void report(Iterable<Finding> findings) {
         registriesToCheck().forEach(registry -> log.info("Distributed locks on " + registry));
         findings.forEach(log::warn);

@@ -9,6 +9,7 @@ import io.github.lockboot.aop.DistributedLockAdvisor;
 import io.github.lockboot.redis.RedisLockRegistry;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
 
 import static io.github.lockboot.autoconfigure.PropertyCheck.require;
 import static io.github.lockboot.autoconfigure.PropertyCheck.requireNotNegative;
@@ -18,8 +19,8 @@ import static java.util.Objects.requireNonNullElse;
 /**
  * Configuration properties of locks. A value out of range fails startup.
  *
- * <p>Unset properties arrive as null and get their defaults here, because converting {@code @DefaultValue} texts slows startup.
- * The same defaults are listed in {@code additional-spring-configuration-metadata.json}.
+ * <p>Unset properties are null until the constructors set their defaults, because converting the text of a
+ * {@code @DefaultValue} slows startup. The same defaults are listed in {@code additional-spring-configuration-metadata.json}.
  *
  * @param enabled Whether to enable distributed locks.
  * @param type Where locks are kept.
@@ -56,18 +57,17 @@ record LockProperties(
         @Nullable Duration maxHold,
         Integer localHandoffLimit,
         Integer maxWaiters,
-        Map<String, Named> locks,
+        @DefaultValue Map<String, Named> locks,
         StartupCheck startupCheck,
         Duration shutdownGracePeriod,
         boolean logKeys,
         boolean mdc,
-        Retry retry,
-        Redis redis,
-        Aop aop,
-        Observations observations,
-        Endpoint endpoint) {
+        @DefaultValue Retry retry,
+        @DefaultValue Redis redis,
+        @DefaultValue Aop aop,
+        @DefaultValue Observations observations,
+        @DefaultValue Endpoint endpoint) {
 
-    /** Applies defaults and validates. */
     LockProperties {
         enabled = requireNonNullElse(enabled, true);
         type = requireNonNullElse(type, Type.REDIS);
@@ -77,12 +77,9 @@ record LockProperties(
         renew = requireNonNullElse(renew, true);
         localHandoffLimit = requireNonNullElse(localHandoffLimit, 64);
         maxWaiters = requireNonNullElse(maxWaiters, 100);
-        locks = requireNonNullElse(locks, Map.of());
         startupCheck = requireNonNullElse(startupCheck, StartupCheck.WARN);
         shutdownGracePeriod = requireNonNullElse(shutdownGracePeriod, Duration.ofSeconds(10));
-        observations = requireNonNullElse(observations, new Observations(false));
-        endpoint = requireNonNullElse(endpoint, new Endpoint(false));
-        aop = aop != null && aop.order != null ? aop : new Aop(DistributedLockAdvisor.DEFAULT_ORDER);
+        redis = new Redis(requireNonNullElse(redis.commandTimeout, min(Duration.ofSeconds(2), ttl.dividedBy(2))));
 
         require(!keyPrefix.isBlank(), "lock.key-prefix", keyPrefix, "must not be blank: use a prefix such as 'lock:'");
         require(
@@ -100,8 +97,13 @@ record LockProperties(
                 "must be from 0 to %s: use 0 for strict order",
                 RedisLockRegistry.MAX_LOCAL_HANDOFFS);
         require(maxWaiters >= 1, "lock.max-waiters", maxWaiters, "must be at least 1: raise it");
-        retry = retry == null ? Retry.of(null, null) : Retry.of(retry.interval, retry.minInterval);
-        redis = Redis.of(redis == null ? null : redis.commandTimeout, ttl);
+        requirePositive("lock.redis.command-timeout", redis.commandTimeout, "raise it");
+        require(
+                redis.commandTimeout.compareTo(ttl) < 0,
+                "lock.redis.command-timeout",
+                redis.commandTimeout,
+                "must be less than lock.ttl (%s), or one slow command outlasts a lease: lower it",
+                ttl);
     }
 
     /** Where locks are kept. The values are described in the additional metadata. */
@@ -166,7 +168,7 @@ record LockProperties(
      */
     record Retry(Duration interval, Duration minInterval) {
 
-        private static Retry of(@Nullable Duration interval, @Nullable Duration minInterval) {
+        Retry {
             interval = requireNonNullElse(interval, Duration.ofSeconds(2));
             minInterval = requireNonNullElse(minInterval, min(Duration.ofMillis(20), interval));
             requirePositive("lock.retry.interval", interval, "raise it");
@@ -177,32 +179,23 @@ record LockProperties(
                     minInterval,
                     "must be at most lock.retry.interval (%s): lower it",
                     interval);
-            return new Retry(interval, minInterval);
         }
     }
 
     /**
      * @param commandTimeout Timeout of a Redis command of a lock, connecting included. 2s, or half of lock.ttl if that is less.
      */
-    record Redis(Duration commandTimeout) {
-
-        private static Redis of(@Nullable Duration commandTimeout, Duration ttl) {
-            commandTimeout = requireNonNullElse(commandTimeout, min(Duration.ofSeconds(2), ttl.dividedBy(2)));
-            requirePositive("lock.redis.command-timeout", commandTimeout, "raise it");
-            require(
-                    commandTimeout.compareTo(ttl) < 0,
-                    "lock.redis.command-timeout",
-                    commandTimeout,
-                    "must be less than lock.ttl (%s), or one slow command outlasts a lease: lower it",
-                    ttl);
-            return new Redis(commandTimeout);
-        }
-    }
+    record Redis(Duration commandTimeout) {}
 
     /**
      * @param order Order of the lock advisor. Transactions and caches belong after it.
      */
-    record Aop(Integer order) {}
+    record Aop(Integer order) {
+
+        Aop {
+            order = requireNonNullElse(order, DistributedLockAdvisor.DEFAULT_ORDER);
+        }
+    }
 
     /**
      * @param enabled Whether to observe every use of a lock, for traces.
@@ -226,7 +219,7 @@ record LockProperties(
         return overrides;
     }
 
-    /** The property for that group of locks, as it has to be written. */
+    /** The property of a group of locks, in brackets if it needs them. */
     static String propertyOf(String group) {
         return "lock.locks." + (group.matches("[A-Za-z0-9-]+") ? group : "[" + group + "]");
     }

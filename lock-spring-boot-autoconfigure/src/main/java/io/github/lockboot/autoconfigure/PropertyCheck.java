@@ -21,7 +21,7 @@ final class PropertyCheck {
 
     private PropertyCheck() {}
 
-    /** @param parts of the reason, which is put together only if it is needed: most startups are fine */
+    /** @param parts the arguments of the reason, which is formatted only if the value is invalid */
     static void require(boolean valid, String property, @Nullable Object value, String reason, Object... parts) {
         if (!valid) {
             Object[] shown = Stream.of(parts).map(PropertyCheck::text).toArray();

@@ -28,24 +28,14 @@ public final class MemoryLockRegistry extends EngineRegistry implements AutoClos
 
     /** Creates locks that are shared with no other registry, with a lease of 30 s, renewed, and a wait time of 10 s. */
     public MemoryLockRegistry() {
-        this(LockOptions.defaults());
+        this(LockOptions.defaults(), Map.of());
     }
 
     /**
      * Creates locks that are shared with no other registry.
      *
-     * @param defaults for what the options of a lock leave open; what these leave open is a lease of 30 s, renewed, and a wait time
-     *     of 10 s
-     */
-    public MemoryLockRegistry(LockOptions defaults) {
-        this(defaults, Map.of());
-    }
-
-    /**
-     * Creates locks that are shared with no other registry.
-     *
-     * @param defaults for what the options of a lock leave open; what these leave open is a lease of 30 s, renewed, and a wait time
-     *     of 10 s
+     * @param defaults for options that a lock does not set; those that are not set here either are a lease of 30 s, renewed, and
+     *     a wait time of 10 s
      * @param overrides options that take precedence over those of a lock, by {@link LockOptions#group()}
      */
     public MemoryLockRegistry(LockOptions defaults, Map<String, LockOptions> overrides) {
@@ -59,11 +49,11 @@ public final class MemoryLockRegistry extends EngineRegistry implements AutoClos
 
     @Override
     protected LockEngine makeEngine() {
-        return store.newEngine();
+        return store.newEngine(store.newSession());
     }
 
     /**
-     * Creates a second instance of the application.
+     * Creates a registry for a second instance of the application.
      *
      * @return a registry with the same locks and options, which holds none of them and has no listeners
      */
@@ -82,23 +72,24 @@ public final class MemoryLockRegistry extends EngineRegistry implements AutoClos
     }
 
     /**
-     * Has another holder take a lock, before all waiters. The present hold, if any, is lost.
+     * Grants a lock to another holder, before all waiters. The present hold, if any, is lost.
      *
      * @param name the name of the lock
-     * @return the hold of the other holder, which ends when it is closed
+     * @return the lease of the other holder, which ends when it is closed
      */
     public Lease steal(String name) {
         LockRequest request = LockRequest.of(LockNames.valid(name), defaults().withWaitTime(Duration.ofDays(1)));
-        LockEngine thief = store.newEngine();
+        String session = store.newSession();
+        LockEngine thief = store.newEngine(session);
         CompletableFuture<Lease> lease = thief.acquireAsync(request);
-        store.putFirst(name, thief);
-        store.revoke(name, "another took it", thief);
+        store.putFirst(name, session);
+        store.revoke(name, "another took it", session);
         return lease.whenComplete((taken, failure) -> thief.stopGranting()).join();
     }
 
     /**
      * Lets time pass for all registries that share these locks. Before this returns, everything due in that time happens in order:
-     * waits end, leases are renewed or run out, and waiters get the lock. It takes the longer the more renewals are due.
+     * waits end, leases are renewed or run out, and waiters get the lock. The more renewals are due, the longer it takes.
      *
      * @param time the time to pass
      * @throws IllegalArgumentException if negative
@@ -116,7 +107,7 @@ public final class MemoryLockRegistry extends EngineRegistry implements AutoClos
         engine().stopGranting();
     }
 
-    /** Names and ids in use: nothing once all is released. */
+    /** Counts the names and ids in use. Zero once everything is released. */
     int inUse() {
         return engine().inUse() + store.inUse();
     }

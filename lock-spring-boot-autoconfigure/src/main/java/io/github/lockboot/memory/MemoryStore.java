@@ -1,20 +1,18 @@
 package io.github.lockboot.memory;
 
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.function.Supplier;
 
 import io.github.lockboot.internal.Threads;
 import io.github.lockboot.internal.Timer;
@@ -27,9 +25,9 @@ import io.github.lockboot.redis.protocol.Reply;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The locks that several registries share, and the engines of these registries. It follows the rules of the scripts, except that
- * no waiter needs to be seen: a registry that closes removes its ids. An engine may ask with a mutex held, so the timer delivers
- * the messages.
+ * The locks that several registries share, and the engines of these registries. It follows the rules of the scripts, with two
+ * differences: a waiter does not leave the queue because it has not polled, since a registry that closes removes its ids; and
+ * every engine receives all messages.
  */
 final class MemoryStore implements LockStore {
 
@@ -40,12 +38,13 @@ final class MemoryStore implements LockStore {
     private final MemoryTimer timer;
     private final ExecutorService workers;
     private final Timer.Check sweeps;
-    private final Map<String, LockEngine> engines = new ConcurrentHashMap<>();
+    private final List<LockEngine> engines = new CopyOnWriteArrayList<>();
     private final AtomicInteger sessions = new AtomicInteger();
-    private final ReentrantLock mutex = new ReentrantLock();
+
+    /** Also the monitor that guards all states. */
     private final Map<String, State> states = new HashMap<>();
 
-    /** Starts at the wall clock, so that tokens grow over restarts, too. */
+    /** Starts at the wall clock, so that tokens also grow over restarts. */
     private long newestToken;
 
     MemoryStore(MemoryTimer timer) {
@@ -57,34 +56,31 @@ final class MemoryStore implements LockStore {
 
     // --- engines ----------------------------------------------------------------------------------------------
 
-    LockEngine newEngine() {
-        engines.values().removeIf(LockEngine::isOver);
-        String session = "memory" + sessions.incrementAndGet();
+    /** {@return the beginning of the ids of a new engine} */
+    String newSession() {
+        return "memory" + sessions.incrementAndGet();
+    }
+
+    LockEngine newEngine(String session) {
         EngineContext context = new EngineContext(SETTINGS, timer, workers, () -> 0);
         LockEngine engine = new LockEngine(context, () -> session, () -> "", this, subscriber -> new GrantChannel() {});
-        engines.put(session, engine);
+        engines.removeIf(LockEngine::isOver);
+        engines.add(engine);
         return engine;
     }
 
-    private @Nullable LockEngine engineOf(String id) {
-        return engines.get(id.substring(0, id.lastIndexOf('-')));
-    }
-
-    private void push(String id, long token, long lease, State state) {
-        LockEngine engine = engineOf(id);
-        if (engine != null) {
-            Push message = new Push(id, token, lease, state.queue.size(), state.name);
-            timer.schedule(0, () -> engine.onPush(message));
-        }
+    /** On the timer's thread, because an engine may ask while it holds a lock of its own. */
+    private void publish(Consumer<LockEngine> message) {
+        timer.schedule(0, () -> engines.forEach(message));
     }
 
     void advance(long nanos) {
         timer.advance(nanos, this::awaitGranted);
     }
 
-    /** Time stands still until threads that have been granted a lock have run, but not longer than a second. */
+    /** Waits, up to a second, until threads that have been granted a lock have noticed it. */
     private void awaitGranted() {
-        for (int i = 0; i < 10_000 && engines.values().stream().anyMatch(LockEngine::isAnyGrantUnseen); i++) {
+        for (int i = 0; i < 10_000 && engines.stream().anyMatch(LockEngine::isAnyGrantUnseen); i++) {
             LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(100));
         }
     }
@@ -94,16 +90,16 @@ final class MemoryStore implements LockStore {
     @Override
     public CompletableFuture<Reply> acquire(String name, String id, long ttlMillis, boolean enqueue) {
         return ask(name, state -> {
-            state.settle(id);
+            state.settle();
             String owner = state.owner;
             if (owner == null || owner.equals(id)) {
                 state.grantOrProlong(id, ttlMillis);
             } else if (!enqueue) {
                 return new Reply.Busy(state.left());
             } else {
-                state.enqueue(id, ttlMillis);
+                state.queue.putIfAbsent(id, ttlMillis);
                 if (state.positionOf(id) == 1) {
-                    push(owner, 0, 0, state); // a hint
+                    state.push(owner, 0, 0); // a hint
                 }
             }
             return state.replyTo(id);
@@ -113,13 +109,13 @@ final class MemoryStore implements LockStore {
     @Override
     public CompletableFuture<Reply> unlock(String name, String id, long lastToken) {
         return ask(name, state -> {
-            if (!state.queue.isEmpty()) { // else no other id has had it, even if its lease has run out
-                state.settle(null);
+            if (!state.queue.isEmpty()) { // else the owner is still the same, even if its lease has run out
+                state.settle();
             }
             if (!state.isOwner(id)) {
                 return Reply.Plain.NOT_OWNER;
             }
-            state.giveAway(lastToken, null);
+            state.giveAway(lastToken);
             return state.owner == null ? Reply.Plain.RELEASED : Reply.Plain.HANDED_OVER;
         });
     }
@@ -127,8 +123,11 @@ final class MemoryStore implements LockStore {
     @Override
     public CompletableFuture<Reply> unlock(String name, String id, long lastToken, String nextId, long nextTtlMillis) {
         return askAsOwner(name, id, state -> {
-            state.enqueue(nextId, nextTtlMillis);
-            state.giveAway(lastToken, nextId);
+            state.queue.putIfAbsent(nextId, nextTtlMillis);
+            state.giveAway(lastToken);
+            if (state.isOwner(nextId)) {
+                state.grantOrProlong(nextId, nextTtlMillis);
+            }
             return state.replyTo(nextId);
         });
     }
@@ -147,12 +146,12 @@ final class MemoryStore implements LockStore {
     @Override
     public CompletableFuture<Reply> cancel(String name, String id) {
         return ask(name, state -> {
-            state.settle(null);
+            state.settle();
             if (state.isOwner(id)) {
-                state.giveAway(state.token + TOKENS_PER_GRANT, null);
+                state.giveAway(state.token + TOKENS_PER_GRANT);
                 return Reply.Plain.GIVEN_AWAY;
             }
-            return state.queue.removeIf(waiting -> waiting.id.equals(id)) ? Reply.Plain.LEFT : Reply.Plain.UNKNOWN;
+            return state.queue.remove(id) == null ? Reply.Plain.UNKNOWN : Reply.Plain.LEFT;
         });
     }
 
@@ -160,11 +159,11 @@ final class MemoryStore implements LockStore {
     public CompletableFuture<Reply> complete(String name, String id, long lastToken) {
         return askAsOwner(name, id, state -> {
             if (!state.queue.isEmpty()) {
-                Push message = new Push(id, lastToken, 0, 0, name);
-                engines.values().forEach(engine -> timer.schedule(0, () -> engine.onCompletion(message)));
+                Push completion = new Push(id, lastToken, 0, 0, name);
+                publish(engine -> engine.onCompletion(completion));
                 state.queue.clear();
             }
-            state.giveAway(lastToken, null);
+            state.giveAway(lastToken);
             return Reply.Plain.COMPLETED;
         });
     }
@@ -191,13 +190,13 @@ final class MemoryStore implements LockStore {
 
     private CompletableFuture<Reply> askAsOwner(String name, String id, Function<State, Reply> question) {
         return ask(name, state -> {
-            state.settle(null);
+            state.settle();
             return state.isOwner(id) ? question.apply(state) : Reply.Plain.NOT_OWNER;
         });
     }
 
     private CompletableFuture<Reply> ask(String name, Function<State, Reply> question) {
-        return CompletableFuture.completedFuture(locked(() -> {
+        synchronized (states) {
             State state = states.computeIfAbsent(name, State::new);
             Reply reply = question.apply(state);
             if (state.owner == null) {
@@ -205,65 +204,56 @@ final class MemoryStore implements LockStore {
             } else {
                 sweeps.start();
             }
-            return reply;
-        }));
-    }
-
-    private <T> T locked(Supplier<T> action) {
-        mutex.lock();
-        try {
-            return action.get();
-        } finally {
-            mutex.unlock();
+            return CompletableFuture.completedFuture(reply);
         }
     }
 
     // --- what only locks in memory offer ----------------------------------------------------------------------
 
     /**
-     * Ends the present hold, unless it is one of an engine.
+     * Ends the present hold, unless it is of the spared session.
      *
-     * @return whether there was one
+     * @return whether it ended one
      */
-    boolean revoke(String name, String reason, @Nullable LockEngine spared) {
-        if (!(inspect(name).join() instanceof Reply.Held held)) {
+    boolean revoke(String name, String reason, @Nullable String spared) {
+        if (!(inspect(name).join() instanceof Reply.Held held) || isOf(spared, held.owner())) {
             return false;
         }
-        LockEngine engine = engineOf(held.owner());
-        if (engine != null && engine == spared) {
-            return false;
-        }
-        if (engine != null) {
-            engine.revoke(name, held.owner(), reason);
-        }
+        engines.forEach(engine -> engine.revoke(name, held.owner(), reason));
         cancel(name, held.owner());
         return true;
     }
 
-    /** Puts those who wait in an engine before all others. */
-    void putFirst(String name, LockEngine engine) {
+    /** Moves the waiters of a session before all others. */
+    void putFirst(String name, String session) {
         ask(name, state -> {
-            state.queue.sort(Comparator.comparing(waiting -> engineOf(waiting.id) != engine));
+            Map<String, Long> all = new LinkedHashMap<>(state.queue);
+            state.queue.keySet().removeIf(id -> !isOf(session, id));
+            state.queue.putAll(all);
             return Reply.Plain.PUBLISHED;
         });
     }
 
-    /** Counts the names that are held, and forgets leases that have run out. */
-    int inUse() {
-        return locked(() -> {
-            states.values().forEach(state -> state.settle(null));
-            states.values().removeIf(state -> state.owner == null);
-            return states.size();
-        });
+    private static boolean isOf(@Nullable String session, String id) {
+        return session != null && id.startsWith(session + "-");
     }
 
-    private record Waiting(String id, long ttl) {}
+    /** Counts the names that are held, after it has ended leases that have run out. */
+    int inUse() {
+        synchronized (states) {
+            states.values().forEach(State::settle);
+            states.values().removeIf(state -> state.owner == null);
+            return states.size();
+        }
+    }
 
-    /** One lock: its owner, and the queue, which is empty without an owner. Guarded by the mutex. */
+    /** One lock. Without an owner its queue is empty. */
     private final class State {
 
         final String name;
-        final List<Waiting> queue = new ArrayList<>(0);
+
+        /** The ttl in milliseconds of each id that waits, in order. */
+        final Map<String, Long> queue = new LinkedHashMap<>(0);
 
         @Nullable
         String owner;
@@ -275,39 +265,37 @@ final class MemoryStore implements LockStore {
             this.name = name;
         }
 
-        /** @param asking the id that asks, which learns from the reply if it is granted the lock */
-        void settle(@Nullable String asking) {
+        /** Ends a lease that has run out. */
+        void settle() {
             if (owner != null && left() <= 0) {
-                giveAway(token + TOKENS_PER_GRANT, asking);
+                giveAway(token + TOKENS_PER_GRANT);
             }
         }
 
         /** Grants the lock to the first in the queue, or frees it. */
-        void giveAway(long lastToken, @Nullable String asking) {
+        void giveAway(long lastToken) {
             newestToken = Math.max(newestToken, lastToken);
             owner = null;
             if (!queue.isEmpty()) {
-                Waiting first = queue.remove(0);
-                if (first.id.equals(asking)) {
-                    grantOrProlong(first.id, first.ttl);
-                } else {
-                    grantOrProlong(first.id, Math.min(first.ttl, CLAIM_LEASE_MILLIS));
-                    push(first.id, token, left(), this);
-                }
+                Map.Entry<String, Long> first = queue.entrySet().iterator().next();
+                queue.remove(first.getKey());
+                grantOrProlong(first.getKey(), Math.min(first.getValue(), CLAIM_LEASE_MILLIS));
+                push(first.getKey(), token, left());
             }
         }
 
         void grantOrProlong(String id, long lease) {
-            long end = now() + lease;
-            until = isOwner(id) ? Math.max(until, end) : end;
-            token = isOwner(id) ? token : ++newestToken;
-            owner = id;
+            if (!isOwner(id)) {
+                owner = id;
+                token = ++newestToken;
+                until = 0;
+            }
+            until = Math.max(until, now() + lease);
         }
 
-        void enqueue(String id, long ttl) {
-            if (positionOf(id) == 0) {
-                queue.add(new Waiting(id, ttl));
-            }
+        void push(String id, long token, long lease) {
+            Push push = new Push(id, token, lease, queue.size(), name);
+            publish(engine -> engine.onPush(push));
         }
 
         boolean isOwner(String id) {
@@ -316,7 +304,7 @@ final class MemoryStore implements LockStore {
 
         /** From 1; 0 if it is not in the queue. */
         int positionOf(String id) {
-            return queue.stream().map(Waiting::id).toList().indexOf(id) + 1;
+            return List.copyOf(queue.keySet()).indexOf(id) + 1;
         }
 
         Reply replyTo(String id) {

@@ -10,10 +10,10 @@ import io.github.lockboot.internal.Timer;
 import io.github.lockboot.internal.Unexpected;
 import org.jspecify.annotations.Nullable;
 
-/** A timer on which time can be skipped. Its tasks run one after the other, on its thread or on one that skips time. */
+/** A timer that can skip time. Its tasks run one after the other, on its own thread or on the thread that skips time. */
 final class MemoryTimer implements Timer {
 
-    /** A century and a half: no delay is longer. */
+    /** Almost a century and a half: no delay is longer. */
     private static final long LONGEST = Long.MAX_VALUE / 2;
 
     private final Timer system;
@@ -22,7 +22,6 @@ final class MemoryTimer implements Timer {
     private final ConcurrentSkipListSet<Due> tasks = new ConcurrentSkipListSet<>(
             Comparator.<Due>comparingLong(due -> due.at).thenComparingLong(due -> due.order));
     private final ReentrantLock turn = new ReentrantLock();
-    private volatile boolean skipping;
     private volatile long skipped;
 
     MemoryTimer(Timer system) {
@@ -44,13 +43,11 @@ final class MemoryTimer implements Timer {
     public Task schedule(long delayNanos, Runnable task) {
         Due due = new Due(nanoTime() + Math.min(Math.max(0, delayNanos), LONGEST), task);
         tasks.add(due);
-        if (!skipping) { // else alarms are set afterwards
-            due.setAlarm();
-        }
+        due.setAlarm();
         return due;
     }
 
-    /** Only the first run can be skipped to: the others are there in case that it failed. */
+    /** Time can be skipped to the first run only. The others are there in case the first fails. */
     @Override
     public Task repeat(long delayNanos, long pauseNanos, Runnable task) {
         Task first = schedule(delayNanos, task);
@@ -67,13 +64,12 @@ final class MemoryTimer implements Timer {
     }
 
     /**
-     * Skips time, and runs on the way what is due, in order.
+     * Skips time, and runs tasks that become due, in order.
      *
-     * @param settle called before time goes on
+     * @param settle runs before each step of time
      */
     void advance(long nanos, Runnable settle) {
         inTurn(() -> {
-            skipping = true;
             long target = nanoTime() + Math.min(nanos, Math.max(0, LONGEST / 2 - skipped));
             Due next;
             do {
@@ -84,14 +80,12 @@ final class MemoryTimer implements Timer {
                     next.run();
                 }
             } while (next != null);
-            skipping = false;
             tasks.forEach(Due::setAlarm);
         });
     }
 
     private @Nullable Due dueBy(long time) {
-        Due first = tasks.isEmpty() ? null : tasks.first();
-        return first == null || first.at > time ? null : first;
+        return tasks.stream().findFirst().filter(due -> due.at <= time).orElse(null);
     }
 
     private void inTurn(Runnable task) {
@@ -130,6 +124,7 @@ final class MemoryTimer implements Timer {
         void run() {
             inTurn(() -> {
                 if (tasks.remove(this)) {
+                    alarm.cancel();
                     task.run();
                 }
             });

@@ -1,7 +1,6 @@
 package io.github.lockboot.observability;
 
 import java.time.Duration;
-import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -15,8 +14,6 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
-
-import static java.util.Objects.requireNonNull;
 
 /**
  * Counts and times locks. Every meter is tagged {@code group} with the group of the lock, never with its name. All meters of a
@@ -33,9 +30,7 @@ public final class LockMetrics implements LockOutcomeListener {
     }
 
     private Meters of(LockUse use) {
-        String group = groupOf(use);
-        Meters known = groups.get(group);
-        return known != null ? known : groups.computeIfAbsent(group, Meters::new);
+        return groups.computeIfAbsent(groupOf(use), Meters::new);
     }
 
     static String groupOf(LockUse use) {
@@ -56,7 +51,7 @@ public final class LockMetrics implements LockOutcomeListener {
     public void acquired(LockUse use, Origin origin, Duration waited) {
         Meters meters = of(use);
         meters.end("acquired", waited);
-        requireNonNull(meters.acquired.get(origin)).increment();
+        meters.count(text(origin));
         meters.held.incrementAndGet();
     }
 
@@ -69,23 +64,23 @@ public final class LockMetrics implements LockOutcomeListener {
     public void released(LockUse use, Duration held, boolean known) {
         ended(use, "released", held);
         if (!known) {
-            of(use).releaseUnknown.increment();
+            of(use).count("unknown");
         }
     }
 
     @Override
     public void stuck(LockUse use, Duration held) {
-        of(use).stuck.increment();
+        of(use).count("stuck");
     }
 
     @Override
     public void renewed(LockUse use) {
-        of(use).renewed.increment();
+        of(use).count("renewed");
     }
 
     @Override
     public void renewalFailed(LockUse use) {
-        of(use).renewalFailed.increment();
+        of(use).count("failed");
     }
 
     /** The meters of one group. */
@@ -96,12 +91,7 @@ public final class LockMetrics implements LockOutcomeListener {
         final AtomicInteger held = new AtomicInteger();
         final Map<String, Timer> waits = new HashMap<>();
         final Timer hold;
-        final Map<Origin, Counter> acquired = new EnumMap<>(Origin.class);
-        final Map<String, Counter> ends;
-        final Counter stuck;
-        final Counter renewed;
-        final Counter renewalFailed;
-        final Counter releaseUnknown;
+        final Map<String, Counter> counters = new HashMap<>();
 
         Meters(String group) {
             this.group = Tags.of("group", group);
@@ -112,19 +102,21 @@ public final class LockMetrics implements LockOutcomeListener {
             }
             hold = timer("lock.hold", "Time for which a lock was held, its release included");
             for (Origin origin : Origin.values()) {
-                acquired.put(
-                        origin,
-                        counter("lock.acquired", "Locks acquired, by where they came from", "origin", text(origin)));
+                counter(
+                        text(origin),
+                        "lock.acquired",
+                        "Locks acquired, by where they came from",
+                        "origin",
+                        text(origin));
             }
-            ends = Map.of(
-                    "not_acquired", counter("lock.not.acquired", "Waits that ended because another held the lock"),
-                    "abandoned", counter("lock.abandoned", "Waits that were interrupted or cancelled"),
-                    "unavailable", counter("lock.unavailable", "Waits that ended because Redis was unavailable"),
-                    "lost", counter("lock.lost", "Holds that were lost before they were released"));
-            stuck = counter("lock.stuck", "Holds that exceeded their maximum time");
-            renewed = counter("lock.renewals", "Renewals of leases, by outcome", "outcome", "renewed");
-            renewalFailed = counter("lock.renewals", "Renewals of leases, by outcome", "outcome", "failed");
-            releaseUnknown = counter("lock.release.unknown", "Releases that Redis did not confirm in time");
+            counter("not_acquired", "lock.not.acquired", "Waits that ended because another held the lock");
+            counter("abandoned", "lock.abandoned", "Waits that were interrupted or cancelled");
+            counter("unavailable", "lock.unavailable", "Waits that ended because Redis was unavailable");
+            counter("lost", "lock.lost", "Holds that were lost before they were released");
+            counter("stuck", "lock.stuck", "Holds that exceeded their maximum time");
+            counter("renewed", "lock.renewals", "Renewals of leases, by outcome", "outcome", "renewed");
+            counter("failed", "lock.renewals", "Renewals of leases, by outcome", "outcome", "failed");
+            counter("unknown", "lock.release.unknown", "Releases that Redis did not confirm in time");
             gauge("lock.held", "Locks held by this instance", held);
             gauge("lock.waiting", "Threads and futures of this instance that wait for a lock", waiting);
         }
@@ -133,9 +125,14 @@ public final class LockMetrics implements LockOutcomeListener {
             Timer wait = waits.get(outcome);
             (wait != null ? waiting : held).decrementAndGet();
             (wait != null ? wait : hold).record(time);
-            Counter ended = ends.get(outcome);
-            if (ended != null) {
-                ended.increment();
+            count(outcome);
+        }
+
+        /** Not every outcome has a counter. */
+        void count(String event) {
+            Counter counter = counters.get(event);
+            if (counter != null) {
+                counter.increment();
             }
         }
 
@@ -146,11 +143,13 @@ public final class LockMetrics implements LockOutcomeListener {
                     .register(registry);
         }
 
-        private Counter counter(String name, String description, String... tags) {
-            return Counter.builder(name)
-                    .description(description)
-                    .tags(group.and(tags))
-                    .register(registry);
+        private void counter(String event, String name, String description, String... tags) {
+            counters.put(
+                    event,
+                    Counter.builder(name)
+                            .description(description)
+                            .tags(group.and(tags))
+                            .register(registry));
         }
 
         private void gauge(String name, String description, AtomicInteger value) {

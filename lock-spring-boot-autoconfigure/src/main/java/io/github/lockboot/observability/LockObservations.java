@@ -72,7 +72,7 @@ public final class LockObservations implements LockOutcomeListener {
         return steps == null ? null : steps.hold();
     }
 
-    /** The observations of one use. Its end may be reported while its beginning still is. */
+    /** The observations of one use. Its end may be reported while another thread still reports its beginning. */
     private final class Steps {
 
         private final String group;

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.lang.reflect.Constructor;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -270,7 +271,8 @@ class MemoryLockRegistryTests {
 
     @Test
     void defaultsMayBeOthers() {
-        MemoryLockRegistry quick = new MemoryLockRegistry(LockOptions.defaults().withTtl(Duration.ofMinutes(2)));
+        MemoryLockRegistry quick =
+                new MemoryLockRegistry(LockOptions.defaults().withTtl(Duration.ofMinutes(2)), Map.of());
         quick.get("a").lock();
         assertThat(quick.get("a").remainingLease()).isBetween(Duration.ofSeconds(100), Duration.ofMinutes(2));
     }

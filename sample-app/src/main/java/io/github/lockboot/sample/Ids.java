@@ -1,10 +1,10 @@
 package io.github.lockboot.sample;
 
-/** What ids in requests look like: nothing that could be mistaken for a part of a Redis key or a lock's name. */
+/** The form of ids in requests. An id cannot be mistaken for another part of a Redis key or of a lock name. */
 public final class Ids {
 
     public static final String FORM = "[A-Za-z0-9_-]{1,64}";
-    public static final String MEND = "must be 1 to 64 letters, digits, '-' or '_'";
+    public static final String REQUIREMENT = "must be 1 to 64 letters, digits, '-' or '_'";
 
     private Ids() {}
 }

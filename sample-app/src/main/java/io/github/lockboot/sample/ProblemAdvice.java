@@ -29,20 +29,20 @@ import org.springframework.web.servlet.mvc.method.annotation.ResponseEntityExcep
 
 import static java.util.Objects.requireNonNullElse;
 
-/** Answers what goes wrong with a problem detail (RFC 9457); one about bad parameters says for each what it must be. */
+/** Answers an exception with a problem detail (RFC 9457). For bad parameters it says what each must be. */
 @RestControllerAdvice
 class ProblemAdvice extends ResponseEntityExceptionHandler {
 
     private static final Logger log = LoggerFactory.getLogger(ProblemAdvice.class);
 
-    /** Somebody else is just doing the same: the request conflicts with another, the service is in good health. */
+    /** Another request does the same at the moment, so this is a conflict and no failure of the service. */
     @ExceptionHandler
     ProblemDetail handle(LockNotAcquiredException busy) {
         return ProblemDetail.forStatusAndDetail(
                 HttpStatus.CONFLICT, "Another request for the same is still being handled; try again.");
     }
 
-    /** Logs the root cause only: a lock's name, and so the exception's message, has an openid in it. */
+    /** Logs the root cause only, because the message of the exception contains the lock name and so an openid. */
     @ExceptionHandler({LockUnavailableException.class, DataAccessException.class})
     ProblemDetail handleOutage(RuntimeException outage) {
         log.warn("Answering 503: {}", String.valueOf(NestedExceptionUtils.getRootCause(outage)));
@@ -53,7 +53,8 @@ class ProblemAdvice extends ResponseEntityExceptionHandler {
     @ExceptionHandler
     ProblemDetail handle(LockLostException lost) {
         return ProblemDetail.forStatusAndDetail(
-                HttpStatus.SERVICE_UNAVAILABLE, "The lock was lost on the way; ask again to see what was done.");
+                HttpStatus.SERVICE_UNAVAILABLE,
+                "The lock was lost during the request; ask again to see what was done.");
     }
 
     @ExceptionHandler

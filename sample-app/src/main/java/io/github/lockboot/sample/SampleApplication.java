@@ -4,7 +4,7 @@ import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 
-/** Starts the sample, with a Redis of its own unless {@code spring.data.redis.*} says where one is. */
+/** Starts the sample, with a Redis of its own unless {@code spring.data.redis.*} configures one. */
 @SpringBootApplication
 public class SampleApplication {
 

@@ -10,7 +10,7 @@ import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.stereotype.Component;
 
-/** Tells where the sample listens, which Redis it uses and what to try first. */
+/** Logs where the sample listens, which Redis it uses and what to try first. */
 @Component
 class StartupMessage {
 

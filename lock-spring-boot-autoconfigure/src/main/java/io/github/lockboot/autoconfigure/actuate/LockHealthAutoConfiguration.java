@@ -1,6 +1,5 @@
 package io.github.lockboot.autoconfigure.actuate;
 
-import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -29,10 +28,11 @@ public final class LockHealthAutoConfiguration {
      * @return details of the health
      * @throws io.github.lockboot.LockUnavailableException if Redis does not answer one of the registries
      */
-    static Map<String, Object> check(Collection<RedisLockRegistry> registries) {
+    static Map<String, Object> check(ListableBeanFactory beans) {
         Map<String, Object> details = new LinkedHashMap<>();
         details.put("notification", "unused");
-        for (RedisLockRegistry registry : registries) {
+        for (RedisLockRegistry registry :
+                beans.getBeansOfType(RedisLockRegistry.class).values()) {
             Notification notification = registry.inspector().check();
             if (notification != Notification.UNUSED) {
                 details.put("notification", notification.name().toLowerCase(Locale.ROOT));
@@ -56,9 +56,7 @@ public final class LockHealthAutoConfiguration {
             return new org.springframework.boot.actuate.health.AbstractHealthIndicator(MESSAGE) {
                 @Override
                 protected void doHealthCheck(org.springframework.boot.actuate.health.Health.Builder builder) {
-                    builder.up()
-                            .withDetails(check(beans.getBeansOfType(RedisLockRegistry.class)
-                                    .values()));
+                    builder.up().withDetails(check(beans));
                 }
             };
         }
@@ -76,9 +74,7 @@ public final class LockHealthAutoConfiguration {
             return new org.springframework.boot.health.contributor.AbstractHealthIndicator(MESSAGE) {
                 @Override
                 protected void doHealthCheck(org.springframework.boot.health.contributor.Health.Builder builder) {
-                    builder.up()
-                            .withDetails(check(beans.getBeansOfType(RedisLockRegistry.class)
-                                    .values()));
+                    builder.up().withDetails(check(beans));
                 }
             };
         }

@@ -9,7 +9,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.stream.Collectors;
 
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockUse;
@@ -92,17 +91,17 @@ class LocksEndpoint implements LockOutcomeListener {
 
     @ReadOperation
     Locks locks() {
-        Map<Boolean, List<Step>> steps = uses.values().stream()
-                .sorted(Comparator.comparing(Step::since))
-                .collect(Collectors.partitioningBy(Step::held));
+        List<Step> steps =
+                uses.values().stream().sorted(Comparator.comparing(Step::since)).toList();
         Map<String, Long> queues = new HashMap<>();
         List<Waiting> waiting = new ArrayList<>();
-        for (Step step : steps.getOrDefault(false, List.of())) {
+        steps.stream().filter(step -> !step.held).forEach(step -> {
             LockUse use = step.use;
             long position = queues.merge(use.name(), 1L, Long::sum);
             waiting.add(new Waiting(use.group(), shown(use.name()), threadOf(use), step.since, position));
-        }
-        List<Held> held = steps.getOrDefault(true, List.of()).stream()
+        });
+        List<Held> held = steps.stream()
+                .filter(Step::held)
                 .map(step -> held(step, queues.getOrDefault(step.use.name(), 0L)))
                 .toList();
         return new Locks(held, waiting);
@@ -145,7 +144,8 @@ class LocksEndpoint implements LockOutcomeListener {
             @Selector(match = Match.ALL_REMAINING) String[] name, String owner) {
         if (!forceRelease || !(registry instanceof RedisLockRegistry redis)) {
             return new WebEndpointResponse<>(
-                    Map.of("problem", "only the holder may release a lock: lock.endpoint.force-release is off"), 403);
+                    Map.of("problem", "a forced release needs lock.endpoint.force-release=true and locks on Redis"),
+                    403);
         }
         return redis.inspector().forceRelease(String.join("/", name), owner)
                 ? new WebEndpointResponse<>(WebEndpointResponse.STATUS_NO_CONTENT)

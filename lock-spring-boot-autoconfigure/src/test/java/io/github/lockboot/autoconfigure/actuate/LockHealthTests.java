@@ -2,7 +2,6 @@ package io.github.lockboot.autoconfigure.actuate;
 
 import java.lang.reflect.Method;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 
@@ -115,7 +114,7 @@ class LockHealthTests {
     void aCutChannelIsADetailAndALiveOneIsNot() {
         runner.run(context -> {
             RedisLockRegistry locks = context.getBean(RedisLockRegistry.class);
-            Supplier<Map<String, Object>> health = () -> LockHealthAutoConfiguration.check(List.of(locks));
+            Supplier<Map<String, Object>> health = () -> LockHealthAutoConfiguration.check(context);
             Lease held = locks.acquire("a", LockOptions.defaults());
             locks.acquireAsync("a", LockOptions.defaults().withWaitTime(Duration.ofMinutes(1)));
             Actor.await("it is live", () -> health.get().get("notification").equals("live"));

@@ -15,6 +15,7 @@ import io.github.lockboot.internal.LockNames;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -124,6 +125,19 @@ class LocksEndpointTests {
                     .isEqualTo(403);
             lease.close();
         });
+    }
+
+    @Test
+    void locksInMemoryAreNotReleasedByForce() {
+        runner.withPropertyValues("lock.type=memory", "lock.endpoint.force-release=true")
+                .run(context -> {
+                    LocksEndpoint endpoint = context.getBean(LocksEndpoint.class);
+                    WebEndpointResponse<Map<String, String>> refused =
+                            endpoint.release(new String[] {"a"}, "memory1-1");
+                    assertThat(refused.getStatus()).isEqualTo(403);
+                    assertThat(refused.getBody().get("problem"))
+                            .isEqualTo("a forced release needs lock.endpoint.force-release=true and locks on Redis");
+                });
     }
 
     @Test

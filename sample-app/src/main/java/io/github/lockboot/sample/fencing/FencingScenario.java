@@ -23,9 +23,9 @@ import org.springframework.stereotype.Component;
 /**
  * A holder that is paused for longer than its lease, and writes when it wakes up.
  *
- * <p>While a process stands still it renews nothing. That is played by a hold without renewal whose lease is three quarters of the
- * pause: Redis sees the same. Only the event comes at once, where a process that really stood still would notice when it wakes up.
- * Every other instance waits for the lock meanwhile; if there is none, this one does.
+ * <p>A paused process renews nothing. This is simulated by a hold without renewal whose lease is three quarters of the pause, which
+ * is the same to Redis. But here the loss is reported at once, while a process that is really paused would notice it when it wakes
+ * up. Meanwhile every other instance waits for the lock. If there is no other, this one does.
  */
 @Component
 @NeedsLocks
@@ -99,7 +99,7 @@ class FencingScenario implements Scenario {
         }
     }
 
-    /** The token is read before the pause: whoever stands still does not learn that another took over. */
+    /** The token is read before the pause, because a paused process does not notice that another holder took over. */
     private void write(String price, long token, Pause pause) throws InterruptedException {
         pause.run();
         try {

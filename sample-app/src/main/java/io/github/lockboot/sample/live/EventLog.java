@@ -18,7 +18,7 @@ import org.springframework.stereotype.Component;
 
 import static java.util.Objects.requireNonNull;
 
-/** What happened lately in all instances: a short stream in Redis. */
+/** The latest events of all instances, in a short stream in Redis. */
 @Component
 public class EventLog {
 

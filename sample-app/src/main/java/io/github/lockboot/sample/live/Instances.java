@@ -18,8 +18,8 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.stereotype.Component;
 
 /**
- * The instances that share this Redis. Each keeps a hash of its own there, which tells its name, which is its port, the session
- * under which its locks are held, and what its threads do.
+ * The instances that share this Redis. Each keeps a hash there, with the session under which it holds its locks and with what its
+ * threads do. The name of an instance is its port.
  */
 @Component
 @NeedsLocks
@@ -62,7 +62,7 @@ class Instances {
         return working.merge(scenario, -1, Integer::sum);
     }
 
-    /** Tells the others that this instance is there and what it does; called by one thread, a few times a second. */
+    /** Shows the other instances that this one is running, and what it does. Called by one thread, a few times a second. */
     void publish() {
         Map<String, String> state = new HashMap<>();
         state.put("session", session());
@@ -74,7 +74,7 @@ class Instances {
         redis.expire(NAMES, Duration.ofDays(1));
     }
 
-    /** In the order of their names; one that is gone is among them for three seconds. */
+    /** In the order of their names. An instance that has stopped stays for three seconds. */
     List<Instance> all() {
         List<Instance> all = new ArrayList<>();
         for (String name : new TreeSet<>(redis.opsForSet().members(NAMES))) {
@@ -87,7 +87,7 @@ class Instances {
         return all;
     }
 
-    /** The registry does not tell its session, but a lock that it holds does. */
+    /** The registry does not show its session, but the owner of a lock that it holds contains it. */
     private String session() {
         if (session == null) {
             NamedLock lock = locks.get("instance:" + name());

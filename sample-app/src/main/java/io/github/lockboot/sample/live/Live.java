@@ -23,8 +23,8 @@ import org.springframework.stereotype.Component;
 import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
 
 /**
- * The pulse of the sample: four times a second it tells the other instances of this one, follows the loads that were ordered,
- * and sends a snapshot to every page that is open here.
+ * Four times a second, publishes the state of this instance, starts and stops loads as ordered, and sends a snapshot to every page
+ * that is open here.
  */
 @Component
 @NeedsLocks
@@ -79,7 +79,7 @@ class Live {
         pulse.scheduleWithFixedDelay(this::beat, 0, PULSE.toMillis(), TimeUnit.MILLISECONDS);
     }
 
-    /** Before the web server waits for its last requests, of which an open page would be one. */
+    /** Runs before the web server waits for its last requests, since an open page would be one of them. */
     @EventListener(ContextClosedEvent.class)
     void stop() {
         closed = true;

@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.springframework.http.MediaType;
 import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
 
-/** One open page. A page that is slow to read misses snapshots and delays nobody. */
+/** One open page. A slow page misses snapshots and does not delay others. */
 final class LivePage {
 
     private final SseEmitter emitter = new SseEmitter(0L);
@@ -20,7 +20,7 @@ final class LivePage {
     }
 
     SseEmitter emitter() {
-        // The browser takes a stream for open only once something has come.
+        // The browser reports the stream as open only after it has received something.
         send(SseEmitter.event().comment("open"));
         return emitter;
     }

@@ -26,12 +26,12 @@ public final class Load {
         return order.duration();
     }
 
-    /** How many instances there were when it was asked for. */
+    /** How many instances there were when it was started. */
     public int instances() {
         return order.instances();
     }
 
-    /** Whether this instance was asked for it; exactly one is. */
+    /** Whether this instance received the request to start it. Exactly one did. */
     public boolean isLedHere() {
         return ledHere;
     }
@@ -47,7 +47,7 @@ public final class Load {
         return stopped.getCount() == 0 || order.isOver();
     }
 
-    /** Sleeps, but not longer than until somebody stops the load. */
+    /** Sleeps for this time, or until the load is stopped. */
     public void sleep(Duration duration) throws InterruptedException {
         stopped.await(duration.toMillis(), TimeUnit.MILLISECONDS);
     }

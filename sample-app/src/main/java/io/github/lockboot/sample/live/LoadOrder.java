@@ -3,7 +3,7 @@ package io.github.lockboot.sample.live;
 import java.time.Duration;
 import java.time.Instant;
 
-/** That a load is to run, as all instances read it in Redis. */
+/** The order to run a load, which all instances read in Redis. */
 record LoadOrder(String id, String leader, String mode, Duration duration, Instant end, int instances) {
 
     static LoadOrder parse(String text) {

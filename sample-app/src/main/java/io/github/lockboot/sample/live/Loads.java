@@ -19,8 +19,8 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.stereotype.Component;
 
 /**
- * Runs loads in every instance. The one that is asked writes an order into Redis; each, that one included, looks for orders a
- * few times a second and starts its workers.
+ * Runs loads in every instance. The instance that receives the request writes an order into Redis. Every instance looks for orders
+ * a few times a second and starts its workers.
  */
 @Component
 @NeedsLocks
@@ -70,14 +70,14 @@ class Loads implements DisposableBean {
         orders.delete(KEY, scenario.name());
     }
 
-    /** Until its time is over and every worker of every instance has come to an end. */
+    /** True until its time is over and every worker of every instance has ended. */
     boolean isRunning(Scenario scenario) {
         String text = orders.get(KEY, scenario.name());
         return text != null && !LoadOrder.parse(text).isOver()
                 || instances.all().stream().anyMatch(instance -> instance.isWorkingOn(scenario.name()));
     }
 
-    /** Starts what was ordered and stops what no longer is; called by one thread. */
+    /** Starts loads that are ordered, and stops those that no longer are. Called by one thread. */
     void follow(Iterable<Scenario> scenarios) {
         Map<String, String> ordered = orders.entries(KEY);
         for (Scenario scenario : scenarios) {

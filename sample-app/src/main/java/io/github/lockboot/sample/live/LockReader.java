@@ -14,7 +14,7 @@ import org.springframework.data.redis.core.RedisCallback;
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.stereotype.Component;
 
-/** Reads locks as they lie in Redis, by the fields that docs/design.md tells. For display: no decision may rest on it. */
+/** Reads locks from Redis, by the fields that docs/design.md describes. For display only: no decision may depend on it. */
 @Component
 class LockReader {
 

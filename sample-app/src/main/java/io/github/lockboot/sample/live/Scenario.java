@@ -8,7 +8,7 @@ public interface Scenario {
     /** As the page and {@code /loads/<name>} call it. */
     String name();
 
-    /** What may be asked for as {@code mode}; the first is the default, and none means that there is no choice. */
+    /** The values of {@code mode}. The first is the default. An empty list means that there is no choice. */
     default List<String> modes() {
         return List.of();
     }
@@ -16,7 +16,7 @@ public interface Scenario {
     /** How many threads of each instance work during a load. */
     int workers();
 
-    /** Called once for a load, in the instance that was asked for it, before anybody works. */
+    /** Called once for a load, in the instance that received the request, before any worker starts. */
     default void prepare(Load load) {}
 
     /**
@@ -27,10 +27,10 @@ public interface Scenario {
      */
     boolean step(Load load, int worker) throws InterruptedException;
 
-    /** Called once for each worker, after its last step; not if the application stops. */
+    /** Called once for each worker, after its last step, unless the application stops. */
     default void finish(Load load, int worker) throws InterruptedException {}
 
-    /** What the page shows of it, written as JSON; all of it comes from Redis. */
+    /** What the page shows of it, written as JSON. It is read from Redis. */
     Object state();
 
     /** The names of the locks that the page shows. */

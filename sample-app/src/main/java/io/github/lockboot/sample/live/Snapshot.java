@@ -6,10 +6,10 @@ import java.util.Map;
 /**
  * All that the page shows at one moment.
  *
- * @param instance the one that tells it
+ * @param instance the one that took it
  * @param scenarios by name
  * @param waits summaries of the waiting times of the last seconds, oldest first
- * @param events what happened lately, newest first
+ * @param events the latest events, newest first
  */
 record Snapshot(
         String instance,
@@ -21,7 +21,7 @@ record Snapshot(
 
     /**
      * @param running whether it is under load
-     * @param state as the scenario tells it
+     * @param state {@link Scenario#state()}
      */
     record ScenarioView(boolean running, Object state) {}
 }

@@ -16,7 +16,7 @@ public class Waits {
     private final Map<String, AtomicInteger> waiting = new ConcurrentHashMap<>();
     private final Map<String, ConcurrentLinkedQueue<Double>> waited = new ConcurrentHashMap<>();
 
-    /** Runs what waits for a lock, and takes its time. */
+    /** Runs an action that waits for a lock, and measures its time. */
     public <T, E extends Throwable> T during(String scenario, Wait<T, E> wait) throws E {
         AtomicInteger now = waiting.computeIfAbsent(scenario, name -> new AtomicInteger());
         long start = System.nanoTime();

@@ -1,4 +1,4 @@
-/** What the page shows while it happens: instances, locks, loads, waiting times and events. */
+/** What the page shows live: instances, locks, loads, waiting times and events. */
 @NullMarked
 package io.github.lockboot.sample.live;
 

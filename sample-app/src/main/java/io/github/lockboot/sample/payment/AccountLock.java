@@ -1,35 +1,35 @@
 package io.github.lockboot.sample.payment;
 
-/** One way to keep the payments from an account apart. */
+/** A way to exclude other payments from the same account. */
 interface AccountLock {
 
     /** As the parameter {@code mode} names it. */
     String mode();
 
     /**
-     * Waits until the account is ours.
+     * Waits until it has the lock of the account.
      *
-     * @return gives it back
+     * @return releases the lock
      * @throws io.github.lockboot.LockNotAcquiredException if that takes too long
      */
     Release acquire(String accountId) throws InterruptedException;
 
-    /** A process that dies while it has the account: the lock is taken and nobody gives it back. */
+    /** Simulates a process that dies while it holds the lock: the lock is taken and never released. */
     default void crash(String accountId) throws InterruptedException {
         acquire(accountId);
     }
 
-    /** Removes what such a process left behind, as somebody on call would by hand. */
+    /** Removes what such a process left behind, as an operator would by hand. */
     void clear(String accountId);
 
-    /** Gives the account back. */
+    /** Releases the lock. */
     interface Release {
 
-        /** @param pause what may happen to any process at any moment, put where it hurts most */
+        /** @param pause a pause of the process, at the moment when it does most harm */
         void release(Pause pause) throws InterruptedException;
     }
 
-    /** Takes a moment, or a long one. */
+    /** Takes no time, or a long time. */
     interface Pause {
 
         void run() throws InterruptedException;

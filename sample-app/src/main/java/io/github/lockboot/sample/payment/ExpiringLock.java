@@ -4,8 +4,8 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.stereotype.Component;
 
 /**
- * <strong>What not to do</strong>: with an expiry, work that outlasts it goes on beside the next holder, and then deletes the lock of
- * that one, which lets in a third.
+ * <strong>What not to do</strong>: work that outlasts the expiry goes on beside the next holder. It then deletes the lock of that
+ * holder, which lets in a third.
  */
 @Component
 class ExpiringLock extends HandMadeLock {

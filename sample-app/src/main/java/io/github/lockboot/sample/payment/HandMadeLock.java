@@ -7,7 +7,7 @@ import io.github.lockboot.LockNotAcquiredException;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 /**
- * <strong>What not to do</strong>: the usual loop around {@code SET NX}. Each way below it is a little better than the one before,
+ * <strong>What not to do</strong>: the usual loop around {@code SET NX}. Each subclass is a little better than the one before,
  * and none is right.
  */
 abstract class HandMadeLock implements AccountLock {

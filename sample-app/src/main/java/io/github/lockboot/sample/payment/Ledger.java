@@ -13,8 +13,8 @@ import org.springframework.stereotype.Component;
 import static java.util.Objects.requireNonNull;
 
 /**
- * Accounts in Redis, a hash for each mode, so that what one mode does wrong does not hurt the others. The hash has the balance and
- * how many payments are in it, written together; nothing here checks that nobody wrote in between.
+ * Accounts in Redis, a hash for each mode, so that the errors of one mode do not affect the others. The hash has the balance and
+ * the number of payments in it, which are written together. Nothing here checks whether another caller wrote in between.
  */
 @Component
 class Ledger {
@@ -52,7 +52,7 @@ class Ledger {
                 Long.parseLong(account.get("payments")));
     }
 
-    /** Writes the balance after a payment, whatever is there. */
+    /** Overwrites the balance after a payment. */
     void write(String accountId, String mode, String orderId, Money balance, long payments) {
         hashes.putAll(
                 key(accountId, mode),

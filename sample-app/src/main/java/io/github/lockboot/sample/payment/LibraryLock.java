@@ -45,7 +45,7 @@ class LibraryLock implements AccountLock {
         };
     }
 
-    /** With a process its renewals end, and its lease a little later: what Redis sees of a crash is a lease that nobody renews. */
+    /** When a process dies, its renewals end, and its lease a little later. To Redis, a crash is a lease that is not renewed. */
     @Override
     public void crash(String accountId) throws InterruptedException {
         locks.acquire(name(accountId), OPTIONS.withoutRenewal().withWaitTime(PaymentService.PATIENCE));

@@ -1,10 +1,10 @@
 package io.github.lockboot.sample.payment;
 
-/** What may happen to a process that pays. */
+/** A failure of a process that pays. */
 enum Mishap {
     NONE,
-    /** It stands still before it writes the new balance, for longer than the expiry. */
+    /** It is paused before it writes the new balance, for longer than the expiry. */
     SLOW,
-    /** It stands still while it gives the lock back, for longer than the expiry. */
+    /** It is paused while it releases the lock, for longer than the expiry. */
     LATE
 }

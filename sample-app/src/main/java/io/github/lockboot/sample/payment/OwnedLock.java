@@ -4,8 +4,8 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.stereotype.Component;
 
 /**
- * <strong>What not to do</strong>: between looking whose lock it is and deleting it, it may expire and become another's. And work that
- * outlasts the expiry still goes on beside the next holder.
+ * <strong>What not to do</strong>: between the check whose lock it is and the delete, the lock may expire and another may get it. And
+ * work that outlasts the expiry still goes on beside the next holder.
  */
 @Component
 class OwnedLock extends HandMadeLock {

@@ -29,21 +29,22 @@ class PaymentController {
 
     @PutMapping
     Map<String, Account> open(
-            @PathVariable @Pattern(regexp = Ids.FORM, message = Ids.MEND) String id, @RequestParam Money balance) {
+            @PathVariable @Pattern(regexp = Ids.FORM, message = Ids.REQUIREMENT) String id,
+            @RequestParam Money balance) {
         payments.open(id, balance);
         return payments.get(id);
     }
 
     @GetMapping
-    Map<String, Account> get(@PathVariable @Pattern(regexp = Ids.FORM, message = Ids.MEND) String id) {
+    Map<String, Account> get(@PathVariable @Pattern(regexp = Ids.FORM, message = Ids.REQUIREMENT) String id) {
         return payments.get(id);
     }
 
     @PostMapping("/payments")
     Payment pay(
-            @PathVariable @Pattern(regexp = Ids.FORM, message = Ids.MEND) String id,
+            @PathVariable @Pattern(regexp = Ids.FORM, message = Ids.REQUIREMENT) String id,
             @RequestParam Money money,
-            @RequestParam @Pattern(regexp = Ids.FORM, message = Ids.MEND) String orderId,
+            @RequestParam @Pattern(regexp = Ids.FORM, message = Ids.REQUIREMENT) String orderId,
             @RequestParam(defaultValue = "lock") String mode,
             @RequestParam(defaultValue = "NONE") Mishap mishap)
             throws InterruptedException {
@@ -52,13 +53,14 @@ class PaymentController {
 
     @PostMapping("/crashes")
     @ResponseStatus(HttpStatus.NO_CONTENT)
-    void crash(@PathVariable @Pattern(regexp = Ids.FORM, message = Ids.MEND) String id, @RequestParam String mode)
+    void crash(
+            @PathVariable @Pattern(regexp = Ids.FORM, message = Ids.REQUIREMENT) String id, @RequestParam String mode)
             throws InterruptedException {
         payments.crash(id, mode);
     }
 
     @GetMapping("/report")
-    Map<String, Report> report(@PathVariable @Pattern(regexp = Ids.FORM, message = Ids.MEND) String id) {
+    Map<String, Report> report(@PathVariable @Pattern(regexp = Ids.FORM, message = Ids.REQUIREMENT) String id) {
         return payments.report(id);
     }
 }

@@ -17,7 +17,7 @@ import org.springframework.stereotype.Component;
 
 import static java.util.Objects.requireNonNull;
 
-/** The same payments in all four modes at a time, with the same mishaps in each. */
+/** The same payments in all four modes at the same time, with the same mishaps in each. */
 @Component
 @NeedsLocks
 class PaymentScenario implements Scenario {

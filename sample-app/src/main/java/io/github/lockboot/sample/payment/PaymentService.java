@@ -13,7 +13,7 @@ import io.github.lockboot.sample.NeedsLocks;
 import io.github.lockboot.sample.live.Waits;
 import org.springframework.stereotype.Service;
 
-/** Pays by reading the balance, looking whether it is enough, and writing what is left: right only while nobody else does. */
+/** Pays by reading the balance, checking it and writing what is left, which is correct only if no other caller does so meanwhile. */
 @Service
 @NeedsLocks
 class PaymentService {
@@ -29,7 +29,7 @@ class PaymentService {
     private static final Duration WORK = Duration.ofMillis(2);
     private static final Duration MISHAP = Duration.ofSeconds(3);
 
-    /** In the order in which they are told. */
+    /** In the order in which they are shown. */
     static final List<String> MODES = List.of("setnx", "expiring", "owned", "lock");
 
     private final Map<String, AccountLock> locks;
@@ -44,7 +44,7 @@ class PaymentService {
         this.waits = waits;
     }
 
-    /** Opens the account, or opens it anew: with this balance, no payments, and no lock left by the dead. */
+    /** Opens the account, again if it exists, with this balance, without payments, and without a lock that a crash left behind. */
     void open(String accountId, Money balance) {
         for (String mode : MODES) {
             ledger.open(accountId, mode, balance);
@@ -53,7 +53,7 @@ class PaymentService {
         }
     }
 
-    /** Pays an order; one that was paid is not paid again. */
+    /** Pays an order, unless it has been paid already. */
     Payment pay(String accountId, String mode, String orderId, Money money, Mishap mishap) throws InterruptedException {
         AccountLock lock = lock(mode);
         ledger.read(accountId, mode); // throws for an unknown account before it becomes part of a lock's name
@@ -67,7 +67,7 @@ class PaymentService {
         }
     }
 
-    /** Has a process die while it holds the lock of the account. */
+    /** Simulates a process that dies while it holds the lock of the account. */
     void crash(String accountId, String mode) throws InterruptedException {
         AccountLock lock = lock(mode);
         ledger.read(accountId, mode);

@@ -3,7 +3,7 @@ package io.github.lockboot.sample.payment;
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.stereotype.Component;
 
-/** <strong>What not to do</strong>: without an expiry, the first holder that dies locks everybody out for ever. */
+/** <strong>What not to do</strong>: without an expiry, the first holder that dies locks out all others for ever. */
 @Component
 class SetNxLock extends HandMadeLock {
 

@@ -13,8 +13,8 @@ import org.springframework.stereotype.Component;
 import static java.util.Objects.requireNonNull;
 
 /**
- * Watches payments without taking part: who is inside is a set in Redis, and every payment made is counted there in one atomic step.
- * It relies on no lock.
+ * Watches payments without taking part. A set in Redis has the callers that are paying, and every payment made is counted there in
+ * one atomic step. It relies on no lock.
  */
 @Component
 class Witness {
@@ -34,7 +34,7 @@ class Witness {
         redis.delete(List.of(key(accountId, mode), insideKey(accountId, mode)));
     }
 
-    /** Runs what must not overlap. Who enters later sees who entered before, so no overlap is missed. */
+    /** Runs an action that must not overlap with others. A caller sees all that entered before it, so no overlap is missed. */
     <T, E extends Throwable> T watch(String accountId, String mode, Action<T, E> action) throws E {
         String inside = insideKey(accountId, mode);
         String me = UUID.randomUUID().toString();

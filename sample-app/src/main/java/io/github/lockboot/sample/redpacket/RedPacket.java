@@ -5,10 +5,10 @@ import java.util.Map;
 import io.github.lockboot.sample.Money;
 
 /**
- * A packet as it stands.
+ * The state of a packet.
  *
  * @param count the parts it was split into
- * @param remaining the parts nobody has taken yet
- * @param winners who got what, by openid
+ * @param remaining the parts that are still there
+ * @param winners what each openid got
  */
 record RedPacket(Money amount, int count, long remaining, Map<String, Money> winners) {}

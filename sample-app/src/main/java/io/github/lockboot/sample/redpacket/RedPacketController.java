@@ -44,7 +44,7 @@ class RedPacketController {
     @PostMapping("/{redPacketId}/grab")
     Grab grab(
             @PathVariable @Size(max = 64, message = "must have at most 64 characters") String redPacketId,
-            @RequestParam @Pattern(regexp = Ids.FORM, message = Ids.MEND) String openid) {
+            @RequestParam @Pattern(regexp = Ids.FORM, message = Ids.REQUIREMENT) String openid) {
         return redPackets.grab(wellFormed(redPacketId), openid);
     }
 

@@ -83,7 +83,7 @@ class RedPacketScenario implements Scenario {
                 "doubleGrabs", doubleGrabs(id));
     }
 
-    /** Parts that are gone and that no openid has. One that is just on its way is not there when we look again. */
+    /** Parts that are gone and that no openid has. A part that is just being stored has a winner at one of the next looks. */
     private long doubleGrabs(String id) {
         return Stream.generate(() -> redPackets.get(id))
                 .limit(3)
@@ -98,7 +98,7 @@ class RedPacketScenario implements Scenario {
         return List.of(lastTapped);
     }
 
-    /** All workers tap for the same one, which they tell by the time. */
+    /** All workers tap for the same openid, which follows from the time. */
     private static String openidOfTheMoment() {
         return "o" + System.currentTimeMillis() / TAPPING_MILLIS % OPENIDS;
     }

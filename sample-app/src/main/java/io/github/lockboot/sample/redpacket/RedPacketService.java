@@ -17,7 +17,7 @@ import org.springframework.stereotype.Service;
 
 import static java.util.Objects.requireNonNull;
 
-/** Red packets in Redis: a hash about the packet, a list of the parts nobody has, a hash of the winners. */
+/** Red packets in Redis: a hash of the packet, a list of the parts that are left, a hash of the winners. */
 @Service
 class RedPacketService {
 

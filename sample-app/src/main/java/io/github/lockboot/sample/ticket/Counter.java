@@ -4,6 +4,6 @@ package io.github.lockboot.sample.ticket;
 @FunctionalInterface
 interface Counter {
 
-    /** @return whether there was one, and the window goes on */
+    /** @return whether there was one and the window stays open */
     boolean sellOne(int window) throws InterruptedException;
 }

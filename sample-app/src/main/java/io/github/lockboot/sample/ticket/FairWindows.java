@@ -18,8 +18,8 @@ import static java.util.Objects.requireNonNull;
 
 /**
  * Windows that take turns exactly. The lock serves first come, first served; so all windows queue before the first ticket is
- * sold, and each queues for its next turn before it ends this one. A thread that unlocks and then locks might be late for that;
- * a {@link Lease} can be asked for while another is still held.
+ * sold, and each queues for its next turn before it ends this one. A thread that unlocks and then locks may be too late for that,
+ * but a {@link Lease} can be requested while another is still held.
  */
 @Component
 @NeedsLocks
@@ -69,7 +69,7 @@ class FairWindows implements Windows {
         }
     }
 
-    /** A turn that came nevertheless is given back. */
+    /** A turn that has come already is released. */
     private static void giveUp(CompletableFuture<Lease> turn) {
         if (!turn.cancel(false) && !turn.isCompletedExceptionally()) {
             turn.join().close();

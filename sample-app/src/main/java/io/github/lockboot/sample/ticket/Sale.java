@@ -3,7 +3,7 @@ package io.github.lockboot.sample.ticket;
 import java.util.Map;
 
 /**
- * How a sale went.
+ * The result of a sale.
  *
  * @param total the tickets there were
  * @param sold by window, of all instances that took part

@@ -37,7 +37,8 @@ class TicketController {
                     @Max(value = 10_000, message = "must be at most 10000")
                     int count,
             @RequestParam(defaultValue = "lock") String mode,
-            @RequestParam(required = false) @Pattern(regexp = Ids.FORM, message = Ids.MEND) @Nullable String sale)
+            @RequestParam(required = false) @Pattern(regexp = Ids.FORM, message = Ids.REQUIREMENT) @Nullable
+                    String sale)
             throws InterruptedException {
         String saleId = sale == null ? UUID.randomUUID().toString() : sale;
         return tickets.sell(saleId, windows, count, mode, Duration.ZERO, () -> false);

@@ -27,7 +27,7 @@ class TicketService {
      * Opens windows of this instance and sells until the tickets are gone. A sale that another instance opened is joined.
      *
      * @param count how many tickets there are, if the sale is new
-     * @param printing how long a window takes for a ticket, all others waiting
+     * @param printing how long a window takes for a ticket, while all others wait
      * @param closing when to close the windows with tickets left
      */
     Sale sell(String saleId, int windows, int count, String mode, Duration printing, BooleanSupplier closing)

@@ -24,7 +24,7 @@ class TicketStock {
         this.hashes = redis.opsForHash();
     }
 
-    /** Puts the tickets up for sale, unless another did. */
+    /** Puts the tickets up for sale, unless another instance did. */
     void open(String saleId, int count) {
         hashes.putIfAbsent(key(saleId), "total", String.valueOf(count));
         redis.expire(key(saleId), KEPT);

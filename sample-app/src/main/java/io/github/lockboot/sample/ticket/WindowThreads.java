@@ -12,7 +12,7 @@ final class WindowThreads {
 
     private WindowThreads() {}
 
-    /** Returns when all have ended; throws what the first failed one threw. */
+    /** Returns when all have ended. Throws the exception of the first that failed. */
     static void runAll(List<Integer> windows, Window work) throws InterruptedException {
         ExecutorService threads = Executors.newFixedThreadPool(windows.size());
         try {

@@ -5,8 +5,8 @@ import io.github.lockboot.sample.NeedsLocks;
 import org.springframework.stereotype.Component;
 
 /**
- * A lock with a double check: whoever gets it looks again before fetching. The callers that waited come in one after the
- * other.
+ * A lock with a double check: its holder looks into the cache again before it fetches. The callers that waited get the lock one
+ * after the other.
  */
 @Component
 @NeedsLocks

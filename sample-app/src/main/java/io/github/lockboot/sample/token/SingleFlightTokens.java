@@ -4,7 +4,7 @@ import io.github.lockboot.LockTemplate;
 import io.github.lockboot.sample.NeedsLocks;
 import org.springframework.stereotype.Component;
 
-/** Single flight: one caller leads and fetches, all the others wait for it and are told at once; they take no lock. */
+/** Single flight: one caller leads and fetches, all others wait for it and get the token at the same time, without a lock. */
 @Component
 @NeedsLocks
 class SingleFlightTokens implements TokenSource {
@@ -23,7 +23,7 @@ class SingleFlightTokens implements TokenSource {
     }
 
     @Override
-    @SuppressWarnings("NullAway") // the cache may answer null: then somebody fetches
+    @SuppressWarnings("NullAway") // the cache may return null
     public String get(TokenCache cache, Upstream upstream) throws InterruptedException {
         return template.singleFlight(FLIGHT, cache::get, upstream::fetch);
     }

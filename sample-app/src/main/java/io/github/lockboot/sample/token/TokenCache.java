@@ -7,7 +7,7 @@ import org.springframework.data.redis.core.HashOperations;
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.stereotype.Component;
 
-/** The token that all instances share, in Redis, and how often something happened to it. */
+/** The token that all instances share, in Redis, and counters of what happened to it. */
 @Component
 class TokenCache {
 

@@ -9,7 +9,7 @@ import io.github.lockboot.sample.live.Load;
 import io.github.lockboot.sample.live.Scenario;
 import org.springframework.stereotype.Component;
 
-/** Everybody wants the token, and it expires again and again. */
+/** All workers want the token, and it expires again and again. */
 @Component
 @NeedsLocks
 class TokenScenario implements Scenario {

@@ -1,6 +1,6 @@
 package io.github.lockboot.sample.token;
 
-/** A way to get the token such that the upstream is asked once, whoever wants it. */
+/** A way to get the token that asks the upstream once, however many callers want it. */
 interface TokenSource {
 
     /** As the parameter {@code mode} names it. */

@@ -1,4 +1,4 @@
-/** A token from a slow upstream, fetched once whoever asks. */
+/** A token from a slow upstream, fetched once for all callers. */
 @NullMarked
 package io.github.lockboot.sample.token;
 
