@@ -3,6 +3,7 @@ package io.github.lockboot;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 
 /**
  * What {@link LockTemplate} and the annotation need beyond {@link LockRegistry}. The registries of this library implement it. With
@@ -11,6 +12,14 @@ import java.util.concurrent.CompletableFuture;
  * <p>Its locks and leases are {@link LockScope}s. Not for applications.
  */
 public interface LockRuntime extends LockRegistry {
+
+    /** {@return a function from names to handles with these options, which are completed once} */
+    Function<String, NamedLock> handles(LockOptions options);
+
+    /** Makes handles of any registry. */
+    static Function<String, NamedLock> handles(LockRegistry registry, LockOptions options) {
+        return registry instanceof LockRuntime runtime ? runtime.handles(options) : name -> registry.get(name, options);
+    }
 
     /**
      * As {@link #acquireAsync(String, LockOptions)}, with the options of the handle.

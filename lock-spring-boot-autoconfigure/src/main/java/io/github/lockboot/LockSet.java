@@ -23,13 +23,20 @@ public final class LockSet {
     /**
      * One of the locks.
      *
+     * @param waitTime that of the lock; null if it has yet to be asked for it
      * @param leasing acquires a lease and waits at most the given time; null if the hold belongs to the thread
      * @param keep null for no longer than the call
      */
     public record Wanted(
             NamedLock lock,
+            @Nullable Duration waitTime,
             @Nullable Function<Duration, CompletableFuture<Lease>> leasing,
-            @Nullable Keep keep) {}
+            @Nullable Keep keep) {
+
+        Wanted(NamedLock lock, @Nullable Function<Duration, CompletableFuture<Lease>> leasing) {
+            this(lock, null, leasing, null);
+        }
+    }
 
     /**
      * How long a lock stays at least, counted from when it was taken.
@@ -173,7 +180,10 @@ public final class LockSet {
     }
 
     private Duration left(Wanted each) {
-        Duration left = Objects.requireNonNull(each.lock().options().waitTime()).minus(waited);
+        Duration whole = each.waitTime() != null
+                ? each.waitTime()
+                : each.lock().options().waitTime();
+        Duration left = Objects.requireNonNull(whole).minus(waited);
         return left.isNegative() ? Duration.ZERO : left;
     }
 

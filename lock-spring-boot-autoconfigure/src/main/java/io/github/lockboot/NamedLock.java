@@ -50,7 +50,7 @@ public interface NamedLock extends Lock {
     void lockInterruptibly() throws InterruptedException;
 
     /**
-     * Takes the lock if it is free or the current thread holds it. Sends one command and does not queue, so it may always fail if
+     * Takes the lock if it is free or the current thread holds it. Sends at most one command and does not queue, so it may always fail if
      * there are waiters. An interrupt does not end it; its flag stays set.
      *
      * @return false if another holds the lock or waits for it

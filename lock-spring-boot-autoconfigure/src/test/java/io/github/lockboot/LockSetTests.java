@@ -20,7 +20,7 @@ class LockSetTests {
 
     private LockSet.Wanted wanted(int number) {
         NamedLock lock = registry.get("lock " + number, PATIENT);
-        return new LockSet.Wanted(lock, wait -> registry.acquireAsync(lock, wait), null);
+        return new LockSet.Wanted(lock, wait -> registry.acquireAsync(lock, wait));
     }
 
     private List<LockSet.Wanted> first(int count) {
@@ -39,7 +39,7 @@ class LockSetTests {
     void thousandsThatAreFreeOnceTheFirstIsDoNotOverflowTheStack() {
         CompletableFuture<Lease> first = new CompletableFuture<>();
         List<LockSet.Wanted> all = IntStream.range(0, 10_000)
-                .mapToObj(i -> i > 0 ? wanted(i) : new LockSet.Wanted(wanted(i).lock(), wait -> first, null))
+                .mapToObj(i -> i > 0 ? wanted(i) : new LockSet.Wanted(wanted(i).lock(), wait -> first))
                 .toList();
         CompletableFuture<HeldLocks> taking = LockSet.takeAsync(all);
         assertThat(taking).isNotDone();

@@ -10,6 +10,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
+import java.util.function.Function;
 
 /**
  * Locks that are free unless said to be taken, and what happens to them is written down. Nothing waits and nothing takes
@@ -31,6 +32,11 @@ public final class RecordingLockRegistry implements LockRuntime {
     private int listeners;
     private long token = 100;
     private volatile boolean answersLater;
+
+    @Override
+    public Function<String, NamedLock> handles(LockOptions options) {
+        return name -> get(name, options);
+    }
 
     @Override
     public void addListener(LockListener listener) {

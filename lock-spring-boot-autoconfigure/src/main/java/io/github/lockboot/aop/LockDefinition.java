@@ -45,7 +45,8 @@ final class LockDefinition {
     private final Contention contention;
     private final String registryName;
     private final Supplier<LockRegistry> registry;
-    private final Supplier<LockOptions> timedOptions;
+    private final Supplier<Function<String, NamedLock>> handles;
+    private volatile @Nullable Duration waitTime;
 
     /**
      * Adds to the findings of the method what is wrong whatever the arguments of a call are. Use the definition only if there are no
@@ -74,9 +75,11 @@ final class LockDefinition {
         this.options = parseOptions(!name.isBlank() ? name : method.shortName());
         this.contention = Contention.read(annotation, method);
         this.registry = parseRegistry(template);
-        this.timedOptions = SingletonSupplier.of(() -> options.waitTime() != null
-                ? options
-                : options.withWaitTime(template.get().waitTime()));
+        this.handles = SingletonSupplier.of(() -> LockRuntime.handles(
+                registry.get(),
+                options.waitTime() != null
+                        ? options
+                        : options.withWaitTime(template.get().waitTime())));
     }
 
     LockOptions options() {
@@ -114,12 +117,24 @@ final class LockDefinition {
 
         /** @param leased whether the hold belongs to the call; the hold of a lock that is kept always does */
         LockSet.Wanted wanted(boolean leased) {
-            LockRegistry locks = definition.registry.get();
-            NamedLock lock = locks.get(name, definition.timedOptions.get());
+            NamedLock lock = definition.handles.get().apply(name);
             boolean ofCall = leased || definition.keep != null;
             return new LockSet.Wanted(
-                    lock, ofCall ? wait -> LockRuntime.acquireAsync(locks, lock, wait) : null, definition.keep);
+                    lock,
+                    definition.waitTimeOf(lock),
+                    ofCall ? wait -> LockRuntime.acquireAsync(definition.registry.get(), lock, wait) : null,
+                    definition.keep);
         }
+    }
+
+    /** The same for all locks of this definition. */
+    private Duration waitTimeOf(NamedLock lock) {
+        Duration known = waitTime;
+        if (known == null) {
+            known = Objects.requireNonNull(lock.options().waitTime());
+            waitTime = known;
+        }
+        return known;
     }
 
     // --- parsing ----------------------------------------------------------------------------------------------

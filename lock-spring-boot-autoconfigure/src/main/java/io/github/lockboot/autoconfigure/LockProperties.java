@@ -163,7 +163,7 @@ record LockProperties(
     }
 
     /**
-     * @param interval Polling interval of a waiter in the queue, in case a notification is lost.
+     * @param interval Polling interval of a waiter in the queue, in case a push is lost. More than 2s counts as 2s.
      * @param minInterval Initial polling delay of a waiter that cannot be notified. 20ms, or the interval if that is less.
      */
     record Retry(Duration interval, Duration minInterval) {

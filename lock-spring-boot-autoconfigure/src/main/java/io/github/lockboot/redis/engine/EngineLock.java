@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Condition;
+import java.util.function.Function;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockLostException;
@@ -20,11 +21,20 @@ final class EngineLock implements NamedLock, LockScope {
     private final LockEngine engine;
     private final LockOptions options;
 
-    /** @param options with nothing left open */
-    EngineLock(LockEngine engine, String name, LockOptions options) {
+    private EngineLock(LockEngine engine, LockOptions options, LockRequest request) {
         this.engine = engine;
         this.options = options;
-        this.request = LockRequest.of(name, options);
+        this.request = request;
+    }
+
+    /**
+     * {@return a function from names to handles}
+     *
+     * @param options with nothing left open
+     */
+    static Function<String, NamedLock> handles(LockEngine engine, LockOptions options) {
+        LockRequest unnamed = LockRequest.of("", options);
+        return name -> new EngineLock(engine, options, unnamed.named(LockNames.valid(name)));
     }
 
     @Override

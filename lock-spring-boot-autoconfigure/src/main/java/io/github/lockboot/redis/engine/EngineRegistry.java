@@ -7,13 +7,13 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockListener;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRuntime;
 import io.github.lockboot.NamedLock;
-import io.github.lockboot.internal.LockNames;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -81,7 +81,12 @@ public abstract class EngineRegistry implements LockRuntime {
 
     @Override
     public NamedLock get(String name, LockOptions options) {
-        return new EngineLock(engine(), LockNames.valid(name), resolve(options));
+        return handles(options).apply(name);
+    }
+
+    @Override
+    public Function<String, NamedLock> handles(LockOptions options) {
+        return EngineLock.handles(engine(), resolve(options));
     }
 
     @Override

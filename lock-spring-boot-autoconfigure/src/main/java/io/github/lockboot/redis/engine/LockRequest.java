@@ -43,6 +43,10 @@ public record LockRequest(
                 false);
     }
 
+    LockRequest named(String other) {
+        return new LockRequest(other, group, terms, waitNanos, maxHoldNanos, follows);
+    }
+
     public LockRequest waiting(long nanos) {
         return new LockRequest(name, group, terms, nanos, maxHoldNanos, follows);
     }

@@ -10,7 +10,7 @@ public final class EngineLocks {
 
     /** A lock on an engine that a test has put together. */
     public static NamedLock of(LockEngine engine, String name, LockOptions options) {
-        return new EngineLock(engine, name, options);
+        return EngineLock.handles(engine, options).apply(name);
     }
 
     public static LockEngine engineOf(EngineRegistry registry) {
