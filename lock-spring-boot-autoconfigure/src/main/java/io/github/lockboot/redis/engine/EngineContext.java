@@ -12,6 +12,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.DoubleSupplier;
 
 import io.github.lockboot.internal.SerialExecutor;
+import io.github.lockboot.internal.Threads;
 import io.github.lockboot.internal.Timer;
 import io.github.lockboot.redis.engine.Grant.Moment;
 import io.github.lockboot.redis.engine.LockRequest.Terms;
@@ -144,23 +145,12 @@ public final class EngineContext {
     }
 
     /**
-     * Makes sure that enough stack is left before a caller's action changes anything. A stack overflow in the middle would leave it half
-     * done: a mutex that stays locked, a lock without an owner, a connection that no longer sends. Here it comes while nothing has
-     * happened yet.
-     *
-     * <p>The JVM does not tell how much stack is left, so this uses as much as will be needed, 24 KB, and gives it back: 8 for the
-     * engine, and 16 for the client, of which Lettuce was measured to use 6. A frame of {@link #descend} takes 80 bytes when compiled,
-     * and three times as much before, when all other code is not compiled either.
+     * Called before a caller's action changes anything, for the 8 KB of stack that the engine needs.
      *
      * @throws StackOverflowError if the current thread has little stack left
      */
     static void requireStack() {
-        descend(300, 1, 2, 3, 4, 5, 6, 7, 8);
-    }
-
-    /** All parameters are used after the recursive call, so each frame has to keep them. */
-    private static long descend(int left, long a, long b, long c, long d, long e, long f, long g, long h) {
-        return left == 0 ? a : descend(left - 1, b, c, d, e, f, g, h, a + left) ^ a ^ b ^ c ^ d ^ e ^ f ^ g ^ h;
+        Threads.requireStack(8);
     }
 
     // --- settings ---------------------------------------------------------------------------------------------

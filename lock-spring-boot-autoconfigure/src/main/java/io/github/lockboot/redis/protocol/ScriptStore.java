@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
+import io.github.lockboot.internal.Threads;
 import org.jspecify.annotations.Nullable;
 
 /** Locks in Redis: each question runs a script. */
@@ -22,6 +23,9 @@ public final class ScriptStore implements LockStore {
 
         void close();
     }
+
+    /** The stack that a client needs to send a command, of which Lettuce was measured to use 6. */
+    private static final int CLIENT_KILOBYTES = 16;
 
     private static final String CLIENT = "client:";
 
@@ -109,6 +113,7 @@ public final class ScriptStore implements LockStore {
     /** Passes the id, the arguments that all scripts have, and then the others. */
     private CompletableFuture<Reply> run(LuaScript script, String name, String id, Object... others) {
         try {
+            Threads.requireStack(CLIENT_KILOBYTES);
             byte[][] arguments = new byte[4 + others.length][];
             arguments[0] = bytes(id);
             arguments[1] = channels;
