@@ -36,7 +36,10 @@ public record Connections(
         SocketWatchdog watchdog = new SocketWatchdog(timer, commandTimeout, workers);
         OwnConnection own = new OwnConnection(lettuce, commandTimeout, watchdog);
         LettuceScripts scripts = new LettuceScripts(own::factory, timeouts, timer, workers, watchdog);
-        return new Connections(own::factory, scripts, own::close);
+        return new Connections(own::factory, scripts, () -> {
+            own.close();
+            watchdog.close();
+        });
     }
 
     /**

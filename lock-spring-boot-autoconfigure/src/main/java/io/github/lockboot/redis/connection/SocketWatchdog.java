@@ -45,6 +45,7 @@ final class SocketWatchdog {
     private final Executor executor;
     private final AtomicLong nextRefresh;
     private final AtomicLong nextClose;
+    private volatile boolean closed;
 
     SocketWatchdog(Timer timer, Duration commandTimeout, Executor executor) {
         this.timer = timer;
@@ -69,7 +70,10 @@ final class SocketWatchdog {
                 PendingReply pending = new PendingReply();
                 channel.pipeline().addFirst(pending);
                 open.put(channel, pending);
-                channel.closeFuture().addListener(closed -> open.remove(channel));
+                channel.closeFuture().addListener(end -> open.remove(channel));
+                if (closed) {
+                    channel.close();
+                }
             }
         };
     }
@@ -95,6 +99,12 @@ final class SocketWatchdog {
         if (isDue(nextClose)) {
             open.keySet().forEach(Channel::close);
         }
+    }
+
+    /** Closes all sockets, also those that open later: Lettuce does not end a look at the topology that it has begun. */
+    void close() {
+        closed = true;
+        open.keySet().forEach(Channel::close);
     }
 
     private boolean isDue(AtomicLong next) {
