@@ -386,13 +386,19 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
             return;
         }
         Hold current = holder;
-        forget(owner);
         if (current != null && current.takeBack()) {
+            forget(owner);
             owner.unlock(null);
             waiters.putBack(current.waiter());
         } else {
+            boolean held = current != null && current.isHeld();
+            if (current != null && held) {
+                losses.remember(current); // first: its thread finds the hold or the loss, whenever it looks
+                current.lose(current.waiter().canUseLock() ? reason : THREAD_ENDED);
+            }
+            forget(owner);
             owner.drop();
-            if (current != null && current.lose(current.waiter().canUseLock() ? reason : THREAD_ENDED)) {
+            if (current != null && held) {
                 losses.report(current);
             }
         }
@@ -401,6 +407,7 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
 
     @Override
     public void reportLoss(Hold hold) {
+        losses.remember(hold);
         losses.report(hold);
     }
 

@@ -25,9 +25,6 @@ final class LossReporter {
     void report(Hold hold) {
         try {
             Thread thread = hold.thread();
-            if (thread != null && thread.isAlive()) {
-                remember(hold, thread);
-            }
             Throwable stuckAt = thread != null && hold.isHeldTooLong() ? whereStuck(thread) : null;
             // Not on this thread, which may be the timer's: a log may block.
             context.runLater(() -> context.log().lost(hold.name(), hold.fencingToken(), hold.lossReason(), stuckAt));
@@ -51,7 +48,12 @@ final class LossReporter {
         }
     }
 
-    private synchronized void remember(Hold hold, Thread thread) {
+    /** Remembers the loss for the hold's thread, until that has had the exception or has ended. */
+    synchronized void remember(Hold hold) {
+        Thread thread = hold.thread();
+        if (thread == null || !thread.isAlive()) {
+            return;
+        }
         unclaimed.keySet().removeIf(known -> !known.thread().isAlive());
         unclaimed.put(new Loser(hold.name(), thread), hold);
         Iterator<Loser> oldest = unclaimed.keySet().iterator();
