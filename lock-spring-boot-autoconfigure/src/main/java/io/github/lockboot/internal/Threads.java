@@ -39,25 +39,6 @@ public final class Threads {
         return new Workers(threads, timer);
     }
 
-    /**
-     * Makes sure that enough stack is left before anything is changed. A stack overflow in the middle of a change would leave it half
-     * done: a mutex that stays locked, a lock without an owner, a connection that no longer sends. Here it comes while nothing has
-     * happened yet.
-     *
-     * <p>The JVM does not tell how much stack is left, so this uses as much as will be needed and gives it back. A frame of
-     * {@link #descend} takes 80 bytes when compiled, and three times as much before, when all other code is not compiled either.
-     *
-     * @throws StackOverflowError if the current thread has less stack left
-     */
-    public static void requireStack(int kilobytes) {
-        descend(kilobytes * 1024 / 80, 1, 2, 3, 4, 5, 6, 7, 8);
-    }
-
-    /** All parameters are used after the recursive call, so each frame has to keep them. */
-    private static long descend(int left, long a, long b, long c, long d, long e, long f, long g, long h) {
-        return left == 0 ? a : descend(left - 1, b, c, d, e, f, g, h, a + left) ^ a ^ b ^ c ^ d ^ e ^ f ^ g ^ h;
-    }
-
     /** If no task has ended for a second, those that run may wait for those that do not, so threads are added. */
     private static final class Workers extends ThreadPoolExecutor {
 

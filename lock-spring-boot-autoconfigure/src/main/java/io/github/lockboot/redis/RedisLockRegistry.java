@@ -145,7 +145,8 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         // After that time, the scripts drop waiters that no longer ask.
         engine().context().awaitAnswer(engine().stopGranting());
         engine().close();
-        parts().connections.close();
+        parts().store.close();
+        parts().connections.close().run();
         parts().connectors.shutdown();
     }
 
@@ -186,7 +187,10 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
                     registry.keyPrefix,
                     settings.poll(),
                     settings.patience(),
-                    registry.maxWaiters);
+                    registry.maxWaiters,
+                    EngineContext::requireStack,
+                    timer,
+                    timeout);
             EngineContext context = new EngineContext(
                     settings, timer, workers, () -> ThreadLocalRandom.current().nextDouble());
             if (registry.logKeys) {

@@ -16,6 +16,7 @@ import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.internal.Threads;
 import io.github.lockboot.internal.Timer;
 import io.github.lockboot.redis.connection.Connections;
+import io.github.lockboot.redis.engine.PatientStore;
 import io.github.lockboot.redis.protocol.RedisProgram;
 import io.github.lockboot.redis.protocol.ScriptStore;
 import org.junit.jupiter.api.AfterAll;
@@ -105,13 +106,10 @@ class SelfCheckTests {
         try (TestRegistries registries = TestRegistries.on(at(server));
                 Timer timer = Timer.system("test")) {
             ExecutorService workers = Threads.workers(Threads.daemons("test"), timer);
-            ScriptStore store = new ScriptStore(
-                    Connections.to(registries.connectionFactory(), true, Duration.ofSeconds(2), timer, workers)
-                            .runner(),
-                    "lock:",
-                    Duration.ofSeconds(2),
-                    Duration.ofSeconds(6),
-                    10);
+            ScriptStore.Runner runner = Connections.to(
+                            registries.connectionFactory(), true, Duration.ofSeconds(2), timer, workers)
+                    .runner();
+            ScriptStore store = PatientStore.on(runner, Duration.ofSeconds(2), Duration.ofSeconds(6));
             SelfCheck check = new SelfCheck(
                     registries::connectionFactory, store, () -> Instant.now().plusSeconds(secondsOff));
             assertThat(check.run()).singleElement().satisfies(finding -> {

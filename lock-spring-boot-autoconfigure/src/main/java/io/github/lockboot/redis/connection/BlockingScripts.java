@@ -31,14 +31,12 @@ import org.springframework.data.redis.serializer.RedisSerializer;
 public final class BlockingScripts implements ScriptStore.Runner {
 
     private final StringRedisTemplate template;
-    private final CommandTimeouts timeouts;
     private final Executor executor;
     private final Map<String, CompletableFuture<Void>> newest = new ConcurrentHashMap<>();
     private final AtomicLong epoch = new AtomicLong();
 
-    BlockingScripts(RedisConnectionFactory factory, CommandTimeouts timeouts, Executor executor) {
+    BlockingScripts(RedisConnectionFactory factory, Executor executor) {
         this.template = new StringRedisTemplate(factory);
-        this.timeouts = timeouts;
         this.executor = executor;
     }
 
@@ -57,7 +55,6 @@ public final class BlockingScripts implements ScriptStore.Runner {
                     newest.remove(key, over);
                     over.complete(null);
                 });
-        timeouts.watch(reply);
         return reply;
     }
 
@@ -83,9 +80,7 @@ public final class BlockingScripts implements ScriptStore.Runner {
     }
 
     @Override
-    public void close() {
-        timeouts.close();
-    }
+    public void close() {}
 
     /**
      * Runs a script and waits for its reply.

@@ -14,9 +14,10 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  * The connections of a registry.
  *
  * @param factory makes the connection factory at the first call
+ * @param close closes those that the registry has made, once the runner is closed
  */
 public record Connections(
-        Supplier<? extends RedisConnectionFactory> factory, ScriptStore.Runner runner, Runnable whenClosed) {
+        Supplier<? extends RedisConnectionFactory> factory, ScriptStore.Runner runner, Runnable close) {
 
     /**
      * @param sharing whether to use the connections of the factory instead of new ones with the same settings
@@ -24,22 +25,18 @@ public record Connections(
      */
     public static Connections to(
             RedisConnectionFactory factory, boolean sharing, Duration commandTimeout, Timer timer, Executor workers) {
-        CommandTimeouts timeouts = new CommandTimeouts(timer, commandTimeout.toNanos());
         if (!(factory instanceof LettuceConnectionFactory lettuce)) {
-            ScriptStore.Runner blocking = new BlockingScripts(factory, timeouts, workers);
+            ScriptStore.Runner blocking = new BlockingScripts(factory, workers);
             return new Connections(() -> factory, blocking, () -> {});
         }
         if (sharing) {
-            ScriptStore.Runner shared = new LettuceScripts(() -> lettuce, timeouts, timer, workers, null);
+            ScriptStore.Runner shared = new LettuceScripts(() -> lettuce, timer, workers, null);
             return new Connections(() -> lettuce, shared, () -> {});
         }
         SocketWatchdog watchdog = new SocketWatchdog(timer, commandTimeout, workers);
         OwnConnection own = new OwnConnection(lettuce, commandTimeout, watchdog);
-        LettuceScripts scripts = new LettuceScripts(own::factory, timeouts, timer, workers, watchdog);
-        return new Connections(own::factory, scripts, () -> {
-            own.close();
-            watchdog.close();
-        });
+        LettuceScripts scripts = new LettuceScripts(own::factory, timer, workers, watchdog);
+        return new Connections(own::factory, scripts, () -> watchdog.close(own::close));
     }
 
     /**
@@ -72,10 +69,5 @@ public record Connections(
             scripts.setWatch(watch);
         }
         return factory.get();
-    }
-
-    public void close() {
-        runner.close();
-        whenClosed.run();
     }
 }

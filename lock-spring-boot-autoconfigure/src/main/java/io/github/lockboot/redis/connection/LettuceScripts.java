@@ -59,7 +59,6 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     private static final long CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final Supplier<LettuceConnectionFactory> factory;
-    private final CommandTimeouts timeouts;
     private final Timer timer;
     private final Executor connector;
     private final @Nullable SocketWatchdog watchdog;
@@ -80,12 +79,10 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
      */
     LettuceScripts(
             Supplier<LettuceConnectionFactory> factory,
-            CommandTimeouts timeouts,
             Timer timer,
             Executor connector,
             @Nullable SocketWatchdog watchdog) {
         this.factory = factory;
-        this.timeouts = timeouts;
         this.timer = timer;
         this.connector = connector;
         this.watchdog = watchdog;
@@ -102,7 +99,6 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         if (current != null) {
             call.sendOn(current, CommandType.EVALSHA);
         }
-        timeouts.watch(call);
         return call;
     }
 
@@ -190,7 +186,6 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             closed = true;
             link = null;
         }
-        timeouts.close();
     }
 
     void setWatch(Consumer<Boolean> watch) {

@@ -115,7 +115,7 @@ final class OwnConnection {
                 .socketOptions(keptAlive(given.getSocketOptions())
                         .connectTimeout(commandTimeout)
                         .build())
-                .timeoutOptions(TimeoutOptions.create()) // see CommandTimeouts
+                .timeoutOptions(TimeoutOptions.create()) // ScriptStore has timeouts
                 .build();
     }
 

@@ -101,8 +101,12 @@ final class SocketWatchdog {
         }
     }
 
-    /** Closes all sockets, also those that open later: Lettuce does not end a look at the topology that it has begun. */
-    void close() {
+    /**
+     * Closes the client, and all its sockets, also those that open meanwhile or later: Lettuce does not end a look at the topology that
+     * it has begun. A thread of Netty that ends would neither use nor close the sockets that it opens last.
+     */
+    void close(Runnable client) {
+        client.run();
         closed = true;
         open.keySet().forEach(Channel::close);
     }

@@ -2,17 +2,25 @@ package io.github.lockboot.redis.protocol;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeoutException;
+import java.util.function.IntConsumer;
 
-import io.github.lockboot.internal.Threads;
+import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
 
-/** Locks in Redis: each question runs a script. */
+/**
+ * Locks in Redis: each question runs a script. It fails if it is not answered within the command timeout, plus at most a tenth. All
+ * have the same timeout and expire in the order they were sent, so one periodic check is enough. A timer for each would cost more
+ * than the command.
+ */
 public final class ScriptStore implements LockStore {
 
     /**
-     * Runs scripts without blocking the caller. A future completes within the command timeout, on a thread that must not be blocked. If
-     * it fails, the script may have run, may run later, or may never run. A reply always belongs to its own call.
+     * Runs scripts without blocking the caller. A future completes on a thread that must not be blocked. If it fails, also because it
+     * has expired, the script may have run, may run later, or may never run. A reply always belongs to its own call.
      */
     public interface Runner {
 
@@ -23,6 +31,8 @@ public final class ScriptStore implements LockStore {
 
         void close();
     }
+
+    private record Sent(CompletableFuture<Reply> reply, long at) {}
 
     /** The stack that a client needs to send a command, of which Lettuce was measured to use 6. */
     private static final int CLIENT_KILOBYTES = 16;
@@ -35,10 +45,32 @@ public final class ScriptStore implements LockStore {
     private final byte[] poll;
     private final byte[] patience;
     private final long maxWaiters;
+    private final IntConsumer stack;
+    private final Timer timer;
+    private final long timeoutNanos;
+    private final Queue<Sent> inOrder = new ConcurrentLinkedQueue<>();
+    private final Timer.Check check;
+    private volatile boolean closed;
 
-    public ScriptStore(Runner runner, String keyPrefix, Duration poll, Duration patience, int maxWaiters) {
+    /**
+     * @param stack throws a {@link StackOverflowError} if the current thread has less than so many kilobytes of stack left
+     * @param timer times the commands
+     */
+    public ScriptStore(
+            Runner runner,
+            String keyPrefix,
+            Duration poll,
+            Duration patience,
+            int maxWaiters,
+            IntConsumer stack,
+            Timer timer,
+            Duration commandTimeout) {
         this.runner = runner;
         this.keyPrefix = keyPrefix;
+        this.stack = stack;
+        this.timer = timer;
+        this.timeoutNanos = commandTimeout.toNanos();
+        this.check = timer.check(timeoutNanos / 10, this::expire);
         this.channels = bytes(keyPrefix + CLIENT);
         this.poll = bytes(poll.toMillis());
         this.patience = bytes(patience.toMillis());
@@ -113,7 +145,7 @@ public final class ScriptStore implements LockStore {
     /** Passes the id, the arguments that all scripts have, and then the others. */
     private CompletableFuture<Reply> run(LuaScript script, String name, String id, Object... others) {
         try {
-            Threads.requireStack(CLIENT_KILOBYTES);
+            stack.accept(CLIENT_KILOBYTES);
             byte[][] arguments = new byte[4 + others.length][];
             arguments[0] = bytes(id);
             arguments[1] = channels;
@@ -122,9 +154,61 @@ public final class ScriptStore implements LockStore {
             for (int i = 0; i < others.length; i++) {
                 arguments[4 + i] = bytes(others[i]);
             }
-            return runner.run(script, keyOf(name), arguments);
+            CompletableFuture<Reply> reply = runner.run(script, keyOf(name), arguments);
+            watch(reply);
+            return reply;
         } catch (Throwable failure) { // the command may have been sent all the same
             return CompletableFuture.failedFuture(failure);
+        }
+    }
+
+    private void watch(CompletableFuture<Reply> reply) {
+        dropAnswered();
+        inOrder.add(new Sent(reply, timer.nanoTime()));
+        if (closed) {
+            failAll();
+        } else {
+            check.start();
+        }
+    }
+
+    /** Removes up to two answered commands for each new one, so that they do not survive young collections. */
+    private void dropAnswered() {
+        for (int i = 0; i < 2; i++) {
+            Sent first = inOrder.peek();
+            if (first == null || !first.reply.isDone()) {
+                return;
+            }
+            inOrder.remove(first);
+        }
+    }
+
+    /** @return whether any command is left */
+    private boolean expire() {
+        long now = timer.nanoTime();
+        for (Sent first = inOrder.peek(); first != null; first = inOrder.peek()) {
+            if (!first.reply.isDone() && now - first.at < timeoutNanos) {
+                break;
+            }
+            inOrder.remove(first); // before the callbacks, which may throw
+            if (!first.reply.isDone()) {
+                first.reply.completeExceptionally(new TimeoutException("Redis did not answer in time"));
+            }
+        }
+        return !inOrder.isEmpty();
+    }
+
+    /** Fails all unanswered commands. */
+    public void close() {
+        closed = true;
+        runner.close();
+        failAll();
+    }
+
+    private void failAll() {
+        for (Sent first = inOrder.poll(); first != null; first = inOrder.poll()) {
+            first.reply.completeExceptionally(
+                    new TimeoutException("the lock registry was closed before Redis answered"));
         }
     }
 

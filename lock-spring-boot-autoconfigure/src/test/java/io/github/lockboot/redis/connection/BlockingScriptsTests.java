@@ -9,7 +9,6 @@ import io.github.lockboot.Actor;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.fixture.TcpProxy;
 import io.github.lockboot.redis.TestRegistries;
-import io.github.lockboot.redis.engine.ManualTimer;
 import io.github.lockboot.redis.protocol.LuaScript;
 import io.github.lockboot.redis.protocol.Reply;
 import io.github.lockboot.redis.protocol.ScriptStore;
@@ -26,8 +25,7 @@ class BlockingScriptsTests {
     private static TestRegistries registries;
 
     private final Queue<Runnable> tasks = new ArrayDeque<>();
-    private final BlockingScripts runner = new BlockingScripts(
-            registries.connectionFactory(), new CommandTimeouts(new ManualTimer(), Long.MAX_VALUE / 2), tasks::add);
+    private final BlockingScripts runner = new BlockingScripts(registries.connectionFactory(), tasks::add);
 
     @BeforeAll
     static void start() {
@@ -65,13 +63,12 @@ class BlockingScriptsTests {
     @Test
     void withoutAThreadItFailsAndTheNextOnTheKeyHasItsTurn() {
         AtomicInteger lacking = new AtomicInteger();
-        BlockingScripts scarce = new BlockingScripts(
-                registries.connectionFactory(), new CommandTimeouts(new ManualTimer(), Long.MAX_VALUE / 2), task -> {
-                    if (lacking.getAndDecrement() > 0) {
-                        throw new OutOfMemoryError("unable to create native thread");
-                    }
-                    tasks.add(task);
-                });
+        BlockingScripts scarce = new BlockingScripts(registries.connectionFactory(), task -> {
+            if (lacking.getAndDecrement() > 0) {
+                throw new OutOfMemoryError("unable to create native thread");
+            }
+            tasks.add(task);
+        });
         lacking.set(1);
         assertThat(inspect(scarce, "scarce")).isCompletedExceptionally();
         CompletableFuture<Reply> first = inspect(scarce, "scarce");
@@ -113,10 +110,7 @@ class BlockingScriptsTests {
     void theReplyToAnotherCommandFailsAndTheConnectionIsClosed() {
         try (TcpProxy proxy = TcpProxy.to(server);
                 TestRegistries application = TestRegistries.at(proxy.host(), proxy.port())) {
-            BlockingScripts mixedUp = new BlockingScripts(
-                    application.connectionFactory(),
-                    new CommandTimeouts(new ManualTimer(), Long.MAX_VALUE / 2),
-                    Runnable::run);
+            BlockingScripts mixedUp = new BlockingScripts(application.connectionFactory(), Runnable::run);
             assertThat(inspect(mixedUp, "a")).isCompleted();
             proxy.doubleReply();
             assertThat(inspect(mixedUp, "a")).isCompletedWithValueMatching(Reply.Plain.FREE::equals);

@@ -13,6 +13,7 @@ import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.internal.Threads;
 import io.github.lockboot.redis.TestRegistries;
 import io.github.lockboot.redis.engine.ManualTimer;
+import io.github.lockboot.redis.engine.PatientStore;
 import io.github.lockboot.redis.protocol.GrantChannel;
 import io.github.lockboot.redis.protocol.GrantChannel.Push;
 import io.github.lockboot.redis.protocol.LuaScript;
@@ -49,7 +50,7 @@ class PubSubGrantChannelTests {
 
     private final PubSubGrantChannel channel = new PubSubGrantChannel(
             watch -> registries.connectionFactory(),
-            new ScriptStore(new Redis(), "lock:", WITHIN, WITHIN, 1),
+            PatientStore.on(new Redis(), WITHIN, WITHIN),
             () -> "session",
             WITHIN,
             new Subscriber(),

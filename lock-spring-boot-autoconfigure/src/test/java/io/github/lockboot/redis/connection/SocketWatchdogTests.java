@@ -1,10 +1,21 @@
 package io.github.lockboot.redis.connection;
 
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 
 import io.github.lockboot.internal.Timer;
 import io.lettuce.core.resource.NettyCustomizer;
+import io.netty.bootstrap.Bootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelInitializer;
 import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.channel.nio.NioEventLoopGroup;
+import io.netty.channel.socket.nio.NioSocketChannel;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -31,10 +42,52 @@ class SocketWatchdogTests {
     @Test
     void noSocketOutlivesTheClose() {
         EmbeddedChannel before = socket();
-        watchdog.close();
+        watchdog.close(() -> {});
         EmbeddedChannel after = socket();
         assertThat(before.isOpen()).isFalse();
         assertThat(after.isOpen()).isFalse();
+    }
+
+    /** The thread closes the sockets that it knows, and then runs what is left to do, such as opening another one. */
+    @Test
+    @SuppressWarnings("deprecation") // its successor is not in all versions of Netty
+    void noSocketOutlivesItsThread() throws Exception {
+        NioEventLoopGroup threads = new NioEventLoopGroup(1);
+        try (ServerSocket server = new ServerSocket(0, 2, InetAddress.getLoopbackAddress())) {
+            server.setSoTimeout(1_000);
+            Bootstrap client = new Bootstrap()
+                    .group(threads)
+                    .channel(NioSocketChannel.class)
+                    .remoteAddress(server.getLocalSocketAddress())
+                    .handler(new ChannelInitializer<>() {
+                        @Override
+                        protected void initChannel(Channel channel) {
+                            customizer.afterChannelInitialized(channel);
+                        }
+                    });
+            Channel known = client.connect().sync().channel();
+            Socket ofKnown = server.accept();
+            known.closeFuture().addListener(end -> client.connect());
+            watchdog.close(
+                    () -> threads.shutdownGracefully(0, 0, TimeUnit.SECONDS).awaitUninterruptibly());
+            assertThat(ofKnown.getInputStream().read()).isEqualTo(-1);
+            assertThat(isAnotherOpen(server)).isFalse();
+        }
+    }
+
+    private static boolean isAnotherOpen(ServerSocket server) throws IOException {
+        Socket accepted;
+        try {
+            accepted = server.accept();
+        } catch (SocketTimeoutException none) {
+            return false;
+        }
+        accepted.setSoTimeout(1_000);
+        try (accepted) {
+            return accepted.getInputStream().read() != -1;
+        } catch (SocketTimeoutException silent) {
+            return true;
+        }
     }
 
     @Test

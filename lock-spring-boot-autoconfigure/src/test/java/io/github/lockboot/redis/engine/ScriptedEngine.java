@@ -39,7 +39,7 @@ public final class ScriptedEngine {
     public ScriptedEngine(int localHandoffLimit, LockListener... listeners) {
         EngineContext.Settings settings = new EngineContext.Settings(
                 Duration.ofSeconds(2), Duration.ofMillis(20), Duration.ofSeconds(2), localHandoffLimit);
-        store = new ScriptStore(new Redis(), "lock:", settings.poll(), settings.patience(), 1_000);
+        store = PatientStore.on(new Redis(), settings.poll(), settings.patience());
         EngineContext context = new EngineContext(settings, timer, workers, () -> 0);
         engine = new LockEngine(context, () -> SESSION, () -> "", store, subscriber -> new Channel());
         List.of(listeners).forEach(engine.listeners()::add);

@@ -107,7 +107,7 @@ final class SimulatedClient {
         this.clockOffset = random.nextLong() >> 8;
         EngineContext.Settings settings = new EngineContext.Settings(
                 Duration.ofMillis(LockModel.POLL), Duration.ofMillis(20), COMMAND_TIMEOUT, handoffLimit);
-        ScriptStore store = new ScriptStore(new Runner(), "lock:", settings.poll(), settings.patience(), 1_000);
+        ScriptStore store = PatientStore.on(new Runner(), settings.poll(), settings.patience());
         EngineContext context = new EngineContext(settings, new ClientTimer(), new Workers(), random::nextDouble);
         this.engine = new LockEngine(context, () -> session, () -> "", store, subscriber -> new Channel());
     }

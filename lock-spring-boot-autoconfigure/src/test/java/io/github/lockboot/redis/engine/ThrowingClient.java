@@ -99,8 +99,7 @@ public final class ThrowingClient {
         this.atOnce = atOnce;
         EngineContext.Settings settings = new EngineContext.Settings(
                 Duration.ofMillis(LockModel.POLL), Duration.ofMillis(20), COMMAND_TIMEOUT, 64);
-        ScriptStore store =
-                new ScriptStore(new Runner(), "lock:", settings.retryInterval(), settings.patience(), 1_000);
+        ScriptStore store = PatientStore.on(new Runner(), settings.retryInterval(), settings.patience());
         EngineContext context = new EngineContext(settings, new ThrowingTimer(), new Workers(), () -> {
             plan.passes(Seam.RANDOM);
             return 0.3;
