@@ -54,6 +54,16 @@ import java.lang.annotation.Target;
 @Repeatable(DistributedLocks.class)
 public @interface DistributedLock {
 
+    /** Who may hold a lock at the same time. */
+    enum Mode {
+
+        /** One holder. */
+        EXCLUSIVE,
+
+        /** Any number of shared holders, but none beside an exclusive one. */
+        SHARED
+    }
+
     /**
      * {@return one or several SpEL expressions over the method's parameters: {@code #openid}, {@code #p0}, {@code #a0},
      * {@code #root.method}, {@code #root.target}, {@code #root.args}, {@code @bean}, with {@code ${...}} placeholders

@@ -13,13 +13,17 @@ import org.jspecify.annotations.Nullable;
  * @param renew whether the lease is renewed
  * @param maxHold how long a hold is renewed at most; null in complete options for no limit
  * @param group what kind of lock it is; null for none
+ * @param mode whether others may hold the lock at the same time
+ * @param permits how many may hold the lock at a time; null for no such limit
  */
 public record LockOptions(
         @Nullable Duration ttl,
         @Nullable Duration waitTime,
         @Nullable Boolean renew,
         @Nullable Duration maxHold,
-        @Nullable String group) {
+        @Nullable String group,
+        DistributedLock.@Nullable Mode mode,
+        @Nullable Integer permits) {
 
     /** The shortest lease accepted: below it, scheduling delays alone would lose locks. */
     public static final Duration MIN_TTL = Duration.ofSeconds(1);
@@ -27,7 +31,7 @@ public record LockOptions(
     /** The longest lease accepted. */
     public static final Duration MAX_TTL = Duration.ofDays(24);
 
-    private static final LockOptions DEFAULTS = new LockOptions(null, null, null, null, null);
+    private static final LockOptions DEFAULTS = new LockOptions(null, null, null, null, null, null, null);
 
     /**
      * Begin with {@link #defaults} instead: each new option adds a parameter.
@@ -37,6 +41,8 @@ public record LockOptions(
      * @param renew whether the lease is renewed
      * @param maxHold how long a hold is renewed at most
      * @param group what kind of lock it is
+     * @param mode whether others may hold the lock at the same time
+     * @param permits how many may hold the lock at a time
      * @throws IllegalArgumentException if an option is out of its range
      */
     public LockOptions {
@@ -45,6 +51,12 @@ public record LockOptions(
         require(waitTime == null || !waitTime.isNegative(), "waitTime", waitTime, "not be negative");
         require(maxHold == null || maxHold.compareTo(Duration.ZERO) > 0, "maxHold", maxHold, "be positive");
         require(group == null || !group.isBlank(), "group", group, "name the kind of lock, such as \"order\"");
+        require(permits == null || permits > 0, "permits", permits, "be at least 1");
+        require(
+                permits == null || mode != DistributedLock.Mode.SHARED,
+                "permits",
+                permits,
+                "not be set for a shared lock");
     }
 
     private static void require(boolean condition, String option, @Nullable Object value, String must) {
@@ -66,7 +78,7 @@ public record LockOptions(
      * @throws IllegalArgumentException if shorter or longer
      */
     public LockOptions withTtl(Duration ttl) {
-        return new LockOptions(ttl, waitTime, renew, maxHold, group);
+        return new LockOptions(ttl, waitTime, renew, maxHold, group, mode, permits);
     }
 
     /**
@@ -78,17 +90,17 @@ public record LockOptions(
      * @throws IllegalArgumentException if negative
      */
     public LockOptions withWaitTime(Duration waitTime) {
-        return new LockOptions(ttl, waitTime, renew, maxHold, group);
+        return new LockOptions(ttl, waitTime, renew, maxHold, group, mode, permits);
     }
 
     /** {@return these options, with a lease that is renewed for as long as the lock is held} */
     public LockOptions withRenewal() {
-        return new LockOptions(ttl, waitTime, true, maxHold, group);
+        return new LockOptions(ttl, waitTime, true, maxHold, group, mode, permits);
     }
 
     /** {@return these options, with a lease that ends after its ttl, held or not} */
     public LockOptions withoutRenewal() {
-        return new LockOptions(ttl, waitTime, false, maxHold, group);
+        return new LockOptions(ttl, waitTime, false, maxHold, group, mode, permits);
     }
 
     /**
@@ -99,7 +111,29 @@ public record LockOptions(
      * @throws IllegalArgumentException if zero or negative
      */
     public LockOptions withMaxHold(Duration maxHold) {
-        return new LockOptions(ttl, waitTime, renew, maxHold, group);
+        return new LockOptions(ttl, waitTime, renew, maxHold, group, mode, permits);
+    }
+
+    /**
+     * Asks for the shared side of a read-write lock: all who ask so may hold it at the same time, but nobody beside one who holds the
+     * name exclusively.
+     *
+     * @return these options for a shared hold
+     * @throws IllegalArgumentException if permits are set
+     */
+    public LockOptions shared() {
+        return new LockOptions(ttl, waitTime, renew, maxHold, group, DistributedLock.Mode.SHARED, permits);
+    }
+
+    /**
+     * Asks for one of a number of permits: so many may hold the lock at a time.
+     *
+     * @param permits at least 1
+     * @return these options with so many permits
+     * @throws IllegalArgumentException if below 1, or if the hold is shared
+     */
+    public LockOptions withPermits(int permits) {
+        return new LockOptions(ttl, waitTime, renew, maxHold, group, mode, permits);
     }
 
     /**
@@ -111,6 +145,6 @@ public record LockOptions(
      * @throws IllegalArgumentException if blank
      */
     public LockOptions withGroup(String group) {
-        return new LockOptions(ttl, waitTime, renew, maxHold, group);
+        return new LockOptions(ttl, waitTime, renew, maxHold, group, mode, permits);
     }
 }

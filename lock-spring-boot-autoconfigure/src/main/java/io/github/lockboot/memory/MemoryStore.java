@@ -20,6 +20,7 @@ import io.github.lockboot.redis.engine.EngineContext;
 import io.github.lockboot.redis.engine.LockEngine;
 import io.github.lockboot.redis.protocol.GrantChannel;
 import io.github.lockboot.redis.protocol.GrantChannel.Push;
+import io.github.lockboot.redis.protocol.Kind;
 import io.github.lockboot.redis.protocol.LockStore;
 import io.github.lockboot.redis.protocol.Reply;
 import org.jspecify.annotations.Nullable;
@@ -88,7 +89,7 @@ final class MemoryStore implements LockStore {
     // --- questions --------------------------------------------------------------------------------------------
 
     @Override
-    public CompletableFuture<Reply> acquire(String name, String id, long ttlMillis, boolean enqueue) {
+    public CompletableFuture<Reply> acquire(String name, String id, Kind kind, long ttlMillis, boolean enqueue) {
         return ask(name, state -> {
             state.settle();
             String owner = state.owner;
@@ -121,7 +122,13 @@ final class MemoryStore implements LockStore {
     }
 
     @Override
-    public CompletableFuture<Reply> unlock(String name, String id, long lastToken, String nextId, long nextTtlMillis) {
+    public CompletableFuture<Reply> downgrade(String name, String id, long lastToken) {
+        return askAsOwner(name, id, state -> Reply.Plain.NOT_OWNER);
+    }
+
+    @Override
+    public CompletableFuture<Reply> unlock(
+            String name, String id, long lastToken, String nextId, Kind nextKind, long nextTtlMillis) {
         return askAsOwner(name, id, state -> {
             state.queue.putIfAbsent(nextId, nextTtlMillis);
             state.giveAway(lastToken);

@@ -7,6 +7,7 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 
 import io.github.lockboot.redis.engine.ManualTimer;
+import io.github.lockboot.redis.protocol.Kind;
 import io.github.lockboot.redis.protocol.LockModel;
 import io.github.lockboot.redis.protocol.Reply;
 import org.junit.jupiter.api.Test;
@@ -69,7 +70,7 @@ class MemoryStoreTests {
                     String next = newId();
                     if (same(
                             model.unlock(id, modelToken() + used, next, TTL),
-                            store.unlock(NAME, id, token() + used, next, TTL))) {
+                            store.unlock(NAME, id, token() + used, next, Kind.EXCLUSIVE, TTL))) {
                         known.remove(id);
                         known.add(next);
                     }
@@ -84,7 +85,7 @@ class MemoryStoreTests {
     }
 
     private void acquire(String id, boolean enqueue) {
-        same(model.acquire(id, TTL, enqueue, 100), store.acquire(NAME, id, TTL, enqueue));
+        same(model.acquire(id, TTL, enqueue, 100), store.acquire(NAME, id, Kind.EXCLUSIVE, TTL, enqueue));
     }
 
     private void passASecond() {
@@ -138,24 +139,24 @@ class MemoryStoreTests {
 
     @Test
     void tokensGrowAlsoAfterAnOwnerThatDidNotTellWhatItUsed() {
-        Reply.Owner first =
-                (Reply.Owner) store.acquire(NAME, "session-1", TTL, true).join();
+        Reply.Owner first = (Reply.Owner)
+                store.acquire(NAME, "session-1", Kind.EXCLUSIVE, TTL, true).join();
         timer.stopFor(Duration.ofMillis(TTL));
-        Reply.Owner second =
-                (Reply.Owner) store.acquire(NAME, "session-2", TTL, true).join();
+        Reply.Owner second = (Reply.Owner)
+                store.acquire(NAME, "session-2", Kind.EXCLUSIVE, TTL, true).join();
         assertThat(second.fence()).isGreaterThanOrEqualTo(first.fence() + 65_536);
         store.unlock(NAME, "session-2", second.fence() + 7);
-        Reply.Owner third =
-                (Reply.Owner) store.acquire(NAME, "session-3", TTL, true).join();
+        Reply.Owner third = (Reply.Owner)
+                store.acquire(NAME, "session-3", Kind.EXCLUSIVE, TTL, true).join();
         assertThat(third.fence()).isGreaterThan(second.fence() + 7);
     }
 
     @Test
     void aNameThatIsNotUsedIsForgotten() {
         for (int i = 0; i < 1_000; i++) {
-            store.acquire("released " + i, "session-1", TTL, true);
+            store.acquire("released " + i, "session-1", Kind.EXCLUSIVE, TTL, true);
             store.unlock("released " + i, "session-1", 0);
-            store.acquire("expired " + i, "session-2", TTL, true);
+            store.acquire("expired " + i, "session-2", Kind.EXCLUSIVE, TTL, true);
             store.inspect("free " + i);
         }
         assertThat(store.inUse()).isEqualTo(1_000);

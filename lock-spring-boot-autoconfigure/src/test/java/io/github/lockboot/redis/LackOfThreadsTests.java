@@ -15,6 +15,7 @@ import io.github.lockboot.redis.engine.EngineLocks;
 import io.github.lockboot.redis.engine.LockEngine;
 import io.github.lockboot.redis.engine.LockRequest;
 import io.github.lockboot.redis.engine.LockRequest.Terms;
+import io.github.lockboot.redis.protocol.Kind;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -26,7 +27,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 /** A process that for a while can make no thread, as at the limit of a container: nothing is left of it when there are some again. */
 class LackOfThreadsTests {
 
-    private static final Terms TERMS = new Terms(2_000, true);
+    private static final Terms TERMS = new Terms(Kind.EXCLUSIVE, 2_000, true);
     private static final LockOptions OPTIONS = LockOptions.defaults()
             .withTtl(Duration.ofSeconds(2))
             .withWaitTime(Duration.ZERO)

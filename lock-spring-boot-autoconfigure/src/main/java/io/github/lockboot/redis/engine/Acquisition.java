@@ -155,7 +155,7 @@ final class Acquisition {
         Moment sentAt = context.now();
         acquisitions
                 .store()
-                .acquire(queue.name(), id, terms.ttlMillis(), enqueue)
+                .acquire(queue.name(), id, terms.kind(), terms.ttlMillis(), enqueue)
                 .whenComplete((reply, failure) -> onEvent(() -> onAnswer(reply, failure, sentAt, enqueue)));
     }
 

@@ -3,7 +3,9 @@ package io.github.lockboot.redis.engine;
 import java.time.Duration;
 import java.util.Objects;
 
+import io.github.lockboot.DistributedLock;
 import io.github.lockboot.LockOptions;
+import io.github.lockboot.redis.protocol.Kind;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,7 +30,7 @@ public record LockRequest(
     private static final Duration LONGEST = Duration.ofNanos(LONGEST_NANOS);
 
     /** On what terms an acquisition id holds: fixed for its life. Requests with other terms need an id of their own. */
-    public record Terms(long ttlMillis, boolean renew) {}
+    public record Terms(Kind kind, long ttlMillis, boolean renew) {}
 
     /** @param options complete ones */
     public static LockRequest of(String name, LockOptions options) {
@@ -37,10 +39,18 @@ public record LockRequest(
         return new LockRequest(
                 name,
                 options.group(),
-                new Terms(ttl.toMillis(), Objects.requireNonNull(options.renew())),
+                new Terms(kindOf(options), ttl.toMillis(), Objects.requireNonNull(options.renew())),
                 nanosOf(Objects.requireNonNull(options.waitTime())),
                 maxHold == null ? 0 : nanosOf(maxHold),
                 false);
+    }
+
+    private static Kind kindOf(LockOptions options) {
+        if (options.mode() == DistributedLock.Mode.SHARED) {
+            return Kind.SHARED;
+        }
+        Integer permits = options.permits();
+        return permits == null ? Kind.EXCLUSIVE : Kind.limitedTo(permits);
     }
 
     LockRequest named(String other) {
@@ -52,7 +62,8 @@ public record LockRequest(
     }
 
     LockRequest withTtl(Duration ttl) {
-        return new LockRequest(name, group, new Terms(ttl.toMillis(), terms.renew), waitNanos, maxHoldNanos, follows);
+        return new LockRequest(
+                name, group, new Terms(terms.kind, ttl.toMillis(), terms.renew), waitNanos, maxHoldNanos, follows);
     }
 
     LockRequest following() {

@@ -79,7 +79,9 @@ final class Termination {
         long token = lastToken();
         return next == null
                 ? send(() -> store.unlock(name, ending.id, token), null)
-                : send(() -> store.unlock(name, ending.id, token, next.id, next.terms.ttlMillis()), next);
+                : send(
+                        () -> store.unlock(name, ending.id, token, next.id, next.terms.kind(), next.terms.ttlMillis()),
+                        next);
     }
 
     /** Gives the lock back and empties the queue in Redis. */

@@ -14,6 +14,7 @@ import io.github.lockboot.LockRuntime;
 import io.github.lockboot.LockUse;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.internal.SerialExecutor;
+import io.github.lockboot.redis.protocol.Kind;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -26,7 +27,7 @@ final class UseNotifier implements LockUse {
 
     private static final Log log = LogFactory.getLog(LockListener.class);
     private static final LockRequest NO_REQUEST =
-            new LockRequest("", null, new LockRequest.Terms(0, false), 0, 0, false);
+            new LockRequest("", null, new LockRequest.Terms(Kind.EXCLUSIVE, 0, false), 0, 0, false);
 
     /** The listeners of a registry. A use of a lock notifies those that were present when it began. Thread-safe. */
     static final class Listeners {

@@ -13,15 +13,19 @@ import org.jspecify.annotations.Nullable;
 public interface GrantChannel extends AutoCloseable {
 
     /**
-     * A message from Redis: {@code <id> <fence> <lease ms> <waiters> <key>}. On the channel of a session it grants the lock to
+     * A message from Redis: {@code <id> <fence> <lease ms> <waiters> <token> <key>}. On the channel of a session it grants the lock to
      * {@code id} or, as a hint with a fence of 0, says that others wait for the lock that {@code id} holds. On the channel of
      * completions it says that {@code id} has completed; the fence is the last token that was used.
      */
-    record Push(String id, long fence, long leaseMillis, long waiters, String key) {
+    record Push(String id, long fence, long leaseMillis, long waiters, long token, String key) {
+
+        public Push(String id, long fence, long leaseMillis, long waiters, String key) {
+            this(id, fence, leaseMillis, waiters, fence, key);
+        }
 
         private static final String NUMBER = " (0|[1-9][0-9]{0,17})";
         private static final Pattern FORM =
-                Pattern.compile("([^ ]*)" + NUMBER + NUMBER + NUMBER + " (.*)", Pattern.DOTALL);
+                Pattern.compile("([^ ]*)" + NUMBER + NUMBER + NUMBER + NUMBER + " (.*)", Pattern.DOTALL);
 
         public boolean isHint() {
             return fence == 0;
@@ -36,7 +40,8 @@ public interface GrantChannel extends AutoCloseable {
                             Long.parseLong(words.group(2)),
                             Long.parseLong(words.group(3)),
                             Long.parseLong(words.group(4)),
-                            words.group(5))
+                            Long.parseLong(words.group(5)),
+                            words.group(6))
                     : null;
         }
     }

@@ -13,17 +13,30 @@ public interface LockStore {
     /** The longest lease of a grant by a push. */
     long CLAIM_LEASE_MILLIS = 6_000;
 
-    /** The number of tokens of one grant, including the first. */
+    /** The number of tokens of an exclusive grant, including the first. */
     long TOKENS_PER_GRANT = 65_536;
 
+    /** The number of tokens of a grant of a permit: while it is held, others are granted, with larger tokens. */
+    long TOKENS_PER_PERMIT = 64;
+
     /** Takes or renews the lock, or queues the id. {@code OWNER}, {@code QUEUED} or {@code BUSY}. */
-    CompletableFuture<Reply> acquire(String name, String id, long ttlMillis, boolean enqueue);
+    CompletableFuture<Reply> acquire(String name, String id, Kind kind, long ttlMillis, boolean enqueue);
 
     /** Releases the lock to the first waiter, if any. {@code RELEASED}, {@code HANDED_OVER} or {@code NOT_OWNER}. */
     CompletableFuture<Reply> unlock(String name, String id, long lastToken);
 
-    /** Queues the next id and releases the lock. {@code OWNER} or {@code QUEUED} for the next id, or {@code NOT_OWNER}. */
-    CompletableFuture<Reply> unlock(String name, String id, long lastToken, String nextId, long nextTtlMillis);
+    /**
+     * Queues the next id, of the same or another kind, and releases the lock. {@code OWNER} or {@code QUEUED} for the next id, or
+     * {@code NOT_OWNER}.
+     */
+    CompletableFuture<Reply> unlock(
+            String name, String id, long lastToken, String nextId, Kind nextKind, long nextTtlMillis);
+
+    /**
+     * Makes a shared hold of an exclusive one, under the same id and lease; waiting readers are admitted. {@code RENEWED}, also if it
+     * is shared already, or {@code NOT_OWNER}.
+     */
+    CompletableFuture<Reply> downgrade(String name, String id, long lastToken);
 
     /** Extends the lease of the grant with this token. {@code RENEWED} or {@code NOT_OWNER}. */
     CompletableFuture<Reply> renew(String name, String id, long token, long ttlMillis);

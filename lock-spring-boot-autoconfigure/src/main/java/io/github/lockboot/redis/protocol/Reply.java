@@ -19,10 +19,20 @@ public sealed interface Reply {
         PUBLISHED
     }
 
-    /** The id owns the lock: the caller's after {@code acquire}, the next one after {@code unlock}. */
-    record Owner(long fence, long leaseMillis, long waiters) implements Reply {}
+    /**
+     * The id owns the lock: the caller's after {@code acquire}, the next one after {@code unlock}.
+     *
+     * @param fence by which Redis knows the grant; it only grows
+     * @param token the fencing token: the fence, but for a reader the last one of those who held the lock before the readers
+     */
+    record Owner(long fence, long leaseMillis, long waiters, long token) implements Reply {
 
-    /** The id is in the queue, at a position from 1; {@code fence} is the newest fencing token. */
+        public Owner(long fence, long leaseMillis, long waiters) {
+            this(fence, leaseMillis, waiters, fence);
+        }
+    }
+
+    /** The id is in the queue, at a position from 1; {@code fence} is the newest of all grants. */
     record Queued(long position, long fence, long leftMillis) implements Reply {}
 
     /** The id is not queued: not requested, the queue is full, or the key is not a lock. */
@@ -37,10 +47,15 @@ public sealed interface Reply {
      * @throws IllegalStateException if the line has another form
      */
     static Reply parse(String line) {
-        String[] words = line.split(" ", 4);
+        String[] words = line.split(" ", 5);
         try {
             return switch (words[0]) {
-                case "OWNER" -> new Owner(number(words, 1), number(words, 2), number(words, 3));
+                case "OWNER" ->
+                    new Owner(
+                            number(words, 1),
+                            number(words, 2),
+                            number(words, 3),
+                            number(words, words.length > 4 ? 4 : 1));
                 case "QUEUED" -> new Queued(number(words, 1), number(words, 2), number(words, 3));
                 case "BUSY" -> new Busy(number(words, 1));
                 case "RENEWED" -> new Renewed(number(words, 1), number(words, 2));

@@ -98,18 +98,24 @@ public final class ScriptStore implements LockStore {
     }
 
     @Override
-    public CompletableFuture<Reply> acquire(String name, String id, long ttlMillis, boolean enqueue) {
-        return run(LuaScript.ACQUIRE, name, id, ttlMillis, enqueue ? 1 : 0, maxWaiters);
+    public CompletableFuture<Reply> acquire(String name, String id, Kind kind, long ttlMillis, boolean enqueue) {
+        return run(LuaScript.ACQUIRE, name, id, ttlMillis, kind, enqueue ? 1 : 0, maxWaiters);
     }
 
     @Override
     public CompletableFuture<Reply> unlock(String name, String id, long lastToken) {
-        return unlock(name, id, lastToken, "", 0);
+        return unlock(name, id, lastToken, "", Kind.EXCLUSIVE, 0);
     }
 
     @Override
-    public CompletableFuture<Reply> unlock(String name, String id, long lastToken, String nextId, long nextTtlMillis) {
-        return run(LuaScript.UNLOCK, name, id, lastToken, nextId, nextTtlMillis);
+    public CompletableFuture<Reply> unlock(
+            String name, String id, long lastToken, String nextId, Kind nextKind, long nextTtlMillis) {
+        return run(LuaScript.UNLOCK, name, id, lastToken, nextId, nextTtlMillis, nextKind);
+    }
+
+    @Override
+    public CompletableFuture<Reply> downgrade(String name, String id, long lastToken) {
+        return run(LuaScript.DOWNGRADE, name, id, lastToken);
     }
 
     @Override

@@ -11,6 +11,7 @@ import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.redis.engine.LockRequest.Terms;
 import io.github.lockboot.redis.engine.ScriptedEngine.Sent;
 import io.github.lockboot.redis.protocol.GrantChannel.Push;
+import io.github.lockboot.redis.protocol.Kind;
 import io.github.lockboot.redis.protocol.Reply;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Nested;
@@ -30,7 +31,7 @@ class FlightRulesTests {
 
     private CompletableFuture<Optional<Lease>> follow() {
         return scripted.engine.acquireOrFollowAsync(
-                new LockRequest(NAME, null, new Terms(TTL.toMillis(), true), LONG.toNanos(), 0, false));
+                new LockRequest(NAME, null, new Terms(Kind.EXCLUSIVE, TTL.toMillis(), true), LONG.toNanos(), 0, false));
     }
 
     private void completedElsewhere(long token) {
@@ -194,7 +195,7 @@ class FlightRulesTests {
             CompletableFuture<Optional<Lease>> brief = scripted.engine.acquireOrFollowAsync(new LockRequest(
                     NAME,
                     null,
-                    new Terms(TTL.toMillis(), true),
+                    new Terms(Kind.EXCLUSIVE, TTL.toMillis(), true),
                     Duration.ofSeconds(1).toNanos(),
                     0,
                     false));

@@ -11,6 +11,7 @@ import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.RecordingLockListener;
 import io.github.lockboot.redis.engine.LockRequest.Terms;
 import io.github.lockboot.redis.engine.ScriptedEngine.Sent;
+import io.github.lockboot.redis.protocol.Kind;
 import io.github.lockboot.redis.protocol.Reply;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
@@ -40,7 +41,7 @@ class LeaseRulesTests {
     }
 
     private CompletableFuture<Lease> acquire(Duration maxHold) {
-        Terms terms = new Terms(TTL.toMillis(), true);
+        Terms terms = new Terms(Kind.EXCLUSIVE, TTL.toMillis(), true);
         return scripted.engine.acquireAsync(
                 new LockRequest(NAME, null, terms, LONG.toNanos(), maxHold.toNanos(), false));
     }

@@ -14,6 +14,7 @@ import io.github.lockboot.LockListener;
 import io.github.lockboot.redis.engine.LockRequest.Terms;
 import io.github.lockboot.redis.protocol.GrantChannel;
 import io.github.lockboot.redis.protocol.GrantChannel.Push;
+import io.github.lockboot.redis.protocol.Kind;
 import io.github.lockboot.redis.protocol.LuaScript;
 import io.github.lockboot.redis.protocol.Reply;
 import io.github.lockboot.redis.protocol.ScriptStore;
@@ -108,13 +109,13 @@ public final class ScriptedEngine {
     }
 
     public CompletableFuture<Lease> acquire(Duration wait, Duration ttl, boolean renew) {
-        return engine.acquireAsync(
-                new LockRequest(NAME, null, new Terms(ttl.toMillis(), renew), wait.toNanos(), 0, false));
+        return engine.acquireAsync(new LockRequest(
+                NAME, null, new Terms(Kind.EXCLUSIVE, ttl.toMillis(), renew), wait.toNanos(), 0, false));
     }
 
     public CompletableFuture<Lease> acquireNamed(String name, Duration wait) {
         return engine.acquireAsync(
-                new LockRequest(name, null, new Terms(TTL.toMillis(), true), wait.toNanos(), 0, false));
+                new LockRequest(name, null, new Terms(Kind.EXCLUSIVE, TTL.toMillis(), true), wait.toNanos(), 0, false));
     }
 
     /** A lease granted at once, Redis answering without delay. */

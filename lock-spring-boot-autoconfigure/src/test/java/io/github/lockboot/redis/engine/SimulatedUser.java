@@ -8,6 +8,7 @@ import io.github.lockboot.Lease;
 import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.redis.engine.LockRequest.Terms;
+import io.github.lockboot.redis.protocol.Kind;
 import org.jspecify.annotations.Nullable;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -51,7 +52,9 @@ final class SimulatedUser {
         }
         String name = world.anyName();
         Terms terms = new Terms(
-                TTLS[world.random().nextInt(TTLS.length)], world.random().nextInt(5) > 0);
+                Kind.EXCLUSIVE,
+                TTLS[world.random().nextInt(TTLS.length)],
+                world.random().nextInt(5) > 0);
         int dice = world.random().nextInt(10);
         long atMost = dice == 0 ? 0 : dice < 7 ? world.upTo(10 * SECOND) : LONG_WAIT;
         long maxHold = world.random().nextInt(8) == 0 ? SECOND + world.upTo(3 * SECOND) : 0;

@@ -19,6 +19,7 @@ import io.github.lockboot.NamedLock;
 import io.github.lockboot.redis.engine.LockRequest.Terms;
 import io.github.lockboot.redis.engine.ThrowingClient.Plan;
 import io.github.lockboot.redis.engine.ThrowingClient.Seam;
+import io.github.lockboot.redis.protocol.Kind;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -34,12 +35,12 @@ class ThrownAnywhereTests {
 
     private static final long MILLI = 1_000_000;
     private static final long SECOND = 1_000 * MILLI;
-    private static final Terms TERMS = new Terms(3_000, true);
+    private static final Terms TERMS = new Terms(Kind.EXCLUSIVE, 3_000, true);
     private static final LockOptions OPTIONS = LockOptions.defaults()
             .withTtl(Duration.ofSeconds(3))
             .withWaitTime(Duration.ZERO)
             .withRenewal();
-    private static final Terms OTHER_TERMS = new Terms(2_000, true);
+    private static final Terms OTHER_TERMS = new Terms(Kind.EXCLUSIVE, 2_000, true);
 
     /** What it takes at most until a lock is free that nobody gives back: its lease, a dead waiter, a look at what is overdue. */
     private static final long IN_TIME = 3 * SECOND + 6 * SECOND + 6 * SECOND;

@@ -1,0 +1,35 @@
+package io.github.lockboot.redis.protocol;
+
+/**
+ * Who may hold a lock beside whom. A name has holders; a request is granted when the holders are compatible with its kind:
+ *
+ * <ul>
+ *   <li>exclusive: nobody holds the lock
+ *   <li>shared: all holders are shared
+ *   <li>limited to n: fewer than n hold the lock, and all of them are limited
+ * </ul>
+ *
+ * @param permits how many may hold the lock at a time; 0 if it is exclusive, -1 if it is shared
+ */
+public record Kind(int permits) {
+
+    public static final Kind EXCLUSIVE = new Kind(0);
+    public static final Kind SHARED = new Kind(-1);
+
+    public static Kind limitedTo(int permits) {
+        return new Kind(permits);
+    }
+
+    public boolean isExclusive() {
+        return permits == 0;
+    }
+
+    public boolean isShared() {
+        return permits < 0;
+    }
+
+    @Override
+    public String toString() {
+        return Integer.toString(permits);
+    }
+}
