@@ -1,8 +1,8 @@
--- The usual case of acquire: there is no key, so there is nothing to settle. Numbers are made of the digits of the clock, because
+-- The usual case of acquire: an exclusive request, and there is no key, so there is nothing to settle. Numbers are made of the digits of the clock, because
 -- formatting them would take as long as writing the hash. common and acquire describe KEYS and ARGV.
 --
 -- OWNER fence lease-ms 0
-if redis.call('EXISTS', KEYS[1]) == 0 then
+if ARGV[6] == '0' and redis.call('EXISTS', KEYS[1]) == 0 then
   local key, me, ttl, number = KEYS[1], ARGV[1], ARGV[5], ARGV[#ARGV]
   local time = redis.call('TIME')
   local seconds, micros = time[1], string.sub('00000' .. time[2], -6)

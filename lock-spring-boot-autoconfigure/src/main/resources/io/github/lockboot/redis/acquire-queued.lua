@@ -5,7 +5,7 @@
 --
 -- QUEUED position fence ms-left | BUSY ms-left
 local key, me, poll, patience = KEYS[1], ARGV[1], tonumber(ARGV[3]), tonumber(ARGV[4])
-local enqueue, most = ARGV[6] == '1', tonumber(ARGV[7])
+local enqueue, most = ARGV[7] == '1', tonumber(ARGV[8])
 
 local held = redis.pcall('HMGET', key, 'owner', 'ttl', 'until', 'fence', 'looked', 'queue')
 local queue, from, to = held[6], nil, nil

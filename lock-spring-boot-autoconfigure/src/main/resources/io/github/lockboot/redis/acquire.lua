@@ -2,11 +2,12 @@
 -- the caller or marks it as seen. acquire-free, acquire-queued and common precede it.
 --
 -- ARGV[5]  ttl, ms
--- ARGV[6]  1 to queue the caller, 0 otherwise
--- ARGV[7]  the largest number of waiters
+-- ARGV[6]  the kind: 0 exclusive, -1 shared, n limited to n
+-- ARGV[7]  1 to queue the caller, 0 otherwise
+-- ARGV[8]  the largest number of waiters
 --
 -- OWNER fence lease-ms waiters | QUEUED position fence ms-left | BUSY ms-left
-local ttl, enqueue, most = tonumber(ARGV[5]), ARGV[6] == '1', tonumber(ARGV[7])
+local ttl, enqueue, most = tonumber(ARGV[5]), ARGV[7] == '1', tonumber(ARGV[8])
 
 settle(me)
 if not lock then

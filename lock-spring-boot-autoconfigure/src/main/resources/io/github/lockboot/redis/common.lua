@@ -228,9 +228,9 @@ local function save()
   end
 end
 
--- <id> <fence> <lease ms> <waiters> <key>; with a fence of 0 it is a hint that others wait.
+-- <id> <fence> <lease ms> <waiters> <token> <key>; with a fence of 0 it is a hint that others wait.
 local function message(id, fence, lease)
-  return table.concat({id, text(fence), text(lease), text(#lock.queue), key}, ' ')
+  return table.concat({id, text(fence), text(lease), text(#lock.queue), text(fence), key}, ' ')
 end
 
 -- Ends a script: writes the state, publishes, and returns the reply, a status word and numbers on one line. Redis would need longer

@@ -4,6 +4,7 @@
 -- ARGV[5]  the last fencing token used under the caller's id
 -- ARGV[6]  the next id, which joins the queue unless it is there; empty for none
 -- ARGV[7]  its ttl, ms
+-- ARGV[8]  its kind
 --
 -- RELEASED | HANDED_OVER | OWNER fence lease-ms waiters | QUEUED position fence ms-left | NOT_OWNER
 local last, next_id, next_ttl = tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[7])

@@ -268,6 +268,7 @@ class HostileRedisTests {
                     ? fuzz.text(20)
                     : id + " " + fuzz.oneOf("0", "1", "" + (token + fuzz.below(1_000_000)), "9007199254740991") + " "
                             + fuzz.oneOf("0", "5999", "30000", "999999999999") + " " + fuzz.below(3) + " "
+                            + fuzz.oneOf("0", "1", "" + token, "9007199254740991") + " "
                             + fuzz.oneOf("lock:x", "lock:y", "lock:z", "a", "", "lock:" + fuzz.text(1));
             redis.command("PUBLISH", fuzz.oneOf(channel, channel, "lock:flights"), message);
             require(!waiting.isDone() && kept.isValid() && held.isValid(), "believed " + LockNames.printable(message));
@@ -328,7 +329,8 @@ class HostileRedisTests {
                     "queued, or told by a message that was for the one before it",
                     () -> follower.isDone() || redis.command("HGET", "lock:flight:x", "queue") != null);
             Actor.await("told", () -> {
-                redis.command("PUBLISH", "lock:flights", "forged-1 9007199254740991 0 0 lock:flight:x");
+                redis.command(
+                        "PUBLISH", "lock:flights", "forged-1 9007199254740991 0 0 9007199254740991 lock:flight:x");
                 return follower.isDone();
             });
             assertThat(Actor.get(follower))

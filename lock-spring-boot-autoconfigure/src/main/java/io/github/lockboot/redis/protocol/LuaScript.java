@@ -20,8 +20,8 @@ import org.springframework.data.redis.core.script.RedisScript;
  */
 public final class LuaScript implements RedisScript<String> {
 
-    private static final String COMMON = "local CLAIM_LEASE, TOKENS_PER_GRANT = %d, %d\n"
-                    .formatted(LockStore.CLAIM_LEASE_MILLIS, LockStore.TOKENS_PER_GRANT)
+    private static final String COMMON = "local CLAIM_LEASE, TOKENS_PER_GRANT, TOKENS_PER_PERMIT = %d, %d, %d\n"
+                    .formatted(LockStore.CLAIM_LEASE_MILLIS, LockStore.TOKENS_PER_GRANT, LockStore.TOKENS_PER_PERMIT)
             + read("common.lua");
 
     public static final LuaScript ACQUIRE =

@@ -106,7 +106,7 @@ final class SimulatedRedis {
         String id = argument(call, 0);
         LuaScript script = call.script();
         if (script == LuaScript.ACQUIRE) {
-            return lock.acquire(id, number(call, 4), argument(call, 5).equals("1"), (int) number(call, 6));
+            return lock.acquire(id, number(call, 4), argument(call, 6).equals("1"), (int) number(call, 7));
         } else if (script == LuaScript.UNLOCK) {
             LockModel.Owner owner = lock.owner();
             String whose = flaw == Flaw.ANYBODY_UNLOCKS && owner != null ? owner.id() : id;

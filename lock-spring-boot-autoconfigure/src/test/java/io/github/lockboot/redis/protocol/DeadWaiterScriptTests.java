@@ -157,7 +157,7 @@ class DeadWaiterScriptTests {
         queueDead(20);
         List<Object> reply = List.of();
         for (long waited = 0; waited <= 6_000; waited += 500) {
-            reply = call(LuaScript.ACQUIRE, "live-1", TTL, 1, 20).reply();
+            reply = call(LuaScript.ACQUIRE, "live-1", TTL, 0, 1, 20).reply();
             turn(500);
         }
         assertThat(reply.get(0)).isEqualTo("QUEUED");
@@ -201,7 +201,7 @@ class DeadWaiterScriptTests {
     private void keepsItsPlace(Random random, long seed) {
         int waiters = 2 + random.nextInt(4);
         long[] asksAt = new long[waiters];
-        call(LuaScript.ACQUIRE, HOLDER, 86_400_000, 1, MOST);
+        call(LuaScript.ACQUIRE, HOLDER, 86_400_000, 0, 1, MOST);
         for (int i = 0; i < waiters; i++) {
             acquire("w-" + i, true);
             asksAt[i] = now + random.nextInt((int) LockModel.POLL);
@@ -255,7 +255,7 @@ class DeadWaiterScriptTests {
         acquire(HOLDER, true);
         queueDead(dead);
         turn(1_000);
-        assertThat(call(LuaScript.UNLOCK, HOLDER, 0, "", 0).reply()).isEqualTo(List.of("HANDED_OVER"));
+        assertThat(call(LuaScript.UNLOCK, HOLDER, 0, "", 0, 0).reply()).isEqualTo(List.of("HANDED_OVER"));
         return now;
     }
 
@@ -270,7 +270,7 @@ class DeadWaiterScriptTests {
     }
 
     private Seen acquire(String id, boolean enqueue) {
-        return call(LuaScript.ACQUIRE, id, TTL, enqueue ? 1 : 0, MOST);
+        return call(LuaScript.ACQUIRE, id, TTL, 0, enqueue ? 1 : 0, MOST);
     }
 
     private static boolean isGranted(Seen seen) {

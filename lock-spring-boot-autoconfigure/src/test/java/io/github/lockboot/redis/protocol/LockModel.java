@@ -154,7 +154,7 @@ public final class LockModel {
         owner = null;
         granted = null;
         queue.clear();
-        String message = "%s %s %d 0 0 %s".formatted(completions, id, fence, key);
+        String message = "%s %s %d 0 0 %d %s".formatted(completions, id, fence, fence, key);
         Outcome outcome = end("COMPLETED");
         return waited ? new Outcome(outcome.reply(), List.of(message)) : outcome;
     }
@@ -367,6 +367,6 @@ public final class LockModel {
 
     private String message(String id, long token, long lease) {
         String session = id.substring(0, id.lastIndexOf('-'));
-        return "%s%s %s %d %d %d %s".formatted(channelPrefix, session, id, token, lease, queue.size(), key);
+        return "%s%s %s %d %d %d %d %s".formatted(channelPrefix, session, id, token, lease, queue.size(), token, key);
     }
 }

@@ -52,6 +52,7 @@ class MessageFuzzTests {
         String[] replies = {
             "OWNER 1700000000000000 30000 2",
             "OWNER 1 2 3",
+            "OWNER 1700000000000000 30000 2 1600000000000000",
             "QUEUED 1 1700000000000000 29999",
             "BUSY 5",
             "RELEASED",
@@ -144,12 +145,13 @@ class MessageFuzzTests {
     }
 
     private static String written(Push push) {
-        return push.id() + " " + push.fence() + " " + push.leaseMillis() + " " + push.waiters() + " " + push.key();
+        return "%s %d %d %d %d %s"
+                .formatted(push.id(), push.fence(), push.leaseMillis(), push.waiters(), push.token(), push.key());
     }
 
     private static String message(Fuzz fuzz, String id, String key) {
-        String message =
-                id + " " + number(fuzz, NEWEST) + " " + number(fuzz, 6_000) + " " + number(fuzz, 0) + " " + key;
+        String message = id + " " + number(fuzz, NEWEST) + " " + number(fuzz, 6_000) + " " + number(fuzz, 0) + " "
+                + number(fuzz, NEWEST) + " " + key;
         for (int changes = Math.max(0, fuzz.below(5) - 2); changes > 0; changes--) {
             message = fuzz.mutated(message);
         }

@@ -48,21 +48,21 @@ class ScriptClockTests {
 
     @Test
     void aNextIdThatIsQueuedAlreadyCountsAsSeen() {
-        call(LuaScript.ACQUIRE, "a-1", 30_000, 1, 1_000);
-        call(LuaScript.ACQUIRE, "b-1", 30_000, 1, 1_000);
-        call(LuaScript.ACQUIRE, "a-2", 30_000, 1, 1_000);
+        call(LuaScript.ACQUIRE, "a-1", 30_000, 0, 1, 1_000);
+        call(LuaScript.ACQUIRE, "b-1", 30_000, 0, 1, 1_000);
+        call(LuaScript.ACQUIRE, "a-2", 30_000, 0, 1, 1_000);
         micros += 2 * SECOND;
-        Seen unlocked = call(LuaScript.UNLOCK, "a-1", 0, "a-2", 30_000);
+        Seen unlocked = call(LuaScript.UNLOCK, "a-1", 0, "a-2", 30_000, 0);
         assertThat(unlocked.reply()).startsWith("QUEUED", 1L);
         assertThat(unlocked.stored().fields()).containsEntry("queue", "[[\"a-2\",30000," + micros / 1000 + "]]");
     }
 
     @Test
     void aTokenMayNotComeAgainWhenTheKeyOfAnUnheardOfHolderExpires() {
-        call(LuaScript.ACQUIRE, "a-1", 1_000, 1, 1_000);
+        call(LuaScript.ACQUIRE, "a-1", 1_000, 0, 1, 1_000);
         long granted = micros;
         micros -= 10 * SECOND;
-        Seen held = call(LuaScript.ACQUIRE, "a-1", 1_000, 1, 1_000);
+        Seen held = call(LuaScript.ACQUIRE, "a-1", 1_000, 0, 1, 1_000);
         long lastLocalToken = granted + 65_535;
         assertThat(micros + 1_000 * held.stored().ttl())
                 .as("when the key is gone and only the clock is left")
@@ -71,9 +71,9 @@ class ScriptClockTests {
 
     @Test
     void aWaiterSeenInTheFutureIsWrittenDownAsSeenOnePollAgo() {
-        call(LuaScript.ACQUIRE, "a-1", 30_000, 1, 1_000);
+        call(LuaScript.ACQUIRE, "a-1", 30_000, 0, 1, 1_000);
         micros += 5 * SECOND;
-        call(LuaScript.ACQUIRE, "b-1", 30_000, 1, 1_000);
+        call(LuaScript.ACQUIRE, "b-1", 30_000, 0, 1, 1_000);
         micros -= 1 * SECOND;
         Seen asked = call(LuaScript.ACQUIRE, "c-1", 30_000, 0, 1_000);
         assertThat(asked.stored().fields()).containsEntry("queue", "[[\"b-1\",30000," + (micros / 1000 - 2_000) + "]]");

@@ -76,7 +76,7 @@ class ScriptFaultTests {
     void whereATimeToLiveMayNotBeSetNoLockIsLeftWithoutOne(RedisProgram program) {
         start(program);
         redis.command("ACL", "SETUSER", "default", "-pexpire");
-        assertThatThrownBy(() -> run(LuaScript.ACQUIRE, KEY, "a-1", 30_000, 1, 1_000))
+        assertThatThrownBy(() -> run(LuaScript.ACQUIRE, KEY, "a-1", 30_000, 0, 1, 1_000))
                 .isInstanceOf(RedisProbe.ErrorReply.class);
         assertThat(redis.command("EXISTS", KEY)).isEqualTo(0L);
     }
@@ -86,7 +86,7 @@ class ScriptFaultTests {
     void whenMemoryIsFullANewLockIsRefusedAndLeavesNothing(RedisProgram program) {
         start(program);
         fillMemory();
-        assertThatThrownBy(() -> run(LuaScript.ACQUIRE, KEY, "a-1", 30_000, 1, 1_000))
+        assertThatThrownBy(() -> run(LuaScript.ACQUIRE, KEY, "a-1", 30_000, 0, 1, 1_000))
                 .isInstanceOf(RedisProbe.ErrorReply.class)
                 .hasMessageContaining("OOM");
         assertThat(redis.command("DBSIZE")).isEqualTo(0L);
@@ -238,7 +238,7 @@ class ScriptFaultTests {
     void aLeaseOfThousandsOfYearsEndsByUnlock(RedisProgram program) {
         start(program);
         long ttl = 999_999_999_999_999L;
-        List<Object> owner = run(LuaScript.ACQUIRE, KEY, "a-1", ttl, 1, 1_000);
+        List<Object> owner = run(LuaScript.ACQUIRE, KEY, "a-1", ttl, 0, 1, 1_000);
         assertThat(owner).startsWith("OWNER").endsWith(ttl, 0L);
         assertThat((Long) run(LuaScript.RENEW, KEY, "a-1", owner.get(1), ttl).get(1))
                 .isGreaterThanOrEqualTo(ttl - 1_000);
@@ -453,11 +453,11 @@ class ScriptFaultTests {
     }
 
     private List<Object> acquire(String key, String id, boolean enqueue) {
-        return run(LuaScript.ACQUIRE, key, id, 30_000, enqueue ? 1 : 0, 1_000);
+        return run(LuaScript.ACQUIRE, key, id, 30_000, 0, enqueue ? 1 : 0, 1_000);
     }
 
     private List<Object> unlock(String key, String id, long token, String next) {
-        return run(LuaScript.UNLOCK, key, id, token, next, 30_000);
+        return run(LuaScript.UNLOCK, key, id, token, next, 30_000, 0);
     }
 
     private List<Object> renew(String key, String id, long token) {

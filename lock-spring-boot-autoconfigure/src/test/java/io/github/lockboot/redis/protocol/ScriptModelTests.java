@@ -266,13 +266,13 @@ class ScriptModelTests {
 
         private Call acquire(String id, boolean enqueue, int most) {
             long ttl = ttl(id);
-            List<String> arguments = arguments(id, ttl, enqueue ? 1 : 0, most);
+            List<String> arguments = arguments(id, ttl, 0, enqueue ? 1 : 0, most);
             return new Call(LuaScript.ACQUIRE, arguments, lock -> lock.acquire(id, ttl, enqueue, most));
         }
 
         private Call unlock(String id, long lastToken, @Nullable String next) {
             long ttl = next == null ? 0 : ttl(next);
-            List<String> arguments = arguments(id, lastToken, next == null ? "" : next, ttl);
+            List<String> arguments = arguments(id, lastToken, next == null ? "" : next, ttl, 0);
             return new Call(LuaScript.UNLOCK, arguments, lock -> lock.unlock(id, lastToken, next, ttl));
         }
 
