@@ -226,7 +226,7 @@ final class MemoryStore implements LockStore {
         if (!(inspect(name).join() instanceof Reply.Held held) || isOf(spared, held.owner())) {
             return false;
         }
-        engines.forEach(engine -> engine.revoke(name, held.owner(), reason));
+        engines.forEach(engine -> engine.revoke(held.owner(), reason));
         cancel(name, held.owner());
         return true;
     }

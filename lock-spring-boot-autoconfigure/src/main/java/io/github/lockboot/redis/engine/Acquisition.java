@@ -75,7 +75,7 @@ final class Acquisition {
         boolean failed(Acquisition acquisition, @Nullable Throwable failure, Outage outage);
 
         /** Other JVMs wait for the lock that is ours. */
-        void othersWait();
+        void othersWait(Acquisition acquisition);
 
         /** {@return whether to renew the lease, which is due} */
         boolean shouldRenew(Acquisition acquisition);
@@ -121,6 +121,7 @@ final class Acquisition {
     private @Nullable Push earlyPush;
     private boolean pushed;
     private @Nullable Grant grant;
+    private boolean downgraded;
     private @Nullable Termination termination;
 
     /** Done when the unlock that queued this id has been answered, or has been settled. */
@@ -201,6 +202,11 @@ final class Acquisition {
         return state == State.OWNED || answered && failing == null;
     }
 
+    /** Whether it was in the queue of Redis when that was asked last. */
+    boolean isQueued() {
+        return place != null && failing == null;
+    }
+
     /** Why the last question failed, if it did. */
     @Nullable
     Throwable lastFailure() {
@@ -233,10 +239,12 @@ final class Acquisition {
             if (place != null && !pushed) {
                 acquisitions.verifyChannel(); // the grant of a queued id is pushed
             }
-            own(new Grant(answer.fence(), answer.leaseMillis(), sentAt, false), answer.waiters());
-        } else if (answer.fence() == known.token()) {
+            own(
+                    new Grant(terms.kind(), answer.fence(), answer.token(), answer.leaseMillis(), sentAt, false),
+                    answer.waiters());
+        } else if (answer.fence() == known.fence()) {
             known.prolong(answer.leaseMillis(), sentAt);
-        } else if (answer.fence() > known.token()) { // else the answer is older than the push that granted it
+        } else if (answer.fence() > known.fence()) { // else the answer is older than the push that granted it
             queue.lost(this, "its lease ran out and the lock was granted again");
             acquisitions.settleUnlock(queue.name(), id, answer.fence());
         }
@@ -315,7 +323,7 @@ final class Acquisition {
         }
         pushed = true;
         if (state == State.OWNED && push.isHint()) {
-            queue.othersWait();
+            queue.othersWait(this);
         } else if (state == State.WAITING && push.isHint()) {
             askSoon(); // the lock is ours already: its grant was pushed and missed
         } else if (state == State.WAITING) {
@@ -332,7 +340,9 @@ final class Acquisition {
             long left = known.askedAt.deadline(push.leaseMillis()) - context.nanoTime();
             boolean renewable = terms.renew() || push.leaseMillis() >= terms.ttlMillis();
             if (renewable && left >= lease / 3) {
-                own(new Grant(push.fence(), push.leaseMillis(), known.askedAt, true), push.waiters());
+                own(
+                        new Grant(terms.kind(), push.fence(), push.token(), push.leaseMillis(), known.askedAt, true),
+                        push.waiters());
             } else {
                 askSoon();
             }
@@ -379,7 +389,7 @@ final class Acquisition {
         Moment sentAt = context.now();
         acquisitions
                 .store()
-                .renew(queue.name(), id, grant().token(), terms.ttlMillis())
+                .renew(queue.name(), id, grant().fence(), terms.ttlMillis())
                 .whenComplete((reply, failure) -> onEvent(() -> onRenewal(reply, sentAt)));
     }
 
@@ -387,17 +397,44 @@ final class Acquisition {
         if (state == State.OWNED && reply instanceof Reply.Renewed renewed) {
             grant().prolong(renewed.leaseMillis(), sentAt);
             if (renewed.waiters() > 0) {
-                queue.othersWait();
+                queue.othersWait(this);
             }
             acquisitions.renewer().begin(renewal);
             queue.renewed(this, true);
         } else if (state == State.OWNED && reply == Reply.Plain.NOT_OWNER) {
-            queue.lost(this, "Redis no longer has it under this hold's token");
+            loseIfNotOwner(reply);
         } else if (termination != null && (reply == null || reply instanceof Reply.Renewed)) {
             termination.onLateRenewal(reply != null);
         } else if (reply == null) {
             queue.renewed(this, false);
         }
+    }
+
+    /** Whether it may be held for readers only. */
+    boolean isDowngraded() {
+        return downgraded;
+    }
+
+    /** Makes a shared hold of an exclusive one. Repeated until Redis has answered. */
+    void downgrade() {
+        downgraded = true;
+        String name = queue.name();
+        long lastToken = grant().lastToken();
+        acquisitions.untilAnswered(() -> acquisitions
+                .store()
+                .downgrade(name, id, lastToken)
+                .whenComplete((reply, failure) -> onEvent(() -> loseIfNotOwner(reply))));
+    }
+
+    private void loseIfNotOwner(@Nullable Reply reply) {
+        if (state == State.OWNED && reply == Reply.Plain.NOT_OWNER) {
+            queue.lost(this, "Redis no longer has it under this hold's token");
+        }
+    }
+
+    /** The store is about to give the lock, or the place in the queue, to another. Called without the mutex. */
+    void revoke(String reason) {
+        onEvent(() -> queue.lost(this, reason));
     }
 
     // --- ending -----------------------------------------------------------------------------------------------

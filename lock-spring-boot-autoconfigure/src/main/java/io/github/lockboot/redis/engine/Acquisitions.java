@@ -113,15 +113,20 @@ final class Acquisitions {
      * @return completes when Redis has answered, or is not asked any more
      */
     CompletableFuture<Void> settleUnlock(String name, String id, long lastToken) {
-        return settle(() -> store.unlock(name, id, lastToken));
+        return untilAnswered(() -> store.unlock(name, id, lastToken));
     }
 
     /** As {@link #settleUnlock(String, String, long)}, for an id that was not granted. */
     CompletableFuture<Void> settleCancel(String name, String id) {
-        return settle(() -> store.cancel(name, id));
+        return untilAnswered(() -> store.cancel(name, id));
     }
 
-    private CompletableFuture<Void> settle(Supplier<CompletableFuture<Reply>> end) {
+    /**
+     * Sends a command again and again until Redis answers.
+     *
+     * @return completes when Redis has answered, or is not asked any more
+     */
+    CompletableFuture<Void> untilAnswered(Supplier<CompletableFuture<Reply>> end) {
         CompletableFuture<Void> settled = new CompletableFuture<>();
         if (unsettled.incrementAndGet() > MOST_UNSETTLED) {
             unsettled.decrementAndGet();

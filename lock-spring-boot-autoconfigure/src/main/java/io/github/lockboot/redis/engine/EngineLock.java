@@ -12,6 +12,7 @@ import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockScope;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.internal.LockNames;
+import io.github.lockboot.redis.protocol.Kind;
 import org.jspecify.annotations.Nullable;
 
 /** A handle without state of its own: ownership by thread and reentrancy, on top of the engine's queue of the name. */
@@ -92,10 +93,19 @@ final class EngineLock implements NamedLock, LockScope {
         }
     }
 
+    /** Also if the lease is in doubt: the thread would wait for itself. The owner of the write side may take the read side. */
     private boolean reenter() {
-        // Also if the lease is in doubt: the thread would wait for itself.
-        Hold mine = engine.heldBy(Thread.currentThread(), getName());
-        return mine != null && mine.enterAgain();
+        Thread current = Thread.currentThread();
+        Kind kind = request.terms().kind();
+        Hold owned = ownedBy(current);
+        if (owned == null) {
+            engine.requireNotHeldOtherwise(current, request);
+            return false;
+        }
+        if (kind.isExclusive() && owned.isDowngraded()) {
+            throw LockEngine.wouldWaitForItself(current, getName(), Kind.SHARED, kind);
+        }
+        return owned.enterAgain(asReader(owned));
     }
 
     // --- release ----------------------------------------------------------------------------------------------
@@ -114,9 +124,9 @@ final class EngineLock implements NamedLock, LockScope {
 
     private void exit(Hold hold) {
         try {
-            hold.exit();
+            hold.exit(asReader(hold));
         } catch (LockLostException lost) {
-            if (hold.count() <= 0) {
+            if (hold.isExited()) {
                 engine.acknowledgeLoss(hold);
             }
             throw lost;
@@ -132,8 +142,8 @@ final class EngineLock implements NamedLock, LockScope {
 
     @Override
     public int getHoldCount() {
-        Hold mine = engine.heldBy(Thread.currentThread(), getName());
-        return mine != null && mine.answerThread() ? mine.count() : 0;
+        Hold mine = mine();
+        return mine != null && mine.answerThread() ? mine.count(asReader(mine)) : 0;
     }
 
     @Override
@@ -153,13 +163,13 @@ final class EngineLock implements NamedLock, LockScope {
 
     @Override
     public Duration remainingLease() {
-        Hold mine = engine.heldBy(Thread.currentThread(), getName());
+        Hold mine = mine();
         return mine == null ? Duration.ZERO : mine.remainingLease();
     }
 
     @Override
     public @Nullable Runnable enter() {
-        Hold mine = engine.listeners().isEmpty() ? null : engine.heldBy(Thread.currentThread(), getName());
+        Hold mine = engine.listeners().isEmpty() ? null : mine();
         return mine == null || !mine.isValid() ? null : mine.enter();
     }
 
@@ -168,14 +178,30 @@ final class EngineLock implements NamedLock, LockScope {
         intact().onLost(callback);
     }
 
+    /** The hold of the thread that this side of the lock may use; for the read side also that of the write side. */
+    private @Nullable Hold ownedBy(Thread thread) {
+        Kind kind = request.terms().kind();
+        Hold owned = engine.heldBy(thread, getName(), kind);
+        return owned == null && kind.isShared() ? engine.heldBy(thread, getName(), Kind.EXCLUSIVE) : owned;
+    }
+
+    private @Nullable Hold mine() {
+        Hold owned = ownedBy(Thread.currentThread());
+        return owned == null || owned.count(asReader(owned)) <= 0 ? null : owned;
+    }
+
+    private boolean asReader(Hold hold) {
+        return request.terms().kind().isShared() && hold.grant().kind().isExclusive();
+    }
+
     /** The current thread's hold, lost or not. */
     private Hold held() {
         Thread current = Thread.currentThread();
-        Hold hold = engine.heldBy(current, getName());
+        Hold hold = mine();
         if (hold == null) {
             hold = engine.lostBy(current, getName());
         }
-        if (hold == null) {
+        if (hold == null || hold.count(asReader(hold)) <= 0) {
             throw new IllegalMonitorStateException(
                     "lock '" + LockNames.printable(getName()) + "' is not held by thread " + current.getName());
         }

@@ -2,11 +2,13 @@ package io.github.lockboot.redis.engine;
 
 import java.util.concurrent.TimeUnit;
 
+import io.github.lockboot.LockListener.Origin;
 import io.github.lockboot.internal.Timer;
+import io.github.lockboot.redis.protocol.Kind;
 import io.github.lockboot.redis.protocol.LockStore;
 
 /**
- * What Redis granted to an acquisition: a fencing token to count on from, and a lease, dated by our own clock from before the
+ * What Redis granted to an acquisition: a fencing token to count on from, a lease, dated by our own clock from before the
  * command was sent that Redis answered. Guarded by the mutex of the queue, but for the deadline.
  */
 final class Grant {
@@ -42,17 +44,30 @@ final class Grant {
         }
     }
 
-    private final long token;
+    /** How many more waiters are served: no number until other JVMs are known to wait. */
+    private static final int UNLIMITED = -1;
+
+    private final Kind kind;
+    private final long fence;
     private final boolean pushed;
+    private final long firstToken;
     private long lastToken;
+    private int handOversLeft = UNLIMITED;
     private long began;
     private long leaseNanos;
     private volatile long deadline;
     private volatile long wallDeadline;
 
-    Grant(long token, long leaseMillis, Moment askedAt, boolean pushed) {
-        this.token = token;
+    /**
+     * @param fence by which Redis knows the grant
+     * @param token the first fencing token; the only one if it is shared
+     * @param pushed whether Redis gave the lock unasked, when another gave it back
+     */
+    Grant(Kind kind, long fence, long token, long leaseMillis, Moment askedAt, boolean pushed) {
+        this.kind = kind;
+        this.fence = fence;
         this.pushed = pushed;
+        this.firstToken = token;
         this.lastToken = token - 1;
         this.began = askedAt.nanos();
         this.leaseNanos = TimeUnit.MILLISECONDS.toNanos(leaseMillis);
@@ -71,29 +86,51 @@ final class Grant {
         }
     }
 
-    /** Whether Redis gave the lock unasked, when another gave it back. */
-    boolean isPushed() {
-        return pushed;
+    Kind kind() {
+        return kind;
     }
 
-    /** The token of the grant itself. */
-    long token() {
-        return token;
+    long fence() {
+        return fence;
     }
 
+    /** The last fencing token that a hold of this grant has, for Redis to count on from; 0 if holds have no tokens of their own. */
     long lastToken() {
+        return kind.isShared() ? 0 : lastToken;
+    }
+
+    // --- its holds --------------------------------------------------------------------------------------------
+
+    /** How the next hold comes about. */
+    Origin nextOrigin() {
+        return lastToken >= firstToken ? Origin.LOCAL : pushed ? Origin.GRANTED : Origin.ASKED;
+    }
+
+    /** The token for the next hold. Readers share one. */
+    long nextToken() {
+        lastToken = kind.isShared() ? firstToken : lastToken + 1;
+        if (handOversLeft > 0) {
+            handOversLeft--;
+        }
         return lastToken;
     }
 
-    /** The token for the next local hold. */
-    long nextToken() {
-        return ++lastToken;
+    /** From now on, only so many waiters are served. Another call changes nothing. */
+    void limitHandOvers(int left) {
+        if (handOversLeft < 0) {
+            handOversLeft = left;
+        }
     }
 
-    /** Whether another local hold may begin under it, rather than after a new grant. */
+    /** Whether another local hold may begin under it, rather than under a new grant. */
     boolean canServeAnother(long now) {
-        return deadline - now >= leaseNanos / 3 && lastToken - token < LockStore.TOKENS_PER_GRANT - 1;
+        long tokens = kind.isExclusive() ? LockStore.TOKENS_PER_GRANT : LockStore.TOKENS_PER_PERMIT;
+        return handOversLeft != 0
+                && deadline - now >= leaseNanos / 3
+                && (kind.isShared() || lastToken - firstToken < tokens - 1);
     }
+
+    // --- its lease --------------------------------------------------------------------------------------------
 
     /** Until when the lease is certain. May be read without the mutex. */
     long deadline() {

@@ -64,11 +64,14 @@ public final class Hold implements Lease, LockScope, Waiter.Outcome {
         /** Ends it: the lock goes to the next waiter, or back to Redis. */
         CompletableFuture<Release> release(Hold hold);
 
+        /** Makes a shared hold of it, in Redis as well. */
+        void downgrade(Hold hold);
+
         /** Ends it, and the wait of all followers. */
         CompletableFuture<Release> complete(Hold hold);
 
         /** It may be renewed again although it was held for too long. */
-        void renewAgain();
+        void renewAgain(Hold hold);
 
         void reportLoss(Hold hold);
     }
@@ -77,11 +80,16 @@ public final class Hold implements Lease, LockScope, Waiter.Outcome {
     private final Releaser releaser;
     private final String ownerId;
     private final Grant grant;
-    private final Waiter waiter;
     private final long token;
+    private final Origin origin;
+    private final Waiter waiter;
     private final long since;
     private final AtomicReference<State> state = new AtomicReference<>(State.GRANTED);
     private final AtomicInteger count = new AtomicInteger(1);
+
+    /** How often the owner of an exclusive hold has the read side as well. */
+    private final AtomicInteger reads = new AtomicInteger();
+
     private final List<Runnable> lossCallbacks = new ArrayList<>(0);
     private volatile String lossReason = "";
     private volatile boolean toldNotHeld;
@@ -94,8 +102,9 @@ public final class Hold implements Lease, LockScope, Waiter.Outcome {
         this.releaser = releaser;
         this.ownerId = ownerId;
         this.grant = grant;
-        this.waiter = waiter;
+        this.origin = grant.nextOrigin();
         this.token = grant.nextToken();
+        this.waiter = waiter;
         this.since = context.nanoTime();
     }
 
@@ -107,6 +116,10 @@ public final class Hold implements Lease, LockScope, Waiter.Outcome {
         return ownerId;
     }
 
+    Grant grant() {
+        return grant;
+    }
+
     /** The thread it belongs to; null if it belongs to no thread. */
     @Nullable
     Thread thread() {
@@ -114,10 +127,7 @@ public final class Hold implements Lease, LockScope, Waiter.Outcome {
     }
 
     Origin origin() {
-        if (token != grant.token()) {
-            return Origin.LOCAL;
-        }
-        return grant.isPushed() ? Origin.GRANTED : Origin.ASKED;
+        return origin;
     }
 
     @Override
@@ -233,29 +243,48 @@ public final class Hold implements Lease, LockScope, Waiter.Outcome {
 
     // --- reentrancy -------------------------------------------------------------------------------------------
 
-    /** How often its owner holds it. */
-    int count() {
-        return count.get();
+    /**
+     * How often its owner holds it.
+     *
+     * @param asReader whether the read side under an exclusive hold is asked for
+     */
+    int count(boolean asReader) {
+        return (asReader ? reads : count).get();
+    }
+
+    /** Whether an exclusive hold is only a shared one any more. */
+    boolean isDowngraded() {
+        return count.get() <= 0 && reads.get() > 0;
     }
 
     /** @return false if the lease has run out, or another thread has released it for the last time */
-    boolean enterAgain() {
-        return isHeld() && !isOver() && count.getAndUpdate(n -> n == 0 ? 0 : Math.addExact(n, 1)) > 0;
+    boolean enterAgain(boolean asReader) {
+        int least = asReader ? 0 : 1;
+        return isHeld()
+                && !isOver()
+                && (asReader ? reads : count).getAndUpdate(n -> n < least ? n : Math.addExact(n, 1)) >= least;
     }
 
     /**
-     * Releases it once; the last time releases the lock.
+     * Releases it once; the last time releases the lock, or leaves it to the read side.
      *
      * @throws LockLostException if it was lost
      */
-    void exit() {
-        boolean last = count.decrementAndGet() == 0;
+    void exit(boolean asReader) {
+        boolean last = (asReader ? reads : count).decrementAndGet() == 0;
         if (isLost()) {
             throw lostException();
         }
-        if (last) {
+        if (last && isExited()) {
             endAndAwait(releaser::release);
+        } else if (last && !asReader) {
+            releaser.downgrade(this);
         }
+    }
+
+    /** Whether its owner has released it as often as it held it. */
+    boolean isExited() {
+        return count.get() <= 0 && reads.get() <= 0;
     }
 
     /** Any thread may release it from now on. */
@@ -319,7 +348,7 @@ public final class Hold implements Lease, LockScope, Waiter.Outcome {
         keptUntil = context.nanoTime() + delayNanos;
         kept = true;
         if (notRenewed) {
-            releaser.renewAgain();
+            releaser.renewAgain(this);
         }
         CompletableFuture<Void> closed = new CompletableFuture<>();
         if (delayNanos <= 0) {

@@ -1,20 +1,25 @@
 package io.github.lockboot.redis.engine;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Predicate;
 
 import io.github.lockboot.internal.Unexpected;
+import io.github.lockboot.redis.protocol.Kind;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The threads and futures of this JVM that want one name, in order, and the one among them that holds it. At most one
- * {@link Acquisition} stands for all of them in Redis; once it owns the lock, they pass it on among themselves without asking
+ * The threads and futures of this JVM that want one name in one way, in order, and those among them that hold it. One
+ * {@link Acquisition} at a time asks for them in Redis; while one owns the lock, they pass it on among themselves without asking
  * (lock cohorting: Dice, Marathe and Shavit, PPoPP 2012).
  *
- * <p>In words: the first waiter has an acquisition ask; when that owns the lock, the first waiter is served with a hold of the grant;
- * when the hold is released, the next waiter is served with a hold of the same grant, or, if this JVM has had its share, the acquisition
- * is unlocked and the next one queued in the same step; when no waiter is left, the queue retires.
+ * <p>In words: the first waiter has an acquisition ask; when that owns the lock, the first waiter is served with a hold of the grant,
+ * and readers all together; when the last hold is released, the next waiter is served with a hold of the same grant, or, if this JVM has
+ * had its share, the acquisition is unlocked and the next one queued in the same step; when no waiter is left, the queue retires. Of an
+ * exclusive lock there is one acquisition, which asks or owns. Beside owners of a shared or limited one, another may ask.
  *
  * <p>This JVM has had its share when too little of the lease, or no token of the grant, is left; when the lease is in doubt or is not
  * renewed; when the next waiter wants other terms; or when other JVMs are known to wait and as many as then waited here, but at most the
@@ -27,28 +32,32 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
 
     private static final String FAILED = "the lock engine failed; see the cause";
     private static final String THREAD_ENDED = "its thread ended without releasing it";
-    private static final int UNLIMITED = -1;
 
     private static final CompletableFuture<Hold.Release> PASSED_ON =
             CompletableFuture.completedFuture(Hold.Release.PASSED_ON);
     private static final CompletableFuture<Hold.Release> LOST = CompletableFuture.completedFuture(Hold.Release.LOST);
 
     private final String name;
+    private final Kind kind;
     private final EngineContext context;
     private final Acquisitions acquisitions;
     private final LossReporter losses;
     private final Consumer<LocalQueue> onRetired;
     private final Waiters waiters = new Waiters(this::collapse);
-    private @Nullable Acquisition acquisition;
-    private volatile @Nullable Hold holder;
 
-    /** How many more waiters are served under this acquisition; negative until other JVMs are known to wait. */
-    private int handoffsLeft = UNLIMITED;
+    /** Asks for the first waiter. */
+    private @Nullable Acquisition asking;
+
+    private final List<Acquisition> owners = new ArrayList<>(1);
+
+    /** Those of all owners. */
+    private volatile List<Hold> holds = List.of();
 
     private boolean retired;
 
-    LocalQueue(String name, Acquisitions acquisitions, LossReporter losses, Consumer<LocalQueue> onRetired) {
+    LocalQueue(String name, Kind kind, Acquisitions acquisitions, LossReporter losses, Consumer<LocalQueue> onRetired) {
         this.name = name;
+        this.kind = kind;
         this.context = acquisitions.context();
         this.acquisitions = acquisitions;
         this.losses = losses;
@@ -60,9 +69,13 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
         return name;
     }
 
-    @Nullable
-    Hold holder() {
-        return holder;
+    Kind kind() {
+        return kind;
+    }
+
+    /** Read without the mutex. */
+    List<Hold> holds() {
+        return holds;
     }
 
     private void locked(Runnable action) {
@@ -88,39 +101,63 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
     boolean enter(Waiter waiter) {
         waiter.joins(this);
         return waiters.locked(() -> {
-            Hold current = holder;
-            if (current != null && current.isOver()) {
-                loseHold(Acquisition.RAN_OUT);
-            }
+            loseWhatRanOut();
             if (retired) {
                 return false;
             }
-            Acquisition asked = acquisition;
             if (context.isClosing()) {
                 waiters.decide(waiter, new Waiter.Failure(LockEngine.CLOSING, null));
                 retireIfIdle();
-            } else if (asked == null) {
-                waiters.add(waiter);
-                begin(waiter, false).ask(!waiter.isLastCall());
-            } else if (!waiter.isLastCall()) {
-                if (asked.isOwned() && waiters.isEmpty()) {
-                    limitUnlessNotified();
-                }
-                waiters.add(waiter);
-                acquisitions.openChannel();
-            } else if (asked.isAsking() && !asked.isTaken()) {
-                waiters.add(waiter); // the answer is for it, too
-            } else {
-                waiters.decide(waiter, outcomeNow());
+            } else if (!joinReaders(waiter)) {
+                waitFor(waiter);
             }
             return true;
         });
     }
 
+    private void waitFor(Waiter waiter) {
+        Acquisition asked = asking;
+        if (mayAsk()) {
+            waiters.add(waiter);
+            begin(waiter, false).ask(!waiter.isLastCall());
+        } else if (!waiter.isLastCall()) {
+            if (asked == null && waiters.isEmpty()) {
+                limitUnlessNotified();
+            }
+            waiters.add(waiter);
+            acquisitions.openChannel();
+        } else if (asked != null && asked.isAsking() && !isTaken(asked)) {
+            waiters.add(waiter); // the answer is for it, too
+        } else {
+            waiters.decide(waiter, outcomeNow());
+        }
+    }
+
+    /** Serves a reader beside others, without asking Redis. */
+    private boolean joinReaders(Waiter waiter) {
+        if (!kind.isShared() || owners.isEmpty()) {
+            return false;
+        }
+        acquisitions.openChannel();
+        limitUnlessNotified();
+        for (Acquisition owner : owners) {
+            if (canServe(owner, waiter)) {
+                waiters.decide(waiter, beginHold(owner, waiter));
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether another has the lock. Of one that is not exclusive, only the answer to its own question tells. */
+    private boolean isTaken(Acquisition asked) {
+        return kind.isExclusive() ? asked.isTaken() : asked.isQueued();
+    }
+
     /** The outcome for a waiter that does not wait any longer. */
     private Waiter.Outcome outcomeNow() {
-        Acquisition asked = acquisition;
-        return asked == null || asked.isTaken() ? Waiter.Plain.REFUSED : noAnswer(asked.lastFailure());
+        Acquisition asked = asking;
+        return asked == null || isTaken(asked) ? Waiter.Plain.REFUSED : noAnswer(asked.lastFailure());
     }
 
     @Override
@@ -137,7 +174,7 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
     @Override
     public void leaveAtDeadline(Waiter waiter) {
         locked(() -> {
-            Acquisition asked = acquisition;
+            Acquisition asked = asking;
             boolean firstAnswerComes = asked != null && asked.isAsking() && !asked.isAnswered();
             waiter.countLook();
             if (!waiter.isWaiting() || firstAnswerComes && !waiter.isLongOverdue()) {
@@ -151,8 +188,15 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
     @Override
     public void takeBack(Waiter waiter, Hold hold) {
         locked(() -> {
-            if (hold == holder && !hold.isHeld()) {
-                loseHold(Acquisition.RAN_OUT);
+            Acquisition owner = ownerOf(hold);
+            if (owner != null
+                    && !hold.isHeld()
+                    && (hold.isOver() || holdsOf(owner).size() == 1)) {
+                lose(owner, Acquisition.RAN_OUT);
+            } else if (owner != null && hold.takeBack()) {
+                forget(hold);
+                waiters.putBack(waiter);
+                askForFirst();
             }
         });
     }
@@ -173,13 +217,16 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
         return new Waiter.Failure(LockEngine.NO_ANSWER, cause);
     }
 
-    // --- the acquisition --------------------------------------------------------------------------------------
+    // --- acquisitions -----------------------------------------------------------------------------------------
+
+    private boolean mayAsk() {
+        return asking == null && (!kind.isExclusive() || owners.stream().allMatch(Acquisition::isDowngraded));
+    }
 
     /** @param answered whether the waiters have had an answer of Redis before */
     private Acquisition begin(Waiter first, boolean answered) {
         Acquisition begun = new Acquisition(acquisitions, this, first.request().terms(), answered);
-        acquisition = begun;
-        handoffsLeft = UNLIMITED;
+        asking = begun;
         return begun;
     }
 
@@ -189,34 +236,58 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
             waiters.failAll(LockEngine.CLOSING, null);
         }
         Waiter first = waiters.firstPresent();
-        if (first != null) {
+        if (first != null && mayAsk()) {
             begin(first, true).ask(!first.isLastCall());
         }
-        retireIfIdle();
+        leaveRedisIfNobodyWaits();
     }
 
-    /** Gives the lock back to Redis, and with a next waiter queues again in the same step. */
+    /** Gives the lock back to Redis, and with a next waiter for whom no acquisition asks queues again in the same step. */
     private CompletableFuture<Hold.Release> unlock(Acquisition owner, @Nullable Waiter next) {
-        Acquisition again = next == null ? null : begin(next, true); // first, because it may throw
+        Acquisition again = next == null || asking != null ? null : begin(next, true); // first, because it may throw
         forget(owner);
-        acquisition = again;
         CompletableFuture<Hold.Release> unlocked = owner.unlock(again);
-        retireIfIdle();
+        leaveRedisIfNobodyWaits();
         return unlocked;
     }
 
-    /** Detaches the acquisition and its hold from this queue. */
+    /** Detaches the acquisition and its holds from this queue. */
     private void forget(Acquisition owner) {
         acquisitions.renewer().end(owner.renewal());
-        holder = null;
-        acquisition = null;
+        if (owner == asking) {
+            asking = null;
+        } else if (owners.remove(owner)) {
+            holds = owners.isEmpty() ? List.of() : those(hold -> hold.grant() != owner.grant());
+        }
+    }
+
+    private void forget(Hold hold) {
+        holds = holds.size() == 1 ? List.of() : those(each -> each != hold);
+    }
+
+    private List<Hold> those(Predicate<Hold> which) {
+        return holds.stream().filter(which).toList();
+    }
+
+    private List<Hold> holdsOf(Acquisition owner) {
+        return owners.size() == 1 ? holds : those(hold -> hold.grant() == owner.grant());
+    }
+
+    /** Null if the hold has ended. */
+    private @Nullable Acquisition ownerOf(Hold hold) {
+        for (Acquisition owner : owners) {
+            if (owner.grant() == hold.grant() && holds.contains(hold)) {
+                return owner;
+            }
+        }
+        return null;
     }
 
     private CompletableFuture<?> leaveRedisIfNobodyWaits() {
         CompletableFuture<?> left = CompletableFuture.completedFuture(null);
-        Acquisition waiting = acquisition;
-        if (waiting != null && waiters.isEmpty() && !waiting.isOwned()) {
-            acquisition = null;
+        Acquisition waiting = asking;
+        if (waiting != null && waiters.isEmpty()) {
+            asking = null;
             left = waiting.leave();
         }
         retireIfIdle();
@@ -224,7 +295,7 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
     }
 
     private void retireIfIdle() {
-        if (acquisition == null && waiters.isEmpty()) {
+        if (asking == null && owners.isEmpty() && waiters.isEmpty()) {
             retired = true;
             onRetired.accept(this);
         }
@@ -235,45 +306,58 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
     /** Serves the first waiter, or gives the lock back. Waiters that do not wait any longer are refused. */
     @Override
     public void owned(Acquisition owner, Grant grant, long othersWaiting) {
-        if (owner != acquisition) {
+        if (owner != asking) {
             owner.unlock(null); // something was thrown when it should have ended
             return;
         }
+        asking = null;
         Waiter first = waiters.firstPresent();
         if (first == null || !first.request().terms().equals(owner.terms)) {
             unlock(owner, first);
             return;
         }
+        owners.add(owner);
         acquisitions.renewer().begin(owner.renewal());
         serve(owner, first);
-        waiters.decideIf(Waiter::isLastCall, Waiter.Plain.REFUSED);
+        if (kind.isShared()) {
+            serveReaders(owner);
+        } else if (kind.isExclusive()) {
+            waiters.decideIf(Waiter::isLastCall, Waiter.Plain.REFUSED);
+        }
         if (othersWaiting > 0) {
-            othersWait();
+            othersWait(owner);
         } else if (!waiters.isEmpty()) {
             limitUnlessNotified();
+        }
+        askForFirst();
+    }
+
+    private void serveReaders(Acquisition owner) {
+        Waiter next = waiters.firstPresent();
+        while (next != null && canServe(owner, next)) {
+            serve(owner, next);
+            next = waiters.firstPresent();
         }
     }
 
     /** Without the channel nothing would tell that other JVMs wait. */
     private void limitUnlessNotified() {
         if (!acquisitions.isNotified()) {
-            othersWait();
+            owners.forEach(this::othersWait);
         }
     }
 
     /** The lock goes back to Redis after the waiters that are here now. Another call changes nothing. */
     @Override
-    public void othersWait() {
-        if (handoffsLeft < 0) {
-            handoffsLeft = Math.min(waiters.size(), context.localHandoffLimit());
-        }
+    public void othersWait(Acquisition owner) {
+        owner.grant().limitHandOvers(Math.min(waiters.size(), context.localHandoffLimit()));
     }
 
     @Override
     public boolean refused(Acquisition asked) {
         waiters.decideIf(waiter -> waiter.isLastCall() || !waiter.canUseLock(), Waiter.Plain.REFUSED);
         leaveRedisIfNobodyWaits();
-        if (asked != acquisition) {
+        if (asked != asking) {
             return false;
         }
         acquisitions.openChannel();
@@ -290,7 +374,7 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
                                 && waiter.request().isUnlimited(),
                 noAnswer(failure));
         leaveRedisIfNobodyWaits();
-        return asked == acquisition;
+        return asked == asking;
     }
 
     /**
@@ -302,14 +386,12 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
     void completedElsewhere(long token) {
         locked(() -> {
             completeFollowers();
-            Acquisition waiting = acquisition;
-            if (waiting != null && !waiting.isOwned()) {
-                if (waiters.isEmpty()) {
-                    acquisition = null;
-                    waiting.leaveCompleted(token);
-                } else {
-                    waiting.askSoon(); // its place in the queue is gone
-                }
+            Acquisition waiting = asking;
+            if (waiting != null && waiters.isEmpty()) {
+                asking = null;
+                waiting.leaveCompleted(token);
+            } else if (waiting != null) {
+                waiting.askSoon(); // its place in the queue is gone
             }
             retireIfIdle();
         });
@@ -323,25 +405,28 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
 
     @Override
     public boolean shouldRenew(Acquisition owner) {
-        Hold current = holder;
-        if (owner != acquisition || !owner.terms.renew()) {
+        if (!owners.contains(owner) || !owner.terms.renew()) {
             return false;
         }
-        if (current == null) {
-            return true;
+        List<Hold> its = holdsOf(owner);
+        boolean anyInUse = its.isEmpty();
+        for (Hold hold : its) {
+            boolean tooLong = hold.isHeldTooLong();
+            if (tooLong) {
+                hold.waiter().use().stuck();
+            }
+            anyInUse |= !tooLong && !hold.wasToldNotHeld() && hold.waiter().canUseLock();
         }
-        boolean tooLong = current.isHeldTooLong();
-        if (tooLong) {
-            current.waiter().use().stuck();
-        }
-        return !tooLong && !current.wasToldNotHeld() && current.waiter().canUseLock();
+        return anyInUse;
     }
 
     @Override
     public void renewed(Acquisition owner, boolean successfully) {
-        Hold current = holder;
-        if (current != null && owner == acquisition) {
-            UseNotifier use = current.waiter().use();
+        if (!owners.contains(owner)) {
+            return;
+        }
+        for (Hold hold : holdsOf(owner)) {
+            UseNotifier use = hold.waiter().use();
             if (successfully) {
                 use.renewed();
             } else {
@@ -352,10 +437,10 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
 
     /** A hold that was not renewed because it went on for too long is kept on purpose now. */
     @Override
-    public void renewAgain() {
+    public void renewAgain(Hold hold) {
         locked(() -> {
-            Acquisition owner = acquisition;
-            if (owner != null && owner.isOwned()) {
+            Acquisition owner = ownerOf(hold);
+            if (owner != null) {
                 acquisitions.renewer().begin(owner.renewal());
             }
         });
@@ -363,45 +448,43 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
 
     @Override
     public void lost(Acquisition owner, String reason) {
-        if (owner == acquisition) {
-            loseHold(reason);
+        if (owner == asking || owners.contains(owner)) {
+            lose(owner, reason);
         } else {
             owner.abandon();
         }
     }
 
-    /** The store is about to give the lock to another, whether this id has it or waits for it. */
-    void revoke(String id, String reason) {
-        locked(() -> {
-            if (acquisition != null && acquisition.id.equals(id)) {
-                loseHold(reason);
+    private void loseWhatRanOut() {
+        for (Hold hold : holds) {
+            Acquisition owner = hold.isOver() ? ownerOf(hold) : null;
+            if (owner != null) {
+                lose(owner, Acquisition.RAN_OUT);
             }
-        });
+        }
     }
 
     /** A hold that was not claimed is no loss: its waiter is the first again. */
-    private void loseHold(String reason) {
-        Acquisition owner = acquisition;
-        if (owner == null) {
-            return;
-        }
-        Hold current = holder;
-        if (current != null && current.takeBack()) {
-            forget(owner);
-            owner.unlock(null);
-            waiters.putBack(current.waiter());
-        } else {
-            boolean held = current != null && current.isHeld();
-            if (current != null && held) {
-                losses.remember(current); // first: its thread finds the hold or the loss, whenever it looks
-                current.lose(current.waiter().canUseLock() ? reason : THREAD_ENDED);
+    private void lose(Acquisition owner, String reason) {
+        List<Hold> taken = new ArrayList<>(0);
+        List<Hold> lost = new ArrayList<>(0);
+        for (Hold hold : owner == asking ? List.<Hold>of() : holdsOf(owner)) {
+            if (hold.takeBack()) {
+                taken.add(0, hold);
+            } else if (hold.isHeld()) {
+                losses.remember(hold); // first: its thread finds the hold or the loss, whenever it looks
+                hold.lose(hold.waiter().canUseLock() ? reason : THREAD_ENDED);
+                lost.add(hold);
             }
-            forget(owner);
+        }
+        forget(owner);
+        if (taken.isEmpty() || !lost.isEmpty()) {
             owner.drop();
-            if (current != null && held) {
-                losses.report(current);
-            }
+        } else {
+            owner.unlock(null);
         }
+        taken.forEach(hold -> waiters.putBack(hold.waiter()));
+        lost.forEach(losses::report);
         askForFirst();
     }
 
@@ -411,12 +494,22 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
         losses.report(hold);
     }
 
-    // --- the holder -------------------------------------------------------------------------------------------
+    // --- holds ------------------------------------------------------------------------------------------------
 
     private void serve(Acquisition owner, Waiter first) {
-        Hold hold = new Hold(context, this, owner.id, owner.grant(), first);
-        holder = hold;
-        waiters.grantFirst(hold);
+        waiters.grantFirst(beginHold(owner, first));
+    }
+
+    private Hold beginHold(Acquisition owner, Waiter waiter) {
+        Hold hold = new Hold(context, this, owner.id, owner.grant(), waiter);
+        if (holds.isEmpty()) {
+            holds = List.of(hold);
+        } else {
+            List<Hold> more = new ArrayList<>(holds);
+            more.add(hold);
+            holds = more;
+        }
+        return hold;
     }
 
     @Override
@@ -437,83 +530,111 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
 
     private CompletableFuture<Hold.Release> end(Hold hold, Function<Acquisition, CompletableFuture<Hold.Release>> how) {
         return waiters.locked(() -> {
+            Acquisition owner = ownerOf(hold);
             if (hold.isOver() && !hold.isReleased()) {
-                if (hold == holder) {
-                    loseHold(Acquisition.RAN_OUT);
+                if (owner != null) {
+                    lose(owner, Acquisition.RAN_OUT);
                 }
                 return LOST;
             }
-            Acquisition owner = acquisition;
             if (!hold.markReleased() || owner == null) {
                 return hold.isLost() ? LOST : PASSED_ON;
             }
-            holder = null;
+            forget(hold);
             return how.apply(owner);
         });
     }
 
     private CompletableFuture<Hold.Release> passOn(Acquisition owner, Hold released) {
+        if (!holdsOf(owner).isEmpty()) {
+            return PASSED_ON;
+        }
         Waiter next = waiters.firstPresent();
         if (next == null || !canServe(owner, next)) {
             return unlock(owner, next);
         }
-        handoffsLeft--;
         serve(owner, next);
         if (released.isHeldTooLong()) {
-            renewAgain();
+            acquisitions.renewer().begin(owner.renewal());
         }
+        leaveRedisIfNobodyWaits();
         return PASSED_ON;
     }
 
     /** A lease that is not renewed is not shared: the next one is promised a whole one. */
     private boolean canServe(Acquisition owner, Waiter next) {
-        return handoffsLeft != 0
-                && owner.terms.renew()
+        return owner.terms.renew()
+                && !owner.isDowngraded()
                 && next.request().terms().equals(owner.terms)
                 && owner.grant().canServeAnother(context.nanoTime())
                 && !owner.grant().isInDoubt(context.wallMillis());
     }
 
+    /** Writers of this JVM ask for themselves from now on. */
+    @Override
+    public void downgrade(Hold hold) {
+        locked(() -> {
+            Acquisition owner = ownerOf(hold);
+            if (owner != null) {
+                owner.downgrade();
+                askForFirst();
+            }
+        });
+    }
+
     // --- what was not meant to happen -------------------------------------------------------------------------
 
     /**
-     * Something was thrown in the middle of a change, so nothing is certain but the hold: it stays. Everything else begins again.
+     * Something was thrown in the middle of a change, so nothing is certain but the holds: they stay. Everything else begins again.
      */
     private void collapse(Throwable thrown) {
-        Acquisition current = acquisition;
-        Hold hold = holder;
-        boolean held = hold != null && !hold.takeBack() && hold.isHeld();
-        if (current != null && held) {
-            acquisitions.renewer().beginIfForgotten(current.renewal());
-        } else if (current != null) {
-            forget(current);
-            current.abandon();
+        Waiter.Failure failure = new Waiter.Failure(FAILED, thrown);
+        Acquisition asked = asking;
+        if (asked != null) {
+            forget(asked);
+            asked.abandon();
+        }
+        for (Acquisition owner : List.copyOf(owners)) {
+            for (Hold hold : holdsOf(owner)) {
+                if (hold.takeBack() || hold.isTakenBack()) {
+                    waiters.decide(hold.waiter(), failure);
+                    forget(hold);
+                } else if (!hold.isHeld()) {
+                    forget(hold);
+                }
+            }
+            if (holdsOf(owner).isEmpty()) {
+                forget(owner);
+                owner.abandon();
+            } else {
+                acquisitions.renewer().beginIfForgotten(owner.renewal());
+            }
         }
         waiters.failAll(FAILED, thrown);
-        if (hold != null && hold.isTakenBack()) {
-            waiters.decide(hold.waiter(), new Waiter.Failure(FAILED, thrown));
-        }
         retireIfIdle();
     }
 
     /** Called once a second: finishes what was cut short, and releases what a caller that is gone has left. */
     void lookAfter() {
         onEvent(() -> {
-            Hold current = holder;
-            if (current != null && current.waiter().isWithdrawn()) {
-                withdraw(current.waiter());
-            } else if (acquisition == null) {
-                retireIfIdle();
+            for (Hold hold : holds) {
+                if (hold.waiter().isWithdrawn()) {
+                    withdraw(hold.waiter());
+                }
             }
+            retireIfIdle();
         });
     }
 
     // --- shutdown ---------------------------------------------------------------------------------------------
 
-    /** Whether the hold is kept, although its work is done, until after this time. */
-    boolean isKeptBeyond(long nanoTime) {
-        Hold hold = holder;
-        return hold != null && hold.isKeptBeyond(nanoTime);
+    /** How many acquisitions are kept, although their work is done, until after this time. */
+    long keptBeyond(long nanoTime) {
+        return holds.stream()
+                .filter(hold -> hold.isKeptBeyond(nanoTime))
+                .map(Hold::ownerId)
+                .distinct()
+                .count();
     }
 
     /**

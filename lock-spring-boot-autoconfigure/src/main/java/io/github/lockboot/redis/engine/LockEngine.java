@@ -1,5 +1,6 @@
 package io.github.lockboot.redis.engine;
 
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -7,13 +8,16 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.internal.Futures;
+import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.internal.Timer;
 import io.github.lockboot.redis.protocol.GrantChannel;
 import io.github.lockboot.redis.protocol.GrantChannel.Push;
+import io.github.lockboot.redis.protocol.Kind;
 import io.github.lockboot.redis.protocol.LockStore;
 import io.github.lockboot.redis.protocol.Reply;
 import org.jspecify.annotations.Nullable;
@@ -33,6 +37,9 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long DRAIN_LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
+    /** One of each; what they are limited to makes no difference. */
+    private static final List<Kind> KINDS = List.of(Kind.EXCLUSIVE, Kind.SHARED, Kind.limitedTo(1));
+
     private final EngineContext context;
     private final LockStore store;
     private final GrantChannel channel;
@@ -40,7 +47,9 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     private final LossReporter losses;
     private final UseNotifier.Listeners listeners;
     private final Timer.Check watchdog;
-    private final Map<String, LocalQueue> queues = new ConcurrentHashMap<>();
+    private final Map<String, LocalQueue> exclusive = new ConcurrentHashMap<>();
+    private final Map<String, LocalQueue> shared = new ConcurrentHashMap<>();
+    private final Map<String, LocalQueue> limited = new ConcurrentHashMap<>();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
 
     /**
@@ -124,18 +133,28 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
 
     private void enter(Waiter waiter) {
         String name = waiter.request().name();
+        Kind kind = waiter.request().terms().kind();
+        Map<String, LocalQueue> queues = queues(kind);
         LocalQueue queue;
         do {
             LocalQueue known = queues.get(name);
             queue = known != null
                     ? known
-                    : queues.computeIfAbsent(name, n -> new LocalQueue(n, acquisitions, losses, this::retire));
+                    : queues.computeIfAbsent(name, n -> new LocalQueue(n, kind, acquisitions, losses, this::retire));
         } while (!queue.enter(waiter));
         watchdog.start(); // not before: there must be something to look after
     }
 
     private void retire(LocalQueue queue) {
-        queues.remove(queue.name(), queue);
+        queues(queue.kind()).remove(queue.name(), queue);
+    }
+
+    private Map<String, LocalQueue> queues(Kind kind) {
+        return kind.isExclusive() ? exclusive : kind.isShared() ? shared : limited;
+    }
+
+    private Stream<LocalQueue> queues() {
+        return Stream.of(exclusive, shared, limited).flatMap(queues -> queues.values().stream());
     }
 
     /**
@@ -143,27 +162,57 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
      *
      * @param reason without the name of the lock
      */
-    public void revoke(String name, String id, String reason) {
-        LocalQueue queue = queues.get(name);
-        if (queue != null) {
-            queue.revoke(id, reason);
+    public void revoke(String id, String reason) {
+        Acquisition acquisition = acquisitions.of(id);
+        if (acquisition != null) {
+            acquisition.revoke(reason);
         }
     }
 
     // --- questions --------------------------------------------------------------------------------------------
 
-    /** The queue of a name that is in use, if any. */
+    /** The queue of an exclusive lock that is in use, if any. */
     @Nullable
     LocalQueue queue(String name) {
-        return queues.get(name);
+        return exclusive.get(name);
     }
 
-    /** The thread's hold of the lock, also if its lease may have run out. */
+    /** The thread's hold of the lock, of this kind, also if its lease may have run out. */
     @Nullable
-    Hold heldBy(Thread thread, String name) {
-        LocalQueue queue = queues.get(name);
-        Hold hold = queue == null ? null : queue.holder();
-        return hold != null && hold.thread() == thread ? hold : null;
+    Hold heldBy(Thread thread, String name, Kind kind) {
+        LocalQueue queue = queues(kind).get(name);
+        if (queue != null) {
+            for (Hold hold : queue.holds()) {
+                if (hold.thread() == thread) {
+                    return hold;
+                }
+            }
+        }
+        return null;
+    }
+
+    /**
+     * Refuses a thread that would wait for itself.
+     *
+     * @throws IllegalStateException if the thread holds the lock as another kind
+     */
+    void requireNotHeldOtherwise(Thread thread, LockRequest request) {
+        Kind kind = request.terms().kind();
+        for (Kind other : KINDS) {
+            Map<String, LocalQueue> others = queues(other);
+            if (others != queues(kind) && !others.isEmpty() && heldBy(thread, request.name(), other) != null) {
+                throw wouldWaitForItself(thread, request.name(), other, kind);
+            }
+        }
+    }
+
+    static IllegalStateException wouldWaitForItself(Thread thread, String name, Kind held, Kind wanted) {
+        String message = "thread " + thread.getName() + " holds lock '" + LockNames.printable(name) + "' " + held.text()
+                + " and would wait for itself to hold it " + wanted.text() + "; release it first";
+        return new IllegalStateException(
+                held.isShared() && wanted.isExclusive()
+                        ? message + ", or begin with the write side, under which the read side may be taken"
+                        : message);
     }
 
     /** A hold that the thread lost, and for which it has not had an exception yet. */
@@ -183,10 +232,11 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
      * @throws LockUnavailableException if Redis could not be asked
      */
     public boolean isLocked(String name) {
-        LocalQueue queue = queues.get(name);
-        Hold local = queue == null ? null : queue.holder();
-        if (local != null && local.isValid()) {
-            return true;
+        for (Kind kind : KINDS) {
+            LocalQueue queue = queues(kind).get(name);
+            if (queue != null && queue.holds().stream().anyMatch(Hold::isValid)) {
+                return true;
+            }
         }
         EngineContext.requireStack();
         CompletableFuture<Reply> asked = store.inspect(name);
@@ -200,7 +250,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
 
     /** The number of names in use, ids under way and leases to be renewed: zero once all is released. */
     public int inUse() {
-        return queues.size()
+        return (int) queues().count()
                 + acquisitions.all().size()
                 + acquisitions.renewer().size();
     }
@@ -212,7 +262,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
 
     /** Whether a waiter that was granted a lock has not seen it yet. */
     public boolean isAnyGrantUnseen() {
-        return queues.values().stream().map(LocalQueue::holder).anyMatch(hold -> hold != null && hold.isGranted());
+        return queues().flatMap(queue -> queue.holds().stream()).anyMatch(Hold::isGranted);
     }
 
     // --- messages ---------------------------------------------------------------------------------------------
@@ -235,7 +285,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     @Override
     public void onCompletion(Push push) {
         String name = acquisitions.isOurs(push.id()) ? null : store.nameOf(push.key());
-        LocalQueue queue = name == null ? null : queues.get(name);
+        LocalQueue queue = name == null ? null : exclusive.get(name);
         if (queue != null) {
             queue.completedElsewhere(push.fence());
         }
@@ -258,7 +308,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         long now = context.nanoTime();
         long wallMillis = context.wallMillis();
         acquisitions.all().forEach(acquisition -> acquisition.lookAfter(now, wallMillis));
-        queues.values().forEach(LocalQueue::lookAfter);
+        queues().forEach(LocalQueue::lookAfter);
         acquisitions.renewer().lookAfter();
         return inUse() > 0;
     }
@@ -272,8 +322,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
      */
     public CompletableFuture<Void> stopGranting() {
         context.stopGranting();
-        return CompletableFuture.allOf(
-                queues.values().stream().map(LockEngine::closed).toArray(CompletableFuture<?>[]::new));
+        return CompletableFuture.allOf(queues().map(LockEngine::closed).toArray(CompletableFuture<?>[]::new));
     }
 
     /** What is thrown for one does not keep the others open. */
@@ -297,9 +346,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     }
 
     private void lookWhetherDrained(CompletableFuture<Void> drained, long deadline) {
-        long kept = queues.values().stream()
-                .filter(queue -> queue.isKeptBeyond(deadline))
-                .count();
+        long kept = queues().mapToLong(queue -> queue.keptBeyond(deadline)).sum();
         boolean anythingLeft = !acquisitions.isSettled() || acquisitions.all().size() > kept;
         long left = deadline - context.nanoTime();
         if (!anythingLeft || left <= 0) {

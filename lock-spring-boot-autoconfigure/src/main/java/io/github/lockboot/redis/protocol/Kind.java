@@ -28,6 +28,11 @@ public record Kind(int permits) {
         return permits < 0;
     }
 
+    /** {@return how a lock of this kind is held, for messages} */
+    public String text() {
+        return isExclusive() ? "exclusively" : isShared() ? "as a reader" : "by a permit";
+    }
+
     @Override
     public String toString() {
         return Integer.toString(permits);
