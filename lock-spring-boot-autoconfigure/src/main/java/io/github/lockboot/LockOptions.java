@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  * @param renew whether the lease is renewed
  * @param maxHold how long a hold is renewed at most; null in complete options for no limit
  * @param group what kind of lock it is; null for none
- * @param mode whether others may hold the lock at the same time
- * @param permits how many may hold the lock at a time; null in complete options for one, or any number if the mode is shared
+ * @param mode whether others may hold the lock at the same time; null in complete options for exclusive
+ * @param permits how many may hold the lock at a time; null in complete options for no permits
  */
 public record LockOptions(
         @Nullable Duration ttl,
@@ -59,7 +59,13 @@ public record LockOptions(
                 "be left out for mode SHARED, in which any number may hold the lock");
     }
 
-    static void require(boolean condition, String option, @Nullable Object value, String must) {
+    /** @throws IllegalArgumentException if several may hold the lock at the same time */
+    void requireExclusive(String must) {
+        require(mode != DistributedLock.Mode.SHARED, "mode", mode, must);
+        require(permits == null, "permits", permits, must);
+    }
+
+    private static void require(boolean condition, String option, @Nullable Object value, String must) {
         if (!condition) {
             throw new IllegalArgumentException(option + " is " + value + "; it must " + must);
         }

@@ -71,11 +71,7 @@ public interface LockRegistry {
     default NamedReadWriteLock readWrite(String name, LockOptions options) {
         record Sides(NamedLock readLock, NamedLock writeLock) implements NamedReadWriteLock {}
 
-        LockOptions.require(
-                options.mode() != DistributedLock.Mode.SHARED,
-                "mode",
-                options.mode(),
-                "be left out for a read-write lock, which has a side of each mode");
+        options.requireExclusive("be left out for a read-write lock, which has a side of each mode");
         return new Sides(get(name, options.shared()), get(name, options));
     }
 

@@ -21,12 +21,14 @@ import org.jspecify.annotations.Nullable;
  * What every registry of this library does, whatever store its engine has.
  *
  * <p>A lock is held and waited for with what is configured for its group, then with what its caller asks for, then with the
- * registry's defaults, and then exclusively with 30 s ttl, 10 s wait time, renewed.
+ * registry's defaults, and then with 30 s ttl, 10 s wait time, renewed.
  */
 public abstract class EngineRegistry implements LockRuntime {
 
-    private static final LockOptions BUILT_IN =
-            new LockOptions(Duration.ofSeconds(30), Duration.ofSeconds(10), true, null, null, Mode.EXCLUSIVE, null);
+    private static final LockOptions BUILT_IN = LockOptions.defaults()
+            .withTtl(Duration.ofSeconds(30))
+            .withWaitTime(Duration.ofSeconds(10))
+            .withRenewal();
 
     private final LockOptions defaults;
     private final Map<String, LockOptions> overrides;
@@ -121,7 +123,7 @@ public abstract class EngineRegistry implements LockRuntime {
         return overrides;
     }
 
-    /** Nothing is left open but the group, the longest hold and the permits. */
+    /** Nothing is left open but the group, the longest hold, the mode and the permits. */
     private LockOptions resolve(LockOptions asked) {
         LockOptions resolved = merged(defaults, asked);
         String group = resolved.group();
