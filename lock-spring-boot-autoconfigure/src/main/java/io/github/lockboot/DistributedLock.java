@@ -9,7 +9,8 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * Runs a method of a Spring bean under a lock, so that at most one caller of all instances runs it per key.
+ * Runs a method of a Spring bean under a lock, so that at most one caller of all instances runs it per key. With
+ * {@link #permits()} at most so many run it, and with {@link Mode#SHARED} any number, but none beside an exclusive one.
  *
  * <pre>{@code
  * @DistributedLock(key = "#openid+#redPacketId")
@@ -26,7 +27,7 @@ import java.lang.annotation.Target;
  * {@code @AliasFor}. A call from within the same bean does not go through the proxy and is not locked.
  *
  * <p><b>Several</b> on one method are all taken, in the order of the locks' names, so that two methods never wait for each other, and
- * released in reverse. Each wait time counts from the beginning of the call. If a lock is lost during the wait for another, all are
+ * released in reverse. Two that give the same lock must have the same mode and permits. Each wait time counts from the beginning of the call. If a lock is lost during the wait for another, all are
  * released and taken again. Without time for that, the caller gets a {@link LockLostException} and the method does not run.
  *
  * <p><b>Transactions.</b> The lock is taken before a transaction of the same method begins, and released after it has ended. If a
@@ -53,16 +54,6 @@ import java.lang.annotation.Target;
 @Documented
 @Repeatable(DistributedLocks.class)
 public @interface DistributedLock {
-
-    /** Who may hold a lock at the same time. */
-    enum Mode {
-
-        /** One holder. */
-        EXCLUSIVE,
-
-        /** Any number of shared holders, but none beside an exclusive one. */
-        SHARED
-    }
 
     /**
      * {@return one or several SpEL expressions over the method's parameters: {@code #openid}, {@code #p0}, {@code #a0},
@@ -104,6 +95,28 @@ public @interface DistributedLock {
 
     /** {@return the lease, in the same form, at least one second; empty, the default, for {@code lock.ttl}} */
     String ttl() default "";
+
+    /**
+     * {@return whether other calls may hold the lock at the same time; {@link Mode#EXCLUSIVE} by default, that is, none}
+     *
+     * <pre>{@code
+     * @DistributedLock(name = "prices", mode = Mode.SHARED)
+     * public Report report() { ... }    // reports run beside each other
+     *
+     * @DistributedLock(name = "prices")
+     * public void load() { ... }        // alone; reports that come later wait for it
+     * }</pre>
+     *
+     * <p>A thread that runs a shared method cannot call an exclusive one with the same lock: it would wait for itself, and gets an
+     * {@link IllegalStateException}. See {@link NamedReadWriteLock}.
+     */
+    Mode mode() default Mode.EXCLUSIVE;
+
+    /**
+     * {@return how many calls may hold the lock at the same time, in all instances, such as {@code "5"} or {@code "${...}"}; empty, the
+     * default, for one} Not with {@link Mode#SHARED}, which allows any number. {@code lock.locks.<group>.permits} takes precedence.
+     */
+    String permits() default "";
 
     /** {@return whether the lease is renewed while the method runs; {@code lock.renew} decides by default} */
     Renewal renew() default Renewal.DEFAULT;
@@ -162,6 +175,14 @@ public @interface DistributedLock {
      * for the one of the {@link LockTemplate} bean}
      */
     String registry() default "";
+
+    /** Who may hold a lock at the same time. */
+    enum Mode {
+        /** One holder or, with permits, at most so many. */
+        EXCLUSIVE,
+        /** Any number of shared holders, but none beside others. */
+        SHARED
+    }
 
     /** Whether a lease is renewed. */
     enum Renewal {

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  * @param renew whether the lease is renewed
  * @param maxHold how long a hold is renewed at most; null in complete options for no limit
  * @param group what kind of lock it is; null for none
- * @param mode whether others may hold the lock at the same time
- * @param permits how many may hold the lock at a time; null for no such limit
+ * @param mode whether others may hold the lock at the same time; null in complete options for exclusive
+ * @param permits how many may hold the lock at a time; null in complete options for no permits
  */
 public record LockOptions(
         @Nullable Duration ttl,
@@ -56,7 +56,13 @@ public record LockOptions(
                 permits == null || mode != DistributedLock.Mode.SHARED,
                 "permits",
                 permits,
-                "not be set for a shared lock");
+                "be left out for mode SHARED, in which any number may hold the lock");
+    }
+
+    /** @throws IllegalArgumentException if several may hold the lock at the same time */
+    void requireExclusive(String must) {
+        require(mode != DistributedLock.Mode.SHARED, "mode", mode, must);
+        require(permits == null, "permits", permits, must);
     }
 
     private static void require(boolean condition, String option, @Nullable Object value, String must) {
@@ -115,18 +121,20 @@ public record LockOptions(
     }
 
     /**
-     * Asks for the shared side of a read-write lock: all who ask so may hold it at the same time, but nobody beside one who holds the
-     * name exclusively.
+     * Asks for a shared hold: any number of callers that ask for one hold the lock at a time, but none beside an exclusive holder or one
+     * with a permit. It is the read side of {@link LockRegistry#readWrite}.
      *
      * @return these options for a shared hold
-     * @throws IllegalArgumentException if permits are set
+     * @throws IllegalArgumentException if they have permits
      */
     public LockOptions shared() {
         return new LockOptions(ttl, waitTime, renew, maxHold, group, DistributedLock.Mode.SHARED, permits);
     }
 
     /**
-     * Asks for one of a number of permits: so many may hold the lock at a time.
+     * Asks for one of several permits: at most so many callers hold the lock at a time, and none of them beside an exclusive or shared
+     * holder. The number counts for this request only: it is granted when fewer hold the lock. So a smaller number takes no permit
+     * from a holder, and a larger one counts at once. A limit of 1 is no exclusive lock.
      *
      * @param permits at least 1
      * @return these options with so many permits

@@ -51,6 +51,31 @@ public interface LockRegistry {
     NamedLock get(String name, LockOptions options);
 
     /**
+     * {@return the read-write lock of that name} As {@link #readWrite(String, LockOptions)} with the registry's own options.
+     *
+     * @param name of the lock
+     */
+    default NamedReadWriteLock readWrite(String name) {
+        return readWrite(name, LockOptions.defaults());
+    }
+
+    /**
+     * {@return the read-write lock of that name: its write side is {@code get(name, options)}, and its read side
+     * {@code get(name, options.shared())}}
+     *
+     * @param name of the lock
+     * @param options how both sides are held and waited for; what they leave open is the registry's
+     * @throws IllegalArgumentException if the options are shared or have permits, permits are configured for their group, or the name is
+     *     empty, too long or not well-formed Unicode
+     */
+    default NamedReadWriteLock readWrite(String name, LockOptions options) {
+        record Sides(NamedLock readLock, NamedLock writeLock) implements NamedReadWriteLock {}
+
+        options.requireExclusive("be left out for a read-write lock, which has a side of each mode");
+        return new Sides(get(name, options.shared()), get(name, options));
+    }
+
+    /**
      * {@return one lock for all} As {@link #allOf(Collection, LockOptions)} with the registry's own options.
      *
      * @param names of the locks, in any order
@@ -60,7 +85,7 @@ public interface LockRegistry {
     }
 
     /**
-     * {@return one lock for all: a thread holds all of them or none} They are taken in the natural order of the names, each name once,
+     * {@return one lock for all: a thread holds all of them or none, all in the mode of the options} They are taken in the natural order of the names, each name once,
      * so two callers with names in common do not deadlock. If the thread holds one already, its count goes up.
      *
      * <p>{@code lock} waits without limit for each in turn, {@code tryLock(time, unit)} has one deadline for all, and

@@ -19,6 +19,13 @@ public interface LockUse {
     @Nullable
     String group();
 
+    /** {@return whether others may hold the lock at the same time} */
+    DistributedLock.Mode mode();
+
+    /** {@return how many may hold the lock at a time ({@link LockOptions#permits()}); null when not limited} */
+    @Nullable
+    Integer permits();
+
     /** {@return the thread that waits and then holds the lock; null for a {@link Lease}} */
     @Nullable
     Thread thread();

@@ -124,7 +124,9 @@ final class SingleFlight {
     // --- both -------------------------------------------------------------------------------------------------
 
     private NamedLock lock() {
-        return registry.get(name, options);
+        NamedLock lock = registry.get(name, options);
+        lock.options().requireExclusive("be left out for a flight, which has one leader");
+        return lock;
     }
 
     private HeldLocks held(Lease lead) {

@@ -377,6 +377,7 @@ class PackageRulesTests {
                         "LockUnavailableException",
                         "LockUse",
                         "NamedLock",
+                        "NamedReadWriteLock",
                         "StaleTokenException");
         assertThat(publicTypes(AOP))
                 .containsExactly(

@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
 /** What one caller of a flight does, step by step. */
@@ -202,6 +203,18 @@ class SingleFlightTests {
         assertThatNullPointerException()
                 .isThrownBy(() -> template.singleFlight("a\nb", () -> null, () -> null))
                 .withMessage("load returned null for flight:a\\u000ab; it must return a value");
+    }
+
+    @Test
+    void aFlightHasOneLeader() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(
+                        () -> template.singleFlight("a", LockOptions.defaults().shared(), this::look, this::load))
+                .withMessage("mode is SHARED; it must be left out for a flight, which has one leader");
+        assertThatIllegalArgumentException()
+                .isThrownBy(
+                        () -> template.singleFlight("a", LockOptions.defaults().withPermits(5), this::look, this::load))
+                .withMessage("permits is 5; it must be left out for a flight, which has one leader");
     }
 
     /** What somebody writes who implements only what must be. */

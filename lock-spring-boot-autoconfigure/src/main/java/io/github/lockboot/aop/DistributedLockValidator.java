@@ -14,6 +14,7 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 import io.github.lockboot.DistributedLock;
+import io.github.lockboot.DistributedLock.Mode;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.aop.InvalidLockDefinitionException.Finding;
 import org.apache.commons.logging.Log;
@@ -137,6 +138,12 @@ public final class DistributedLockValidator implements SmartInitializingSingleto
                         "has keepFor, and lock.locks.[" + asked.group()
                                 + "].renew is false, so the lock could end before its time",
                         "remove that property, or use its ttl instead of keepFor");
+            }
+            if (asked.mode() == Mode.SHARED && first.permits() != null) {
+                locked.add(
+                        "has mode = SHARED, in which any number may hold the lock, and lock.locks.[" + asked.group()
+                                + "].permits is " + first.permits(),
+                        "remove that property, or leave the mode out");
             }
         }
     }

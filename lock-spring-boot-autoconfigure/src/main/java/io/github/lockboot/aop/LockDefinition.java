@@ -11,6 +11,7 @@ import java.util.stream.Stream;
 
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.DistributedLock.KeepOn;
+import io.github.lockboot.DistributedLock.Mode;
 import io.github.lockboot.DistributedLock.Renewal;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
@@ -115,6 +116,24 @@ final class LockDefinition {
         static final Comparator<Needed> GLOBAL_ORDER =
                 Comparator.comparing(Needed::name).thenComparing(needed -> needed.definition.registryName);
 
+        /** @throws IllegalArgumentException if the other needs the same lock with another mode or permits */
+        void requireSameKind(Needed other) {
+            String kind = kind();
+            String otherKind = other.kind();
+            if (!kind.equals(otherKind)) {
+                throw new IllegalArgumentException(definition.method + " needs lock '" + LockNames.printable(name)
+                        + "' with " + kind + " and with " + otherKind
+                        + ", which one call cannot hold: give one of the annotations another key or a condition");
+            }
+        }
+
+        private String kind() {
+            LockOptions options = definition.handles.get().apply(name).options();
+            return options.permits() != null
+                    ? "permits = " + options.permits()
+                    : "mode = " + Objects.requireNonNullElse(options.mode(), Mode.EXCLUSIVE);
+        }
+
         /** @param leased whether the hold belongs to the call; the hold of a lock that is kept always does */
         LockSet.Wanted wanted(boolean leased) {
             NamedLock lock = definition.handles.get().apply(name);
@@ -192,6 +211,12 @@ final class LockDefinition {
         asked = duration("waitTime", annotation.waitTime(), asked::withWaitTime).orElse(asked);
         asked = duration("ttl", annotation.ttl(), asked::withTtl).orElse(asked);
         asked = duration("maxHold", annotation.maxHold(), asked::withMaxHold).orElse(asked);
+        asked = permits(asked::withPermits).orElse(asked);
+        if (annotation.mode() == Mode.SHARED && asked.permits() != null) {
+            method.add("has permits and mode = SHARED, in which any number may hold the lock", "leave one of them out");
+        } else if (annotation.mode() == Mode.SHARED) {
+            asked = asked.shared();
+        }
         if (keep != null || annotation.renew() == Renewal.ON) {
             return asked.withRenewal();
         }
@@ -232,20 +257,51 @@ final class LockDefinition {
 
     /** @param use throws IllegalArgumentException for a duration out of range */
     private <T> Optional<T> duration(String attribute, String text, Function<Duration, T> use) {
+        return value(
+                attribute,
+                text,
+                LockDefinition::parse,
+                " is no duration",
+                "write a number with a unit such as 500ms, 10s or PT5S",
+                use);
+    }
+
+    private <T> Optional<T> permits(Function<Integer, T> use) {
+        return value(
+                "permits",
+                annotation.permits(),
+                Integer::valueOf,
+                " is no whole number",
+                "write a number such as 5, or a placeholder such as ${calls}",
+                use);
+    }
+
+    /**
+     * @param parser throws ArithmeticException or IllegalArgumentException for other text
+     * @param problem that it is other text
+     * @param use throws IllegalArgumentException for a value out of range
+     */
+    private <V, T> Optional<T> value(
+            String attribute,
+            String text,
+            Function<String, V> parser,
+            String problem,
+            String action,
+            Function<V, T> use) {
         String resolved = resolve(attribute, text).orElse("");
         if (resolved.isBlank()) {
             return Optional.empty();
         }
         String written = attribute + " = \"" + text + "\"" + (text.equals(resolved) ? "" : " (" + resolved + ")");
-        Duration duration;
+        V value;
         try {
-            duration = parse(resolved.strip());
+            value = parser.apply(resolved.strip());
         } catch (IllegalArgumentException | ArithmeticException failure) {
-            method.add(written + " is no duration", "write a number with a unit such as 500ms, 10s or PT5S");
+            method.add(written + problem, action);
             return Optional.empty();
         }
         try {
-            return Optional.of(use.apply(duration));
+            return Optional.of(use.apply(value));
         } catch (IllegalArgumentException failure) {
             method.add(
                     written + " is out of range", Objects.requireNonNullElse(failure.getMessage(), "choose another"));

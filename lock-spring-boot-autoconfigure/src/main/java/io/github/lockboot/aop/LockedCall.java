@@ -2,6 +2,7 @@ package io.github.lockboot.aop;
 
 import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -93,12 +94,18 @@ final class LockedCall {
     /**
      * The locks that a call needs, in the order in which they must be taken, each once.
      *
-     * @throws IllegalArgumentException if the arguments give no name
+     * @throws IllegalArgumentException if the arguments give no name, or a name for locks of different modes or permits
      */
     List<Needed> needed(@Nullable Object target, @Nullable Object[] args) {
         EvaluationContext call = variables.in(target, args);
         TreeSet<Needed> needed = new TreeSet<>(Needed.GLOBAL_ORDER);
-        definitions.forEach(definition -> needed.addAll(definition.neededIn(call)));
+        for (LockDefinition definition : definitions) {
+            for (Needed each : definition.neededIn(call)) {
+                if (!needed.add(each)) {
+                    Objects.requireNonNull(needed.floor(each)).requireSameKind(each);
+                }
+            }
+        }
         return List.copyOf(needed);
     }
 

@@ -87,7 +87,7 @@ record LockProperties(
                 "lock.key-prefix",
                 keyPrefix,
                 "must have neither white space nor control characters: remove them");
-        new Named(ttl, waitTime, renew, maxHold).check("lock");
+        new Named(ttl, waitTime, renew, maxHold, null).check("lock");
         locks.forEach((group, named) -> named.check(propertyOf(group)));
         requireNotNegative("lock.shutdown-grace-period", shutdownGracePeriod, "use 0 not to wait");
         require(
@@ -126,12 +126,14 @@ record LockProperties(
      * @param waitTime Maximum time to wait for a lock held by another caller. 0 tries once.
      * @param renew Whether to renew leases while locks are held.
      * @param maxHold Maximum time to renew a lock that is not released.
+     * @param permits Maximum number of callers that hold a lock at a time, in all instances.
      */
     record Named(
             @Nullable Duration ttl,
             @Nullable Duration waitTime,
             @Nullable Boolean renew,
-            @Nullable Duration maxHold) {
+            @Nullable Duration maxHold,
+            @Nullable Integer permits) {
 
         private void check(String prefix) {
             require(
@@ -148,6 +150,11 @@ record LockProperties(
                     LockOptions.MAX_TTL.toDays());
             requireNotNegative(prefix + ".wait-time", waitTime, "use 0 to try once");
             requirePositive(prefix + ".max-hold", maxHold, "remove the property for no limit");
+            require(
+                    permits == null || permits >= 1,
+                    prefix + ".permits",
+                    permits,
+                    "must be at least 1: raise it, or remove the property for one holder");
         }
 
         private LockOptions options() {
@@ -155,6 +162,7 @@ record LockProperties(
             options = ttl != null ? options.withTtl(ttl) : options;
             options = waitTime != null ? options.withWaitTime(waitTime) : options;
             options = maxHold != null ? options.withMaxHold(maxHold) : options;
+            options = permits != null ? options.withPermits(permits) : options;
             if (renew == null) {
                 return options;
             }
@@ -209,7 +217,7 @@ record LockProperties(
 
     /** The defaults of a registry. */
     LockOptions options() {
-        return new Named(ttl, waitTime, renew, maxHold).options();
+        return new Named(ttl, waitTime, renew, maxHold, null).options();
     }
 
     /** Options that take precedence, by group. */

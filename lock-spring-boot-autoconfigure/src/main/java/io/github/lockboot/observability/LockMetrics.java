@@ -16,13 +16,16 @@ import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 
 /**
- * Counts and times locks. Every meter is tagged {@code group} with the group of the lock, never with its name. All meters of a
- * group exist, at zero, from its first use.
+ * Counts and times locks. Every meter is tagged {@code group} with the group of the lock, never with its name, and {@code mode}:
+ * {@code exclusive}, {@code shared} or, with permits, {@code limited}. All meters of a group and mode exist, at zero, from its first
+ * use.
  */
 public final class LockMetrics implements LockOutcomeListener {
 
+    private record Kind(String group, String mode) {}
+
     private final MeterRegistry registry;
-    private final Map<String, Meters> groups = new ConcurrentHashMap<>();
+    private final Map<Kind, Meters> meters = new ConcurrentHashMap<>();
 
     /** @param registry where the meters are registered */
     public LockMetrics(MeterRegistry registry) {
@@ -30,7 +33,11 @@ public final class LockMetrics implements LockOutcomeListener {
     }
 
     private Meters of(LockUse use) {
-        return groups.computeIfAbsent(groupOf(use), Meters::new);
+        return meters.computeIfAbsent(new Kind(groupOf(use), modeOf(use)), Meters::new);
+    }
+
+    private static String modeOf(LockUse use) {
+        return use.permits() != null ? "limited" : text(use.mode());
     }
 
     static String groupOf(LockUse use) {
@@ -38,8 +45,8 @@ public final class LockMetrics implements LockOutcomeListener {
         return group != null ? group : "none";
     }
 
-    static String text(Origin origin) {
-        return origin.name().toLowerCase(Locale.ROOT);
+    static String text(Enum<?> constant) {
+        return constant.name().toLowerCase(Locale.ROOT);
     }
 
     @Override
@@ -83,18 +90,18 @@ public final class LockMetrics implements LockOutcomeListener {
         of(use).count("failed");
     }
 
-    /** The meters of one group. */
+    /** The meters of one group and mode. */
     private final class Meters {
 
-        final Tags group;
+        final Tags kind;
         final AtomicInteger waiting = new AtomicInteger();
         final AtomicInteger held = new AtomicInteger();
         final Map<String, Timer> waits = new HashMap<>();
         final Timer hold;
         final Map<String, Counter> counters = new HashMap<>();
 
-        Meters(String group) {
-            this.group = Tags.of("group", group);
+        Meters(Kind kind) {
+            this.kind = Tags.of("group", kind.group, "mode", kind.mode);
             for (String outcome : List.of("acquired", "not_acquired", "abandoned", "followed", "unavailable")) {
                 waits.put(
                         outcome,
@@ -139,7 +146,7 @@ public final class LockMetrics implements LockOutcomeListener {
         private Timer timer(String name, String description, String... tags) {
             return Timer.builder(name)
                     .description(description)
-                    .tags(group.and(tags))
+                    .tags(kind.and(tags))
                     .register(registry);
         }
 
@@ -148,14 +155,14 @@ public final class LockMetrics implements LockOutcomeListener {
                     event,
                     Counter.builder(name)
                             .description(description)
-                            .tags(group.and(tags))
+                            .tags(kind.and(tags))
                             .register(registry));
         }
 
         private void gauge(String name, String description, AtomicInteger value) {
             Gauge.builder(name, value, AtomicInteger::get)
                     .description(description)
-                    .tags(group)
+                    .tags(kind)
                     .register(registry);
         }
     }

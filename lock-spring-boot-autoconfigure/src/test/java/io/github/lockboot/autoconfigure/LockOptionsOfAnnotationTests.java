@@ -1,23 +1,28 @@
 package io.github.lockboot.autoconfigure;
 
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
 
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.DistributedLock.KeepOn;
+import io.github.lockboot.DistributedLock.Mode;
 import io.github.lockboot.DistributedLock.Renewal;
 import io.github.lockboot.LockLostException;
+import io.github.lockboot.LockOptions;
 import io.github.lockboot.RecordingLockRegistry;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import reactor.core.publisher.Mono;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** The attributes renew, maxHold, condition and keepFor. */
+/** The attributes renew, maxHold, mode, permits, condition and keepFor. */
 class LockOptionsOfAnnotationTests {
 
     private final RecordingLockRegistry registry = new RecordingLockRegistry();
@@ -42,6 +47,34 @@ class LockOptionsOfAnnotationTests {
             assertThat(registry.lastOptions().renew()).isFalse();
             assertThat(registry.lastOptions().maxHold()).isEqualTo(Duration.ofMinutes(5));
         });
+    }
+
+    @Test
+    void modeAndPermitsArePassedOnWhateverTheResult() throws Exception {
+        runner.withPropertyValues("calls=5").run(context -> {
+            Orders orders = context.getBean(Orders.class);
+            orders.plain();
+            assertThat(registry.lastOptions()).isEqualTo(ofKind().withGroup("plain"));
+            orders.shared();
+            assertThat(registry.lastOptions())
+                    .isEqualTo(ofKind().withGroup("shared").shared());
+            orders.sharedLater().join();
+            assertThat(registry.lastOptions())
+                    .isEqualTo(ofKind().withGroup("sharedLater").shared());
+            orders.limited();
+            assertThat(registry.lastOptions())
+                    .isEqualTo(ofKind().withGroup("limited").withPermits(5));
+            orders.limitedMono().block();
+            assertThat(registry.lastOptions())
+                    .isEqualTo(ofKind().withGroup("limitedMono").withPermits(3));
+            orders.sharedElements(List.of("a", "b"));
+            assertThat(registry.optionsOf("elements:a"))
+                    .isEqualTo(ofKind().withGroup("elements").shared());
+        });
+    }
+
+    private static LockOptions ofKind() {
+        return LockOptions.defaults().withWaitTime(Duration.ofSeconds(10));
     }
 
     @Test
@@ -145,6 +178,25 @@ class LockOptionsOfAnnotationTests {
 
         @DistributedLock(name = "notRenewed", renew = Renewal.OFF, maxHold = "5m")
         void notRenewed() {}
+
+        @DistributedLock(name = "shared", mode = Mode.SHARED)
+        void shared() {}
+
+        @DistributedLock(name = "sharedLater", mode = Mode.SHARED)
+        CompletableFuture<Void> sharedLater() {
+            return CompletableFuture.completedFuture(null);
+        }
+
+        @DistributedLock(name = "limited", permits = "${calls:1}")
+        void limited() {}
+
+        @DistributedLock(name = "limitedMono", permits = "3")
+        Mono<String> limitedMono() {
+            return Mono.just("done");
+        }
+
+        @DistributedLock(name = "elements", key = "#keys", perElement = true, mode = Mode.SHARED)
+        void sharedElements(List<String> keys) {}
 
         @DistributedLock(name = "above", condition = "#amount > ${limit}")
         void above(int amount) {

@@ -1,6 +1,8 @@
 package io.github.lockboot.autoconfigure;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -10,12 +12,15 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import io.github.lockboot.Actor;
 import io.github.lockboot.DistributedLock;
+import io.github.lockboot.DistributedLock.Mode;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockContext;
+import io.github.lockboot.LockListener;
 import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockTemplate;
+import io.github.lockboot.LockUse;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.fixture.RedisServer;
 import org.junit.jupiter.api.AfterAll;
@@ -81,6 +86,9 @@ class LockOverridesTests {
         Duration unnamed(String id) {
             return LockContext.current().remainingLease();
         }
+
+        @DistributedLock(name = "sales", key = "#id", mode = Mode.SHARED)
+        void sales(String id) {}
 
         @DistributedLock(name = "submit", key = "#id", keepFor = "1s")
         void submit(String id) {}
@@ -210,7 +218,9 @@ class LockOverridesTests {
             lock.locks.[Work.unnamed].ttl    | 25d   | lock.locks.[Work.unnamed].ttl    | must be at most 24d: lower it and keep lock.renew=true
             lock.locks.order.wait-time       | -1ms  | lock.locks.order.wait-time       | must not be negative: use 0 to try once
             lock.locks.order.max-hold        | 0ms   | lock.locks.order.max-hold        | must be positive: remove the property for no limit
-            lock.locks.order.tll             | 5s    | lock.locks.order.tll             | is none of ttl, wait-time, renew and max-hold
+            lock.locks.order.permits         | 0     | lock.locks.order.permits         | must be at least 1: raise it, or remove the property for one holder
+            lock.locks.order.permits         | -3    | lock.locks.order.permits         | must be at least 1: raise it, or remove the property for one holder
+            lock.locks.order.tll             | 5s    | lock.locks.order.tll             | is none of ttl, wait-time, renew, max-hold and permits
             lock.locks.Work.unnamed.ttl      | 5s    | lock.locks.Work.unnamed.ttl      | would be ignored: write a name with dots in brackets, lock.locks.[Work.unnamed].ttl
             """)
     void aBadOverrideEndsTheStartWithItsPropertyAndAction(String property, String value, String named, String reason) {
@@ -233,9 +243,10 @@ class LockOverridesTests {
                 context -> assertThat(context.getBean(LockProperties.class).locks())
                         .containsEntry(
                                 "order",
-                                new LockProperties.Named(null, Duration.ofSeconds(1), null, Duration.ofDays(1))),
+                                new LockProperties.Named(null, Duration.ofSeconds(1), null, Duration.ofDays(1), 5)),
                 "lock.locks.order.waittime=1s",
-                "lock.locks.order.maxHold=1d");
+                "lock.locks.order.maxHold=1d",
+                "lock.locks.order.PERMITS=5");
     }
 
     @Test
@@ -246,6 +257,34 @@ class LockOverridesTests {
                         .hasMessageContaining(
                                 "Work.submit(String): has keepFor, and lock.locks.[submit].renew is false,"
                                         + " so the lock could end before its time: remove that property"));
+    }
+
+    @Test
+    void permitsWinOverTheAnnotation() {
+        run(
+                LockProperties.Type.MEMORY,
+                context -> {
+                    List<Integer> permits = new ArrayList<>();
+                    context.getBean(LockRegistry.class).addListener(new LockListener() {
+                        @Override
+                        public void requested(LockUse use) {
+                            permits.add(use.permits());
+                        }
+                    });
+                    context.getBean(Work.class).order("a");
+                    context.getBean(Work.class).unnamed("a");
+                    assertThat(permits).containsExactly(5, null);
+                },
+                "lock.locks.order.permits=5");
+    }
+
+    @Test
+    void permitsForAMethodWithASharedLockEndTheStart() {
+        runner.withPropertyValues("lock.type=memory", "lock.locks.sales.permits=5")
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .hasMessageContaining("Work.sales(String): has mode = SHARED, in which any number may hold the"
+                                + " lock, and lock.locks.[sales].permits is 5: remove that property"));
     }
 
     @Test

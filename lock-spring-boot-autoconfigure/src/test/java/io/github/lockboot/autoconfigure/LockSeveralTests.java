@@ -7,6 +7,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.lockboot.Actor;
 import io.github.lockboot.DistributedLock;
+import io.github.lockboot.DistributedLock.Mode;
 import io.github.lockboot.DistributedLock.Renewal;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockContext;
@@ -18,6 +19,7 @@ import io.github.lockboot.RecordingLockListener;
 import io.github.lockboot.memory.MemoryLockRegistry;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -26,6 +28,7 @@ import reactor.core.publisher.Mono;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /** A call with several locks: when its body begins it holds all of them, also if one was lost while another was waited for. */
 class LockSeveralTests {
@@ -196,6 +199,32 @@ class LockSeveralTests {
         assertNoneIsHeld();
     }
 
+    @Test
+    void locksOfDifferentModesAndPermitsAreTakenTogether() {
+        run(work -> assertThat(work.mixed("b", "c", "a", "d")).isEqualTo("a true, b true"));
+        assertNoneIsHeld();
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            a | a | c | d | mode = SHARED and with mode = EXCLUSIVE
+            b | a | a | d | mode = EXCLUSIVE and with permits = 3
+            a | b | a | d | mode = SHARED and with permits = 3
+            b | c | a | a | permits = 3 and with permits = 4
+            """)
+    void aCallThatNeedsOneLockInTwoWaysIsRefused(
+            String shared, String exclusive, String three, String four, String ways) {
+        run(work -> {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> work.mixed(shared, exclusive, three, four))
+                    .withMessage(
+                            Work.class.getName() + ".mixed(String, String, String, String) needs lock 'a' with " + ways
+                                    + ", which one call cannot hold: give one of the annotations another key or a condition");
+            assertThat(work.runs()).hasValue(0);
+        });
+        assertNoneIsHeld();
+    }
+
     static class Work {
 
         private final AtomicInteger runs = new AtomicInteger();
@@ -208,6 +237,14 @@ class LockSeveralTests {
             runs.incrementAndGet();
             return "a " + LockContext.current("a").isValid() + ", b "
                     + LockContext.current("b").isValid();
+        }
+
+        @DistributedLock(key = "#shared", mode = Mode.SHARED)
+        @DistributedLock(key = "#exclusive")
+        @DistributedLock(key = "#three", permits = "3")
+        @DistributedLock(key = "#four", permits = "4")
+        String mixed(String shared, String exclusive, String three, String four) {
+            return run();
         }
 
         @DistributedLock(name = "b", waitTime = "1m")

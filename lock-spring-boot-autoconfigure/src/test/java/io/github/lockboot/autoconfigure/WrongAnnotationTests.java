@@ -11,6 +11,7 @@ import java.util.stream.IntStream;
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.DistributedLock.IfNotAcquired;
 import io.github.lockboot.DistributedLock.KeepOn;
+import io.github.lockboot.DistributedLock.Mode;
 import io.github.lockboot.DistributedLock.Renewal;
 import io.github.lockboot.FencingToken;
 import io.github.lockboot.LockRegistry;
@@ -357,6 +358,31 @@ class WrongAnnotationTests {
     void maxHoldOfZero() {
         assertRefused(
                 MaxHoldOfZero.class, "run()", "maxHold = \"0\" is out of range: maxHold is PT0S; it must be positive");
+    }
+
+    @Test
+    void permitsOfZero() {
+        assertRefused(
+                runner.withPropertyValues("calls=0"),
+                PermitsFromAProperty.class,
+                "run()",
+                "permits = \"${calls}\" (0) is out of range: permits is 0; it must be at least 1");
+    }
+
+    @Test
+    void permitsThatAreNoNumber() {
+        assertRefused(
+                PermitsThatAreNoNumber.class,
+                "run()",
+                "permits = \"some\" is no whole number: write a number such as 5, or a placeholder such as ${calls}");
+    }
+
+    @Test
+    void permitsOfASharedLock() {
+        assertRefused(
+                PermitsOfASharedLock.class,
+                "run()",
+                "has permits and mode = SHARED, in which any number may hold the lock: leave one of them out");
     }
 
     @Test
@@ -822,6 +848,21 @@ class WrongAnnotationTests {
 
     static class MaxHoldOfZero {
         @DistributedLock(name = "x", maxHold = "0")
+        public void run() {}
+    }
+
+    static class PermitsFromAProperty {
+        @DistributedLock(name = "x", permits = "${calls}")
+        public void run() {}
+    }
+
+    static class PermitsThatAreNoNumber {
+        @DistributedLock(name = "x", permits = "some")
+        public void run() {}
+    }
+
+    static class PermitsOfASharedLock {
+        @DistributedLock(name = "x", mode = Mode.SHARED, permits = "5")
         public void run() {}
     }
 

@@ -84,6 +84,21 @@ class LockMetricsTests {
         assertThat(value("lock.waiting")).isZero();
     }
 
+    @Test
+    void readersAndPermitsAreToldApartFromExclusiveHolds() throws Exception {
+        Lease reader = locks.acquire("order:1", ORDERS.shared());
+        Lease permit = locks.acquire("order:2", ORDERS.withPermits(5));
+        assertThat(value("lock.held", "mode", "shared")).isEqualTo(1);
+        assertThat(value("lock.held", "mode", "limited")).isEqualTo(1);
+        assertThat(meters.find("lock.held").tag("mode", "exclusive").meter()).isNull();
+        assertThat(locks.tryAcquire("order:1", ORDERS)).isEqualTo(Optional.empty());
+        assertThat(value("lock.not.acquired", "mode", "exclusive")).isEqualTo(1);
+        reader.close();
+        permit.close();
+        assertThat(value("lock.held", "mode", "shared")).isZero();
+        assertThat(value("lock.held", "mode", "limited")).isZero();
+    }
+
     /** A thousand keys must not make a thousand time series, nor tell who the customers are. */
     @Test
     void noTagHoldsAKeyWithOrWithoutAGroup() throws Exception {

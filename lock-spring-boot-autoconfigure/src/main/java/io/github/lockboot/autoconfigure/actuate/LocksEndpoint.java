@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
+import io.github.lockboot.DistributedLock.Mode;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockUse;
 import io.github.lockboot.internal.LockNames;
@@ -68,6 +69,7 @@ class LocksEndpoint implements LockOutcomeListener {
     /**
      * @param group null if the lock has none
      * @param name a digest of the lock's name, or the name itself
+     * @param permits how many may hold the lock at a time; null when not limited
      * @param thread null for a lease
      * @param owner the id of the holder in Redis
      * @param queue number of waiters in this instance
@@ -75,6 +77,8 @@ class LocksEndpoint implements LockOutcomeListener {
     record Held(
             @Nullable String group,
             String name,
+            Mode mode,
+            @Nullable Integer permits,
             @Nullable String thread,
             Instant since,
             @Nullable String owner,
@@ -84,7 +88,13 @@ class LocksEndpoint implements LockOutcomeListener {
 
     /** @param position place among the waiters of this instance, from 1 */
     record Waiting(
-            @Nullable String group, String name, @Nullable String thread, Instant since, long position) {}
+            @Nullable String group,
+            String name,
+            Mode mode,
+            @Nullable Integer permits,
+            @Nullable String thread,
+            Instant since,
+            long position) {}
 
     /** @param state the key type, its time to live and the fields of the hash */
     record State(String name, Map<String, String> state) {}
@@ -98,7 +108,8 @@ class LocksEndpoint implements LockOutcomeListener {
         steps.stream().filter(step -> !step.held).forEach(step -> {
             LockUse use = step.use;
             long position = queues.merge(use.name(), 1L, Long::sum);
-            waiting.add(new Waiting(use.group(), shown(use.name()), threadOf(use), step.since, position));
+            waiting.add(new Waiting(
+                    use.group(), shown(use.name()), use.mode(), use.permits(), threadOf(use), step.since, position));
         });
         List<Held> held = steps.stream()
                 .filter(Step::held)
@@ -112,6 +123,8 @@ class LocksEndpoint implements LockOutcomeListener {
         return new Held(
                 use.group(),
                 shown(use.name()),
+                use.mode(),
+                use.permits(),
                 threadOf(use),
                 step.since,
                 use.ownerId(),

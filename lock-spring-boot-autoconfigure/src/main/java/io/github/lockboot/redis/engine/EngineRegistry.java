@@ -9,6 +9,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
+import io.github.lockboot.DistributedLock.Mode;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockListener;
 import io.github.lockboot.LockOptions;
@@ -122,26 +123,34 @@ public abstract class EngineRegistry implements LockRuntime {
         return overrides;
     }
 
-    /** Nothing is left open but the group and the longest hold. */
+    /** Nothing is left open but the group, the longest hold, the mode and the permits. */
     private LockOptions resolve(LockOptions asked) {
         LockOptions resolved = merged(defaults, asked);
         String group = resolved.group();
         LockOptions configured = group == null ? null : overrides.get(group);
-        return configured == null || group == null
-                ? resolved
-                : merged(resolved, configured).withGroup(group);
+        if (configured == null || group == null) {
+            return resolved;
+        }
+        if (configured.permits() != null && resolved.mode() == Mode.SHARED) {
+            throw new IllegalArgumentException("lock.locks.[" + group + "].permits is " + configured.permits()
+                    + ", and the caller asks for mode SHARED; remove the property, or do not ask for a shared lock");
+        }
+        return merged(resolved, configured).withGroup(group);
     }
 
     /** The options, replaced by those of {@code first} that are set. */
     private static LockOptions merged(LockOptions options, LockOptions first) {
-        LockOptions both = options;
-        both = first.ttl() != null ? both.withTtl(first.ttl()) : both;
-        both = first.waitTime() != null ? both.withWaitTime(first.waitTime()) : both;
-        both = first.maxHold() != null ? both.withMaxHold(first.maxHold()) : both;
-        both = first.group() != null ? both.withGroup(first.group()) : both;
-        if (first.renew() != null) {
-            both = first.renew() ? both.withRenewal() : both.withoutRenewal();
-        }
-        return both;
+        return new LockOptions(
+                either(first.ttl(), options.ttl()),
+                either(first.waitTime(), options.waitTime()),
+                either(first.renew(), options.renew()),
+                either(first.maxHold(), options.maxHold()),
+                either(first.group(), options.group()),
+                either(first.mode(), options.mode()),
+                either(first.permits(), options.permits()));
+    }
+
+    private static <T> @Nullable T either(@Nullable T first, @Nullable T other) {
+        return first != null ? first : other;
     }
 }

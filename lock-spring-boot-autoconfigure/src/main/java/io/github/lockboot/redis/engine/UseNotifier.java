@@ -9,6 +9,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 
+import io.github.lockboot.DistributedLock;
 import io.github.lockboot.LockListener;
 import io.github.lockboot.LockRuntime;
 import io.github.lockboot.LockUse;
@@ -210,6 +211,20 @@ final class UseNotifier implements LockUse {
     @Override
     public @Nullable String group() {
         return request.group();
+    }
+
+    @Override
+    public DistributedLock.Mode mode() {
+        return kind().isShared() ? DistributedLock.Mode.SHARED : DistributedLock.Mode.EXCLUSIVE;
+    }
+
+    @Override
+    public @Nullable Integer permits() {
+        return kind().permits() > 0 ? kind().permits() : null;
+    }
+
+    private Kind kind() {
+        return request.terms().kind();
     }
 
     @Override

@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 import io.github.lockboot.Actor;
+import io.github.lockboot.DistributedLock.Mode;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockListener;
 import io.github.lockboot.LockOptions;
@@ -22,6 +23,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 /** The endpoint's operations, on a real Redis. */
 class LocksEndpointTests {
@@ -67,6 +69,8 @@ class LocksEndpointTests {
                 LocksEndpoint.Held held = endpoint.locks().held().get(0);
                 assertThat(held.group()).isEqualTo("order");
                 assertThat(held.name()).isEqualTo(LockNames.digest(NAME));
+                assertThat(held.mode()).isEqualTo(Mode.EXCLUSIVE);
+                assertThat(held.permits()).isNull();
                 assertThat(held.thread()).isEqualTo(Thread.currentThread().getName());
                 assertThat(held.fence()).isEqualTo(locks.get(NAME).fencingToken());
                 assertThat(held.remainingLease()).isBetween(Duration.ofMillis(1), Duration.ofSeconds(3));
@@ -80,6 +84,22 @@ class LocksEndpointTests {
                 assertThat(endpoint.locks().waiting()).isEmpty();
                 actor.run(() -> locks.get(NAME).unlock());
                 assertThat(endpoint.locks().held()).isEmpty();
+            }
+        });
+    }
+
+    @Test
+    void readersAndPermitsAreShownAsSuch() {
+        runner.withPropertyValues("lock.type=memory").run(context -> {
+            LocksEndpoint endpoint = context.getBean(LocksEndpoint.class);
+            LockRegistry locks = context.getBean(LockRegistry.class);
+            try (Lease reader = locks.acquire("prices", ORDERS.shared());
+                    Lease permit = locks.acquire("calls", ORDERS.withPermits(5))) {
+                assertThat(endpoint.locks().held())
+                        .extracting(LocksEndpoint.Held::mode, LocksEndpoint.Held::permits, LocksEndpoint.Held::fence)
+                        .containsExactlyInAnyOrder(
+                                tuple(Mode.SHARED, null, reader.fencingToken()),
+                                tuple(Mode.EXCLUSIVE, 5, permit.fencingToken()));
             }
         });
     }

@@ -3,11 +3,14 @@ package io.github.lockboot.redis.engine;
 import java.time.Duration;
 import java.util.Map;
 
+import io.github.lockboot.DistributedLock.Mode;
 import io.github.lockboot.LockOptions;
+import io.github.lockboot.NamedReadWriteLock;
 import io.github.lockboot.memory.MemoryLockRegistry;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 class EngineRegistryTests {
 
@@ -16,9 +19,12 @@ class EngineRegistryTests {
             .withTtl(Duration.ofSeconds(100))
             .withWaitTime(Duration.ofSeconds(30));
 
+    private static final LockOptions CALLS = LockOptions.defaults().withGroup("call");
+
     private final LockOptions override = LockOptions.defaults().withWaitTime(Duration.ofSeconds(5));
-    private final EngineRegistry registry =
-            new MemoryLockRegistry(LockOptions.defaults().withoutRenewal(), Map.of("order", override));
+    private final EngineRegistry registry = new MemoryLockRegistry(
+            LockOptions.defaults().withoutRenewal(),
+            Map.of("order", override, "call", LockOptions.defaults().withPermits(5)));
 
     private LockOptions resolve(LockOptions options) {
         return registry.get("a", options).options();
@@ -40,6 +46,57 @@ class EngineRegistryTests {
                         .withTtl(Duration.ofSeconds(30))
                         .withWaitTime(Duration.ofSeconds(10))
                         .withoutRenewal());
+    }
+
+    @Test
+    void modeAndPermitsAreOptionsLikeOthers() {
+        assertThat(resolve(LockOptions.defaults().shared()).mode()).isEqualTo(Mode.SHARED);
+        assertThat(resolve(LockOptions.defaults().withPermits(3)).permits()).isEqualTo(3);
+        assertThat(resolve(CALLS).permits()).isEqualTo(5);
+        assertThat(resolve(CALLS.withPermits(3)).permits()).isEqualTo(5);
+    }
+
+    @Test
+    void permitsThatAreConfiguredForASharedLockAreRefused() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> registry.get("a", CALLS.shared()))
+                .withMessage("lock.locks.[call].permits is 5, and the caller asks for mode SHARED;"
+                        + " remove the property, or do not ask for a shared lock");
+        assertThatIllegalArgumentException().isThrownBy(() -> registry.readWrite("a", CALLS));
+    }
+
+    @Test
+    void theSidesOfAReadWriteLockAreTheSharedAndTheExclusiveLockOfItsName() {
+        NamedReadWriteLock both = registry.readWrite("a", ORDERS);
+        assertThat(both.getName()).isEqualTo("a");
+        assertThat(both.readLock().getName()).isEqualTo("a");
+        assertThat(both.readLock().options()).isEqualTo(resolve(ORDERS.shared()));
+        assertThat(both.writeLock().options()).isEqualTo(resolve(ORDERS));
+        assertThat(registry.readWrite("a").writeLock().options())
+                .isEqualTo(registry.get("a").options());
+    }
+
+    @Test
+    void aReadWriteLockIsNeitherSharedNorLimited() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> registry.readWrite("a", ORDERS.shared()))
+                .withMessage(
+                        "mode is SHARED; it must be left out for a read-write lock, which has a side of each mode");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> registry.readWrite("a", ORDERS.withPermits(5)))
+                .withMessage("permits is 5; it must be left out for a read-write lock, which has a side of each mode");
+    }
+
+    @Test
+    void optionsThatContradictEachOtherAreRefused() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> ORDERS.shared().withPermits(5))
+                .withMessage(
+                        "permits is 5; it must be left out for mode SHARED, in which any number may hold the lock");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> ORDERS.withPermits(0))
+                .withMessage("permits is 0; it must be at least 1");
+        assertThatIllegalArgumentException().isThrownBy(() -> ORDERS.withPermits(-1));
     }
 
     @Test

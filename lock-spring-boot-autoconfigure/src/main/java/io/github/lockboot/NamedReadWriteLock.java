@@ -1,0 +1,82 @@
+package io.github.lockboot;
+
+import java.util.concurrent.locks.ReadWriteLock;
+
+/**
+ * A pair of locks for one name: any number of threads of all instances hold the {@link #readLock() read side} at a time, or one
+ * thread holds the {@link #writeLock() write side}. {@link LockRegistry#readWrite} makes it.
+ *
+ * <pre>{@code
+ * NamedReadWriteLock prices = registry.readWrite("prices");
+ * prices.readLock().lock();      // beside other readers
+ * prices.writeLock().lock();     // alone
+ * }</pre>
+ *
+ * <p>The write side is the lock that {@link LockRegistry#get(String)} gives for the name. The read side is that lock with
+ * {@link LockOptions#shared()}. So the two also exclude annotated methods, leases and templates that use the name. Both sides are
+ * complete {@link NamedLock}s: each has its hold count, lease and callbacks.
+ *
+ * <p><b>Order.</b> Nobody overtakes, as in a {@link java.util.concurrent.locks.ReentrantReadWriteLock} in fair mode. A reader that
+ * comes while a writer waits, waits behind it, so writers do not starve. Readers that wait one after the other get the lock together.
+ * This also holds for {@link NamedLock#tryLock()}: it fails while others wait. A thread that holds a side takes it again at once,
+ * whoever waits. A reader that died delays a writer by at most one ttl.
+ *
+ * <p><b>Downgrading.</b> A thread that holds the write side may take the read side and then release the write side. The release is
+ * one command, after which the thread holds the read side only. No writer gets in between; readers that are next in the queue
+ * get the lock beside it.
+ *
+ * <p><b>Upgrading.</b> A thread that holds the read side only and asks for the write side would wait for itself. It gets an
+ * {@link IllegalStateException} at once, from every method that takes the lock. Release the read side first, and check again what
+ * was read once the write side is held.
+ *
+ * <p><b>Tokens.</b> Each hold of the write side has a larger {@linkplain NamedLock#fencingToken() fencing token} than all before. A
+ * reader has that of the writer before it, whose data it reads. All readers between two writers have the same token. A guard that has
+ * seen a write with a newer token refuses that of a reader.
+ */
+public interface NamedReadWriteLock extends ReadWriteLock {
+
+    /** {@return the name given to the registry, without the key prefix} */
+    default String getName() {
+        return writeLock().getName();
+    }
+
+    /**
+     * {@return the read side, which any number of threads hold at a time}
+     *
+     * <ul>
+     *   <li>{@code lock}, {@code lockInterruptibly}: if nobody holds the write side and nobody waits, the thread gets the read side, beside
+     *       all other readers. While others of this JVM read, this costs no command. If another thread holds the write side, or others
+     *       wait, it waits in their queue.
+     *   <li>{@code tryLock()}: the same without the wait: false if another thread holds the write side, or others wait.
+     *   <li>{@code tryLock(time, unit)}: false if the time passed first.
+     *   <li>If the current thread holds the read side, its count goes up. If it holds the write side, it gets the read side as
+     *       well, without a command.
+     *   <li>{@code unlock}: gives up one hold of the read side. The last reader lets in the writer that is next.
+     *   <li>{@code getHoldCount}, {@code isHeldByCurrentThread}: only count holds of the read side.
+     *   <li>{@code isLocked}: whether anyone holds either side.
+     *   <li>{@code fencingToken}: that of the last writer, or the thread's own after a downgrade.
+     * </ul>
+     */
+    @Override
+    NamedLock readLock();
+
+    /**
+     * {@return the write side, which one thread holds, and only while nobody reads}
+     *
+     * <ul>
+     *   <li>{@code lock}, {@code lockInterruptibly}: if nobody holds either side and nobody waits, the thread gets the write side.
+     *       Otherwise it waits until all before it have released.
+     *   <li>{@code tryLock()}: false if another thread holds either side, or others wait.
+     *   <li>{@code tryLock(time, unit)}: false if the time passed first.
+     *   <li>If the current thread holds the write side, its count goes up. If it holds the read side only, all of these throw an
+     *       {@link IllegalStateException}.
+     *   <li>{@code unlock}: gives up one hold of the write side. The last one lets in the writer, or all the readers, that are
+     *       next; if the thread holds the read side as well, it keeps that and lets in the readers only.
+     *   <li>{@code getHoldCount}, {@code isHeldByCurrentThread}: only count holds of the write side.
+     *   <li>{@code isLocked}: whether anyone holds either side.
+     *   <li>{@code fencingToken}: larger than that of every earlier hold.
+     * </ul>
+     */
+    @Override
+    NamedLock writeLock();
+}
