@@ -102,13 +102,16 @@ final class SocketWatchdog {
     }
 
     /**
-     * Closes the client, and all its sockets, also those that open meanwhile or later: Lettuce does not end a look at the topology that
-     * it has begun. A thread of Netty that ends would neither use nor close the sockets that it opens last.
+     * Closes the client and all its sockets. No other opens from then on: Lettuce does not end a look at the topology that it has
+     * begun, and a thread of Netty that ends never closes the sockets that it opens last.
      */
     void close(Runnable client) {
-        client.run();
         closed = true;
-        open.keySet().forEach(Channel::close);
+        try {
+            client.run();
+        } finally {
+            open.keySet().forEach(Channel::close);
+        }
     }
 
     private boolean isDue(AtomicLong next) {

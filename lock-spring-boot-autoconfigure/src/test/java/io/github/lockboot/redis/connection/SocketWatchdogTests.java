@@ -4,15 +4,18 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketAddress;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 import io.github.lockboot.internal.Timer;
 import io.lettuce.core.resource.NettyCustomizer;
-import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelPromise;
+import io.netty.channel.EventLoopGroup;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.channel.nio.NioEventLoopGroup;
 import io.netty.channel.socket.nio.NioSocketChannel;
@@ -55,24 +58,28 @@ class SocketWatchdogTests {
         NioEventLoopGroup threads = new NioEventLoopGroup(1);
         try (ServerSocket server = new ServerSocket(0, 2, InetAddress.getLoopbackAddress())) {
             server.setSoTimeout(1_000);
-            Bootstrap client = new Bootstrap()
-                    .group(threads)
-                    .channel(NioSocketChannel.class)
-                    .remoteAddress(server.getLocalSocketAddress())
-                    .handler(new ChannelInitializer<>() {
-                        @Override
-                        protected void initChannel(Channel channel) {
-                            customizer.afterChannelInitialized(channel);
-                        }
-                    });
-            Channel known = client.connect().sync().channel();
+            Channel known =
+                    connect(threads, server.getLocalSocketAddress()).sync().channel();
             Socket ofKnown = server.accept();
-            known.closeFuture().addListener(end -> client.connect());
+            known.closeFuture().addListener(end -> connect(threads, server.getLocalSocketAddress()));
             watchdog.close(
                     () -> threads.shutdownGracefully(0, 0, TimeUnit.SECONDS).awaitUninterruptibly());
             assertThat(ofKnown.getInputStream().read()).isEqualTo(-1);
             assertThat(isAnotherOpen(server)).isFalse();
         }
+    }
+
+    private ChannelFuture connect(EventLoopGroup threads, SocketAddress server) {
+        NioSocketChannel channel = new NioSocketChannel();
+        channel.pipeline().addLast(new ChannelInitializer<>() {
+            @Override
+            protected void initChannel(Channel initialized) {
+                customizer.afterChannelInitialized(initialized);
+            }
+        });
+        ChannelPromise connected = channel.newPromise();
+        threads.register(channel).addListener(registered -> channel.connect(server, connected));
+        return connected;
     }
 
     private static boolean isAnotherOpen(ServerSocket server) throws IOException {
