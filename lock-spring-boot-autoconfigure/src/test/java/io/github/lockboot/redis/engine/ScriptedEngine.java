@@ -62,7 +62,9 @@ public final class ScriptedEngine {
                                     ? "renew"
                                     : script == LuaScript.CANCEL
                                             ? "cancel"
-                                            : script == LuaScript.COMPLETE ? "complete" : "inspect";
+                                            : script == LuaScript.COMPLETE
+                                                    ? "complete"
+                                                    : script == LuaScript.DOWNGRADE ? "downgrade" : "inspect";
         }
 
         public String id() {
@@ -111,6 +113,11 @@ public final class ScriptedEngine {
     public CompletableFuture<Lease> acquire(Duration wait, Duration ttl, boolean renew) {
         return engine.acquireAsync(new LockRequest(
                 NAME, null, new Terms(Kind.EXCLUSIVE, ttl.toMillis(), renew), wait.toNanos(), 0, false));
+    }
+
+    public CompletableFuture<Lease> acquire(Kind kind, Duration wait) {
+        return engine.acquireAsync(
+                new LockRequest(NAME, null, new Terms(kind, TTL.toMillis(), true), wait.toNanos(), 0, false));
     }
 
     public CompletableFuture<Lease> acquireNamed(String name, Duration wait) {

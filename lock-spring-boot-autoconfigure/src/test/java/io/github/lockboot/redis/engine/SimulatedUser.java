@@ -52,7 +52,7 @@ final class SimulatedUser {
         }
         String name = world.anyName();
         Terms terms = new Terms(
-                Kind.EXCLUSIVE,
+                world.anyKind(),
                 TTLS[world.random().nextInt(TTLS.length)],
                 world.random().nextInt(5) > 0);
         int dice = world.random().nextInt(10);
@@ -63,13 +63,15 @@ final class SimulatedUser {
         if (world.flights() && world.random().nextInt(4) > 0) {
             CompletableFuture<Optional<Lease>> flight =
                     client.engine.acquireOrFollowAsync(new LockRequest(name, null, terms, atMost, maxHold, false));
-            flight.whenComplete(world.witness().watched((lease, failure) -> decided(name, lease, failure, true)));
+            flight.whenComplete(
+                    world.witness().watched((lease, failure) -> decided(name, terms.kind(), lease, failure, true)));
             future = flight;
         } else {
             CompletableFuture<Lease> lock =
                     client.engine.acquireAsync(new LockRequest(name, null, terms, atMost, maxHold, false));
             lock.whenComplete(world.witness()
-                    .watched((lease, failure) -> decided(name, Optional.ofNullable(lease), failure, false)));
+                    .watched((lease, failure) ->
+                            decided(name, terms.kind(), Optional.ofNullable(lease), failure, false)));
             future = lock;
         }
         wait = future;
@@ -109,13 +111,14 @@ final class SimulatedUser {
         });
     }
 
-    private void decided(String name, @Nullable Optional<Lease> lease, @Nullable Throwable failure, boolean leads) {
+    private void decided(
+            String name, Kind kind, @Nullable Optional<Lease> lease, @Nullable Throwable failure, boolean leads) {
         world.time().trace(() -> who + (failure == null ? " has " + lease : " fails: " + failure));
         if (failure != null) {
             refused(failure);
             askSoon();
         } else if (lease.isPresent()) {
-            acquired(lease.get(), leads);
+            acquired(lease.get(), kind, leads);
         } else {
             world.count("followed");
             world.witness().followed(name);
@@ -130,10 +133,15 @@ final class SimulatedUser {
         }
     }
 
-    private void acquired(Lease lease, boolean leads) {
-        world.count("acquired");
-        world.witness().acquired(who, lease);
+    private void acquired(Lease lease, Kind kind, boolean leads) {
+        world.count("acquired " + kind.text());
+        world.witness().acquired(who, kind, lease);
         long hold = world.random().nextInt(3) == 0 ? world.upTo(6 * SECOND) : world.upTo(20 * MILLI);
+        if (kind.isExclusive()
+                && world.kinds().contains(Kind.SHARED)
+                && world.random().nextInt(3) == 0) {
+            client.after(world.upTo(hold), () -> downgrade((Hold) lease));
+        }
         client.after(hold, () -> {
             if (leads && world.random().nextInt(4) > 0 && lease.isValid()) {
                 complete((Hold) lease);
@@ -142,6 +150,16 @@ final class SimulatedUser {
             }
             client.after(world.random().nextBoolean() ? 0 : world.upTo(SECOND), this::ask);
         });
+    }
+
+    private void downgrade(Hold lease) {
+        LocalQueue queue = client.engine.queue(lease.name());
+        if (queue != null && lease.isHeld()) {
+            world.count("downgraded");
+            world.time().trace(() -> who + " downgrades " + lease);
+            world.witness().downgraded(lease);
+            queue.downgrade(lease);
+        }
     }
 
     private void complete(Hold lease) {

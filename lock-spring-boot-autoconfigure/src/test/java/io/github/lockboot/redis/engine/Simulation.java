@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 
+import io.github.lockboot.redis.protocol.Kind;
 import org.jspecify.annotations.Nullable;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -19,6 +20,12 @@ final class Simulation {
 
     private static final long MILLI = 1_000_000;
     private static final long SECOND = 1_000 * MILLI;
+
+    private static final List<List<Kind>> KINDS = List.of(
+            List.of(Kind.EXCLUSIVE, Kind.SHARED, Kind.SHARED, Kind.SHARED),
+            List.of(Kind.limitedTo(2)),
+            List.of(Kind.limitedTo(2), Kind.limitedTo(3)),
+            List.of(Kind.EXCLUSIVE, Kind.SHARED, Kind.SHARED, Kind.limitedTo(1), Kind.limitedTo(3)));
 
     /** What comes to an end after the faults, comes to it within this time: leases, long holds one after the other, key TTLs. */
     private static final long SETTLES = 300 * SECOND;
@@ -37,6 +44,7 @@ final class Simulation {
      * What all in a schedule share.
      *
      * @param flights whether some follow, and complete for those who do
+     * @param kinds how the lock is asked for
      * @param seen counts what happened
      */
     record World(
@@ -46,7 +54,12 @@ final class Simulation {
             SimulationWitness witness,
             List<String> names,
             boolean flights,
+            List<Kind> kinds,
             Map<String, Integer> seen) {
+
+        Kind anyKind() {
+            return kinds.get(random.nextInt(kinds.size()));
+        }
 
         String anyName() {
             return names.get(random.nextInt(names.size()));
@@ -79,7 +92,10 @@ final class Simulation {
         Weather weather = dice == 0 ? Weather.CALM : dice == 1 ? Weather.CLOCK_STEPS : Weather.ROUGH;
         List<String> names = random.nextInt(4) == 0 ? List.of("n", "m") : List.of("n");
         SimulationWitness witness = new SimulationWitness(weather != Weather.CLOCK_STEPS);
-        this.world = new World(random, time, weather, witness, names, random.nextInt(3) == 0, seen);
+        boolean exclusiveOnly = random.nextBoolean();
+        List<Kind> kinds = exclusiveOnly ? List.of(Kind.EXCLUSIVE) : KINDS.get(random.nextInt(KINDS.size()));
+        boolean flights = exclusiveOnly && random.nextInt(3) > 0;
+        this.world = new World(random, time, weather, witness, names, flights, kinds, seen);
         this.redis = new SimulatedRedis(time, flaw, new ToClients());
         this.faultsEnd = (10 + random.nextInt(50)) * SECOND;
         time.trace(() -> weather + " until " + faultsEnd / MILLI + " ms");

@@ -62,7 +62,8 @@ class SimulationTests {
         run(FEW, SCHEDULES);
         assertThat(seen)
                 .as("what the schedules reach")
-                .containsKeys("acquired", "lost", "mishap", "stopped", "stranger", "followed", "completed")
+                .containsKeys("acquired exclusively", "acquired as a reader", "acquired by a permit", "downgraded")
+                .containsKeys("lost", "mishap", "stopped", "stranger", "followed", "completed")
                 .containsKeys("slept", "time of day set")
                 .containsKeys("LockNotAcquiredException", "LockUnavailableException", "CancellationException");
     }

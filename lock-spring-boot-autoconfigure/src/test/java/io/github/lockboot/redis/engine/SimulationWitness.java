@@ -3,13 +3,13 @@ package io.github.lockboot.redis.engine;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.BiConsumer;
 
 import io.github.lockboot.Lease;
+import io.github.lockboot.redis.protocol.Kind;
 import org.jspecify.annotations.Nullable;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -17,11 +17,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** Sees who believes that they hold what, and with which tokens. */
 final class SimulationWitness {
 
-    private record Held(String who, Lease lease) {}
+    private record Held(String who, Kind kind, Lease lease) {}
 
     private final boolean clockIsTrue;
     private final Map<String, List<Held>> held = new HashMap<>();
     private final Map<String, Long> newest = new HashMap<>();
+    private final Map<String, Long> newestExclusive = new HashMap<>();
     private final Set<String> tokens = new HashSet<>();
     private final Set<String> completed = new HashSet<>();
 
@@ -43,15 +44,33 @@ final class SimulationWitness {
         };
     }
 
-    void acquired(String who, Lease lease) {
-        held.computeIfAbsent(lease.name(), n -> new ArrayList<>()).add(new Held(who, lease));
-        assertThat(tokens.add(lease.name() + " " + lease.fencingToken()))
-                .as("token %d of %s is given once", lease.fencingToken(), lease.name())
-                .isTrue();
-        Long before = newest.put(lease.name(), lease.fencingToken());
-        if (before != null && clockIsTrue && lease.isValid()) {
-            assertThat(lease.fencingToken()).as("token of %s", lease.name()).isGreaterThan(before);
+    void acquired(String who, Kind kind, Lease lease) {
+        String name = lease.name();
+        long token = lease.fencingToken();
+        held.computeIfAbsent(name, n -> new ArrayList<>()).add(new Held(who, kind, lease));
+        if (!kind.isShared()) {
+            assertThat(tokens.add(name + " " + token))
+                    .as("token %d of %s is given once", token, name)
+                    .isTrue();
         }
+        if (clockIsTrue && lease.isValid()) {
+            long least = kind.isShared() ? 0 : 1; // a reader has the token of the last writer
+            assertThat(token)
+                    .as("token of %s", name)
+                    .isGreaterThanOrEqualTo(newestExclusive.getOrDefault(name, 0L) + least);
+            if (kind.isExclusive()) {
+                assertThat(token).as("token of %s", name).isGreaterThan(newest.getOrDefault(name, 0L));
+            }
+        }
+        newest.merge(name, token, Math::max);
+        if (kind.isExclusive()) {
+            newestExclusive.merge(name, token, Math::max);
+        }
+    }
+
+    /** From now on it may be held beside readers. */
+    void downgraded(Lease lease) {
+        held.get(lease.name()).replaceAll(each -> each.lease == lease ? new Held(each.who, Kind.SHARED, lease) : each);
     }
 
     /** A stranger has the lock now. */
@@ -78,7 +97,7 @@ final class SimulationWitness {
         held.get(lease.name()).removeIf(each -> each.lease == lease);
     }
 
-    /** Nobody believes in a hold beside another's. */
+    /** Nobody believes in a hold beside one that is not compatible. */
     void check() {
         if (swallowed != null) {
             throw new AssertionError(swallowed.getMessage(), swallowed);
@@ -89,15 +108,22 @@ final class SimulationWitness {
     }
 
     private static void checkOne(List<Held> holders) {
-        Held believer = null;
-        for (Iterator<Held> each = holders.iterator(); each.hasNext(); ) {
-            Held next = each.next();
-            if (next.lease.isValid()) {
-                if (believer != null) {
-                    throw new AssertionError("two hold at once: " + believer + " and " + next);
-                }
-                believer = next;
+        List<Held> believers = new ArrayList<>(0);
+        int limit = 0;
+        for (Held each : holders) {
+            if (each.lease.isValid()) {
+                believers.add(each);
+                limit = Math.max(limit, each.kind.permits());
             }
+        }
+        boolean allShared = true;
+        boolean allLimited = true;
+        for (Held each : believers) {
+            allShared &= each.kind.isShared();
+            allLimited &= each.kind.permits() > 0;
+        }
+        if (believers.size() > 1 && !allShared && !(allLimited && believers.size() <= limit)) {
+            throw new AssertionError("these hold at once: " + believers);
         }
     }
 }

@@ -1,0 +1,276 @@
+package io.github.lockboot.redis.engine;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+
+import io.github.lockboot.Lease;
+import io.github.lockboot.redis.engine.ScriptedEngine.Sent;
+import io.github.lockboot.redis.protocol.Kind;
+import io.github.lockboot.redis.protocol.Reply;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** What readers, permits and a writer who becomes a reader cost, and what their holds are worth, with answers in a chosen order. */
+class KindRulesTests {
+
+    private static final Duration LONG = Duration.ofMinutes(1);
+    private static final Duration NONE = Duration.ZERO;
+    private static final Kind TWO = Kind.limitedTo(2);
+
+    private final ScriptedEngine scripted = new ScriptedEngine(64);
+
+    private static Reply.Owner owner(long fence, long waiters, long token) {
+        return new Reply.Owner(fence, ScriptedEngine.TTL.toMillis(), waiters, token);
+    }
+
+    private Lease granted(Kind kind, long fence) {
+        CompletableFuture<Lease> future = scripted.acquire(kind, LONG);
+        scripted.next("acquire").answer(owner(fence, 0, fence));
+        return future.join();
+    }
+
+    private static CompletableFuture<Void> release(CompletableFuture<Lease> lease) {
+        return lease.join().closeAfter(Duration.ZERO);
+    }
+
+    @Nested
+    class Readers {
+
+        private final CompletableFuture<Lease> first = scripted.acquire(Kind.SHARED, LONG);
+
+        private Sent firstIs(Reply answer) {
+            Sent acquire = scripted.next("acquire");
+            assertThat(acquire.argument(5)).isEqualTo(Kind.SHARED.toString());
+            acquire.answer(answer);
+            return acquire;
+        }
+
+        @Test
+        void aFurtherOneCostsNoCommandAndHasTheSameToken() {
+            firstIs(owner(100, 0, 70));
+            CompletableFuture<Lease> second = scripted.acquire(Kind.SHARED, LONG);
+            assertThat(second).isCompleted();
+            assertThat(second.join().fencingToken())
+                    .isEqualTo(first.join().fencingToken())
+                    .isEqualTo(70);
+            scripted.nothingIsSent();
+        }
+
+        @Test
+        void whoTriesOnceIsServedBesideOthers() {
+            firstIs(owner(100, 0, 100));
+            assertThat(scripted.acquire(Kind.SHARED, NONE)).isCompleted();
+            scripted.nothingIsSent();
+        }
+
+        @Test
+        void onlyTheLastReleaseIsSent() {
+            firstIs(owner(100, 0, 100));
+            CompletableFuture<Lease> second = scripted.acquire(Kind.SHARED, LONG);
+            assertThat(release(first)).isCompleted();
+            scripted.nothingIsSent();
+            assertThat(second.join().isValid()).isTrue();
+            CompletableFuture<Void> last = release(second);
+            assertThat(scripted.next("unlock").argument(4))
+                    .as("readers use up no tokens")
+                    .isEqualTo("0");
+            assertThat(last).isNotDone();
+        }
+
+        @Test
+        void onceOthersAreKnownToWaitALaterOneAsksUnderANewId() {
+            Sent acquire = firstIs(owner(100, 0, 100));
+            scripted.push(acquire.id(), 0, Duration.ZERO, 1);
+            CompletableFuture<Lease> later = scripted.acquire(Kind.SHARED, LONG);
+            assertThat(later).isNotDone();
+            assertThat(scripted.next("acquire").id()).isNotEqualTo(acquire.id());
+            scripted.nothingIsSent();
+        }
+
+        @Test
+        void aRenewalTellsThatOthersWait() {
+            firstIs(owner(100, 0, 100));
+            scripted.timer.tick(Duration.ofSeconds(11));
+            scripted.next("renew").answer(new Reply.Renewed(30_000, 1));
+            scripted.acquire(Kind.SHARED, LONG);
+            scripted.next("acquire");
+        }
+
+        @Test
+        void withoutTheChannelALaterOneAsksBecauseNothingWouldTellThatOthersWait() {
+            scripted.channelLive = false;
+            firstIs(owner(100, 0, 100));
+            scripted.acquire(Kind.SHARED, LONG);
+            scripted.next("acquire");
+        }
+
+        @Test
+        void allThatWaitAreServedByOneGrant() {
+            CompletableFuture<Lease> second = scripted.acquire(Kind.SHARED, LONG);
+            CompletableFuture<Lease> third = scripted.acquire(Kind.SHARED, LONG);
+            Sent acquire = firstIs(new Reply.Queued(1, 100, 30_000));
+            assertThat(first).isNotDone();
+            scripted.push(acquire.id(), 101, Duration.ofSeconds(6), 1);
+            assertThat(first).isCompleted();
+            assertThat(second).isCompleted();
+            assertThat(third).isCompleted();
+            scripted.nothingIsSent();
+        }
+
+        @Test
+        void aLeaseThatEndsIsLostByAll() {
+            firstIs(owner(100, 0, 100));
+            CompletableFuture<Lease> second = scripted.acquire(Kind.SHARED, LONG);
+            scripted.timer.tick(Duration.ofSeconds(11));
+            scripted.next("renew").answer(Reply.Plain.NOT_OWNER);
+            assertThat(first.join().isValid()).isFalse();
+            assertThat(second.join().isValid()).isFalse();
+            assertThat(scripted.engine.inUse()).isZero();
+        }
+
+        @Test
+        void aWriterOfThisJvmQueuesInRedisLikeAnyOther() {
+            firstIs(owner(100, 0, 100));
+            CompletableFuture<Lease> writer = scripted.acquire(Kind.EXCLUSIVE, LONG);
+            Sent acquire = scripted.next("acquire");
+            assertThat(acquire.argument(5)).isEqualTo(Kind.EXCLUSIVE.toString());
+            acquire.answer(new Reply.Queued(1, 100, 30_000));
+            assertThat(writer).isNotDone();
+        }
+    }
+
+    @Nested
+    class Permits {
+
+        @Test
+        void eachHasAnIdOfItsOwn() {
+            granted(TWO, 100);
+            CompletableFuture<Lease> second = scripted.acquire(TWO, LONG);
+            Sent acquire = scripted.next("acquire");
+            assertThat(acquire.argument(5)).isEqualTo("2");
+            acquire.answer(owner(164, 0, 164));
+            assertThat(second.join().fencingToken()).isEqualTo(164);
+        }
+
+        @Test
+        void oneThatIsFreedPassesOnHereWithATokenOfItsGrant() {
+            CompletableFuture<Lease> first = CompletableFuture.completedFuture(granted(TWO, 100));
+            CompletableFuture<Lease> waiting = scripted.acquire(TWO, LONG);
+            Sent acquire = scripted.next("acquire");
+            acquire.answer(new Reply.Queued(1, 200, 30_000));
+            assertThat(release(first)).isCompleted();
+            assertThat(waiting.join().fencingToken()).isEqualTo(101);
+            assertThat(scripted.next("cancel").id())
+                    .as("its own is not needed any more")
+                    .isEqualTo(acquire.id());
+            scripted.nothingIsSent();
+        }
+
+        @Test
+        void itPassesOnOnlyAsOftenAsItHasTokens() {
+            CompletableFuture<Lease> holder = CompletableFuture.completedFuture(granted(TWO, 100));
+            for (int i = 1; i < 64; i++) {
+                CompletableFuture<Lease> next = scripted.acquire(TWO, LONG);
+                scripted.next("acquire").answer(new Reply.Queued(1, 300, 30_000));
+                release(holder);
+                assertThat(next.join().fencingToken()).isEqualTo(100 + i);
+                scripted.next("cancel");
+                holder = next;
+            }
+            scripted.acquire(TWO, LONG);
+            scripted.next("acquire").answer(new Reply.Queued(1, 300, 30_000));
+            release(holder);
+            assertThat(scripted.next("unlock").argument(4)).isEqualTo("163");
+        }
+
+        @Test
+        void whoTriesOnceAsksBesideThoseThatAreHeld() {
+            granted(TWO, 100);
+            CompletableFuture<Lease> tried = scripted.acquire(TWO, NONE);
+            Sent acquire = scripted.next("acquire");
+            assertThat(acquire.argument(6)).as("whether to queue").isEqualTo("0");
+            acquire.answer(owner(164, 0, 164));
+            assertThat(tried).isCompleted();
+        }
+
+        @Test
+        void whoeverTriesOnceTogetherIsAskedForOneAfterTheOther() {
+            CompletableFuture<Lease> one = scripted.acquire(TWO, NONE);
+            CompletableFuture<Lease> other = scripted.acquire(TWO, NONE);
+            scripted.next("acquire").answer(owner(100, 0, 100));
+            assertThat(one).isCompleted();
+            assertThat(other).isNotDone();
+            scripted.next("acquire").answer(owner(164, 0, 164));
+            assertThat(other).isCompleted();
+            CompletableFuture<Lease> third = scripted.acquire(TWO, NONE);
+            scripted.next("acquire").answer(new Reply.Busy(1_000));
+            assertThat(third).isCompletedExceptionally();
+        }
+
+        @Test
+        void theLossOfOneLeavesTheOthers() {
+            Lease lost = granted(TWO, 100);
+            Lease kept = granted(TWO, 164);
+            scripted.timer.tick(Duration.ofSeconds(11));
+            scripted.next("renew").answer(Reply.Plain.NOT_OWNER);
+            scripted.next("renew").answer(new Reply.Renewed(30_000, 0));
+            assertThat(lost.isValid()).isFalse();
+            assertThat(kept.isValid()).isTrue();
+        }
+    }
+
+    @Nested
+    class WriterThatBecomesReader {
+
+        private final CompletableFuture<Lease> writer = CompletableFuture.completedFuture(granted(Kind.EXCLUSIVE, 100));
+
+        private Sent downgrade() {
+            scripted.engine.queue(ScriptedEngine.NAME).downgrade((Hold) writer.join());
+            return scripted.next("downgrade");
+        }
+
+        @Test
+        void keepsItsHoldAndItsToken() {
+            downgrade().answer(new Reply.Renewed(30_000, 0));
+            assertThat(writer.join().isValid()).isTrue();
+            assertThat(writer.join().fencingToken()).isEqualTo(100);
+            release(writer);
+            scripted.next("unlock");
+            scripted.nothingIsSent();
+        }
+
+        @Test
+        void hasLostItsHoldIfRedisNoLongerHasIt() {
+            downgrade().answer(Reply.Plain.NOT_OWNER);
+            assertThat(writer.join().isValid()).isFalse();
+        }
+
+        @Test
+        void repeatsTheCommandUntilItIsAnswered() {
+            downgrade().fail("cut");
+            assertThat(writer.join().isValid()).isTrue();
+            scripted.timer.tick(Duration.ofSeconds(1));
+            scripted.next("downgrade").answer(new Reply.Renewed(30_000, 0));
+            scripted.timer.tick(Duration.ofSeconds(5));
+            scripted.nothingIsSent();
+        }
+
+        @Test
+        void isNotFollowedByAWriterWithoutRedis() {
+            CompletableFuture<Lease> next = scripted.acquire(Kind.EXCLUSIVE, LONG);
+            scripted.nothingIsSent();
+            downgrade().answer(new Reply.Renewed(30_000, 0));
+            Sent acquire = scripted.next("acquire");
+            acquire.answer(new Reply.Queued(1, 100, 30_000));
+            release(writer);
+            assertThat(scripted.next("unlock").argument(5))
+                    .as("the next writer has asked already")
+                    .isEmpty();
+            assertThat(next).isNotDone();
+            scripted.push(acquire.id(), 102, Duration.ofSeconds(6), 0);
+            assertThat(next).isCompleted();
+        }
+    }
+}
