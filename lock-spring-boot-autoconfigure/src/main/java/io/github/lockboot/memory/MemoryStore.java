@@ -1,6 +1,7 @@
 package io.github.lockboot.memory;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -11,6 +12,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
@@ -92,16 +94,15 @@ final class MemoryStore implements LockStore {
     public CompletableFuture<Reply> acquire(String name, String id, Kind kind, long ttlMillis, boolean enqueue) {
         return ask(name, state -> {
             state.settle();
-            String owner = state.owner;
-            if (owner == null || owner.equals(id)) {
-                state.grantOrProlong(id, ttlMillis);
+            Holder holder = state.holder(id);
+            if (holder != null) {
+                holder.prolong(ttlMillis);
+            } else if (state.queue.isEmpty() && state.admits(kind)) {
+                state.grant(id, kind, ttlMillis);
             } else if (!enqueue) {
                 return new Reply.Busy(state.left());
             } else {
-                state.queue.putIfAbsent(id, ttlMillis);
-                if (state.positionOf(id) == 1) {
-                    state.push(owner, 0, 0); // a hint
-                }
+                state.queue.putIfAbsent(id, new Waiter(kind, ttlMillis));
             }
             return state.replyTo(id);
         });
@@ -110,43 +111,56 @@ final class MemoryStore implements LockStore {
     @Override
     public CompletableFuture<Reply> unlock(String name, String id, long lastToken) {
         return ask(name, state -> {
-            if (!state.queue.isEmpty()) { // else the owner is still the same, even if its lease has run out
+            if (!state.queue.isEmpty()
+                    || !state.isExclusive()) { // else its holder is the same, even if its lease has run out
                 state.settle();
             }
-            if (!state.isOwner(id)) {
+            Holder holder = state.holder(id);
+            if (holder == null) {
                 return Reply.Plain.NOT_OWNER;
             }
-            state.giveAway(lastToken);
-            return state.owner == null ? Reply.Plain.RELEASED : Reply.Plain.HANDED_OVER;
+            state.end(holder, lastToken);
+            return state.admit() > 0 ? Reply.Plain.HANDED_OVER : Reply.Plain.RELEASED;
         });
-    }
-
-    @Override
-    public CompletableFuture<Reply> downgrade(String name, String id, long lastToken) {
-        return askAsOwner(name, id, state -> Reply.Plain.NOT_OWNER);
     }
 
     @Override
     public CompletableFuture<Reply> unlock(
             String name, String id, long lastToken, String nextId, Kind nextKind, long nextTtlMillis) {
-        return askAsOwner(name, id, state -> {
-            state.queue.putIfAbsent(nextId, nextTtlMillis);
-            state.giveAway(lastToken);
-            if (state.isOwner(nextId)) {
-                state.grantOrProlong(nextId, nextTtlMillis);
+        return askAsHolder(name, id, (state, holder) -> {
+            if (state.holder(nextId) == null) {
+                state.queue.putIfAbsent(nextId, new Waiter(nextKind, nextTtlMillis));
+            }
+            state.end(holder, lastToken);
+            state.admit();
+            Holder next = state.holder(nextId);
+            if (next != null) {
+                next.prolong(nextTtlMillis);
             }
             return state.replyTo(nextId);
         });
     }
 
     @Override
+    public CompletableFuture<Reply> downgrade(String name, String id, long lastToken) {
+        return askAsHolder(name, id, (state, holder) -> {
+            if (holder.kind.isExclusive()) {
+                holder.kind = Kind.SHARED;
+                state.used(lastToken);
+                state.admit();
+            }
+            return holder.kind.isShared() ? state.renewed(holder) : Reply.Plain.NOT_OWNER;
+        });
+    }
+
+    @Override
     public CompletableFuture<Reply> renew(String name, String id, long token, long ttlMillis) {
-        return askAsOwner(name, id, state -> {
-            if (token != state.token) {
+        return askAsHolder(name, id, (state, holder) -> {
+            if (token != holder.fence) {
                 return Reply.Plain.NOT_OWNER;
             }
-            state.grantOrProlong(id, ttlMillis);
-            return new Reply.Renewed(state.left(), state.queue.size());
+            holder.prolong(ttlMillis);
+            return state.renewed(holder);
         });
     }
 
@@ -154,35 +168,41 @@ final class MemoryStore implements LockStore {
     public CompletableFuture<Reply> cancel(String name, String id) {
         return ask(name, state -> {
             state.settle();
-            if (state.isOwner(id)) {
-                state.giveAway(state.token + TOKENS_PER_GRANT);
-                return Reply.Plain.GIVEN_AWAY;
+            Holder holder = state.holder(id);
+            if (holder != null) {
+                state.expire(holder);
             }
-            return state.queue.remove(id) == null ? Reply.Plain.UNKNOWN : Reply.Plain.LEFT;
+            boolean left = state.queue.remove(id) != null;
+            state.admit();
+            return holder != null ? Reply.Plain.GIVEN_AWAY : left ? Reply.Plain.LEFT : Reply.Plain.UNKNOWN;
         });
     }
 
     @Override
     public CompletableFuture<Reply> complete(String name, String id, long lastToken) {
-        return askAsOwner(name, id, state -> {
+        return askAsHolder(name, id, (state, holder) -> {
+            if (!holder.kind.isExclusive()) {
+                return Reply.Plain.NOT_OWNER;
+            }
             if (!state.queue.isEmpty()) {
                 Push completion = new Push(id, lastToken, 0, 0, name);
                 publish(engine -> engine.onCompletion(completion));
                 state.queue.clear();
             }
-            state.giveAway(lastToken);
+            state.end(holder, lastToken);
             return Reply.Plain.COMPLETED;
         });
     }
 
     @Override
     public CompletableFuture<Reply> inspect(String name) {
-        return ask(name, state -> {
-            String owner = state.owner;
-            return owner == null || state.left() <= 0
-                    ? Reply.Plain.FREE
-                    : new Reply.Held(state.token, state.left(), owner);
-        });
+        return ask(
+                name,
+                state -> state.holders.stream()
+                        .filter(holder -> holder.left() > 0)
+                        .findFirst()
+                        .<Reply>map(holder -> new Reply.Held(holder.fence, holder.left(), holder.id))
+                        .orElse(Reply.Plain.FREE));
     }
 
     @Override
@@ -195,10 +215,11 @@ final class MemoryStore implements LockStore {
         return 0;
     }
 
-    private CompletableFuture<Reply> askAsOwner(String name, String id, Function<State, Reply> question) {
+    private CompletableFuture<Reply> askAsHolder(String name, String id, BiFunction<State, Holder, Reply> question) {
         return ask(name, state -> {
             state.settle();
-            return state.isOwner(id) ? question.apply(state) : Reply.Plain.NOT_OWNER;
+            Holder holder = state.holder(id);
+            return holder == null ? Reply.Plain.NOT_OWNER : question.apply(state, holder);
         });
     }
 
@@ -206,7 +227,7 @@ final class MemoryStore implements LockStore {
         synchronized (states) {
             State state = states.computeIfAbsent(name, State::new);
             Reply reply = question.apply(state);
-            if (state.owner == null) {
+            if (state.holders.isEmpty()) {
                 states.remove(name);
             } else {
                 sweeps.start();
@@ -234,7 +255,7 @@ final class MemoryStore implements LockStore {
     /** Moves the waiters of a session before all others. */
     void putFirst(String name, String session) {
         ask(name, state -> {
-            Map<String, Long> all = new LinkedHashMap<>(state.queue);
+            Map<String, Waiter> all = new LinkedHashMap<>(state.queue);
             state.queue.keySet().removeIf(id -> !isOf(session, id));
             state.queue.putAll(all);
             return Reply.Plain.PUBLISHED;
@@ -249,75 +270,28 @@ final class MemoryStore implements LockStore {
     int inUse() {
         synchronized (states) {
             states.values().forEach(State::settle);
-            states.values().removeIf(state -> state.owner == null);
+            states.values().removeIf(state -> state.holders.isEmpty());
             return states.size();
         }
     }
 
-    /** One lock. Without an owner its queue is empty. */
-    private final class State {
+    private record Waiter(Kind kind, long ttlMillis) {}
 
-        final String name;
+    private final class Holder {
 
-        /** The ttl in milliseconds of each id that waits, in order. */
-        final Map<String, Long> queue = new LinkedHashMap<>(0);
-
-        @Nullable
-        String owner;
-
-        long token;
+        final String id;
+        final long fence;
+        Kind kind;
         private long until;
 
-        State(String name) {
-            this.name = name;
+        Holder(String id, Kind kind, long fence) {
+            this.id = id;
+            this.kind = kind;
+            this.fence = fence;
         }
 
-        /** Ends a lease that has run out. */
-        void settle() {
-            if (owner != null && left() <= 0) {
-                giveAway(token + TOKENS_PER_GRANT);
-            }
-        }
-
-        /** Grants the lock to the first in the queue, or frees it. */
-        void giveAway(long lastToken) {
-            newestToken = Math.max(newestToken, lastToken);
-            owner = null;
-            if (!queue.isEmpty()) {
-                Map.Entry<String, Long> first = queue.entrySet().iterator().next();
-                queue.remove(first.getKey());
-                grantOrProlong(first.getKey(), Math.min(first.getValue(), CLAIM_LEASE_MILLIS));
-                push(first.getKey(), token, left());
-            }
-        }
-
-        void grantOrProlong(String id, long lease) {
-            if (!isOwner(id)) {
-                owner = id;
-                token = ++newestToken;
-                until = 0;
-            }
+        void prolong(long lease) {
             until = Math.max(until, now() + lease);
-        }
-
-        void push(String id, long token, long lease) {
-            Push push = new Push(id, token, lease, queue.size(), name);
-            publish(engine -> engine.onPush(push));
-        }
-
-        boolean isOwner(String id) {
-            return id.equals(owner);
-        }
-
-        /** From 1; 0 if it is not in the queue. */
-        int positionOf(String id) {
-            return List.copyOf(queue.keySet()).indexOf(id) + 1;
-        }
-
-        Reply replyTo(String id) {
-            return isOwner(id)
-                    ? new Reply.Owner(token, left(), queue.size())
-                    : new Reply.Queued(positionOf(id), token, left());
         }
 
         long left() {
@@ -326,6 +300,126 @@ final class MemoryStore implements LockStore {
 
         private long now() {
             return TimeUnit.NANOSECONDS.toMillis(timer.nanoTime());
+        }
+    }
+
+    /** One lock. Without a holder its queue is empty. */
+    private final class State {
+
+        final String name;
+
+        /** In order of their grants. */
+        final List<Holder> holders = new ArrayList<>(1);
+
+        /** Each id that waits, in order. */
+        final Map<String, Waiter> queue = new LinkedHashMap<>(0);
+
+        /** The newest token that an exclusive or limited holder may have used, which readers have as theirs; 0 if not known. */
+        private long token;
+
+        State(String name) {
+            this.name = name;
+        }
+
+        /** Ends the leases that have run out. */
+        void settle() {
+            List.copyOf(holders).stream().filter(holder -> holder.left() <= 0).forEach(this::expire);
+            admit();
+        }
+
+        /** Ends a hold of which it is not known what tokens it has used. */
+        void expire(Holder holder) {
+            end(holder, holder.kind.isExclusive() ? holder.fence + TOKENS_PER_GRANT : 0);
+        }
+
+        void end(Holder holder, long lastToken) {
+            holders.remove(holder);
+            if (!holder.kind.isShared()) {
+                used(lastToken);
+            }
+        }
+
+        /** A holder that was not shared has used tokens up to this one. */
+        void used(long lastToken) {
+            newestToken = Math.max(newestToken, lastToken);
+            token = newestToken;
+        }
+
+        boolean admits(Kind kind) {
+            Kind other = holders.isEmpty() ? kind : holders.get(0).kind;
+            return holders.isEmpty()
+                    || (kind.isShared() && other.isShared())
+                    || (other.permits() > 0 && holders.size() < kind.permits());
+        }
+
+        /** Grants the lock to the first waiters, as many as the holders admit. Returns how many. */
+        int admit() {
+            List<Holder> granted = new ArrayList<>(0);
+            while (!queue.isEmpty()) {
+                Map.Entry<String, Waiter> first = queue.entrySet().iterator().next();
+                Waiter waiter = first.getValue();
+                if (!admits(waiter.kind)) {
+                    break;
+                }
+                queue.remove(first.getKey());
+                granted.add(grant(first.getKey(), waiter.kind, Math.min(waiter.ttlMillis, CLAIM_LEASE_MILLIS)));
+            }
+            granted.forEach(holder -> push(holder.id, holder.fence, holder.left(), tokenOf(holder)));
+            return granted.size();
+        }
+
+        Holder grant(String id, Kind kind, long lease) {
+            Holder holder = new Holder(id, kind, ++newestToken);
+            holder.prolong(lease);
+            holders.add(holder);
+            if (kind.permits() > 0) {
+                used(newestToken + TOKENS_PER_PERMIT - 1);
+            } else if (kind.isShared() && token == 0) {
+                token = holder.fence;
+            }
+            return holder;
+        }
+
+        private void push(String id, long fence, long lease, long token) {
+            Push push = new Push(id, fence, lease, queue.size(), token, name);
+            publish(engine -> engine.onPush(push));
+        }
+
+        @Nullable
+        Holder holder(String id) {
+            return holders.stream()
+                    .filter(holder -> holder.id.equals(id))
+                    .findFirst()
+                    .orElse(null);
+        }
+
+        boolean isExclusive() {
+            return !holders.isEmpty() && holders.get(0).kind.isExclusive();
+        }
+
+        Reply replyTo(String id) {
+            Holder holder = holder(id);
+            if (holder != null) {
+                return new Reply.Owner(holder.fence, holder.left(), queue.size(), tokenOf(holder));
+            }
+            int position = List.copyOf(queue.keySet()).indexOf(id) + 1;
+            if (position == 1) {
+                holders.forEach(each -> push(each.id, 0, 0, 0)); // hints
+            }
+            return new Reply.Queued(position, newestToken, left());
+        }
+
+        Reply renewed(Holder holder) {
+            return new Reply.Renewed(holder.left(), queue.size());
+        }
+
+        private long tokenOf(Holder holder) {
+            return holder.kind.isShared() ? token : holder.fence;
+        }
+
+        /** How long until the first lease ends. */
+        long left() {
+            return holders.stream().mapToLong(Holder::left).min().orElse(0);
         }
     }
 }

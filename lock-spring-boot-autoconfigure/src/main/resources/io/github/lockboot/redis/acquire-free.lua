@@ -1,5 +1,5 @@
--- The usual case of acquire: an exclusive request, and there is no key, so there is nothing to settle. Numbers are made of the digits of the clock, because
--- formatting them would take as long as writing the hash. common and acquire describe KEYS and ARGV.
+-- The usual case of acquire: the request is exclusive and there is no key, so there is nothing to settle. Numbers are made of the
+-- digits of the clock, because formatting them would take as long as writing the hash. common and acquire describe KEYS and ARGV.
 --
 -- OWNER fence lease-ms 0
 if ARGV[6] == '0' and redis.call('EXISTS', KEYS[1]) == 0 then

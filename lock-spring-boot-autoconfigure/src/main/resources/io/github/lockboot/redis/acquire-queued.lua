@@ -1,7 +1,7 @@
--- The usual case of a poll: another id owns the lock, the caller is not the first waiter, and a script looked at the queue a moment
--- ago. Then there is nothing to settle. The caller's time of last seen is replaced in the text of the queue; parsing the queue would
--- take several times as long. Also answers a failed try and a full queue. acquire-free precedes it; common and acquire describe KEYS
--- and ARGV.
+-- The usual case of a poll: another id holds the lock exclusively, the caller is not the first waiter, and a script looked at the queue a
+-- moment ago. Then there is nothing to settle. The caller's time of last seen is replaced in the text of the queue; parsing the queue
+-- would take several times as long. Also answers a failed try and a full queue. acquire-free precedes it; common and acquire describe
+-- KEYS and ARGV.
 --
 -- QUEUED position fence ms-left | BUSY ms-left
 local key, me, poll, patience = KEYS[1], ARGV[1], tonumber(ARGV[3]), tonumber(ARGV[4])
@@ -23,7 +23,7 @@ if queue and held[1] and held[1] ~= me and from ~= 2 then -- 2 is the start of t
     while at and at < (from or #queue) do
       position, at = position + 1, string.find(queue, '],["', at + 1, true)
     end
-    local left_ms, _, last, seen = string.format('%.0f', left), string.find(queue, '^%d+,(%d+)%]', (to or 0) + 1)
+    local left_ms, _, last, seen = string.format('%.0f', left), string.find(queue, '^%d+,(%d+)[],]', (to or 0) + 1)
     if from and seen and enqueue then
       local stay = string.format('%.0f', math.max(1000, left, patience))
       redis.call('PEXPIRE', key, stay) -- first: Redis allows it when out of memory, and then HSET, too

@@ -1,24 +1,25 @@
--- Takes the lock for the caller if it is free and no waiter is before the caller; renews it if the caller owns it; otherwise queues
--- the caller or marks it as seen. acquire-free, acquire-queued and common precede it.
+-- Takes the lock for the caller if the holders admit it and no waiter is before the caller; renews it if the caller holds it; otherwise
+-- queues the caller or marks it as seen. acquire-free, acquire-queued and common precede it.
 --
 -- ARGV[5]  ttl, ms
--- ARGV[6]  the kind: 0 exclusive, -1 shared, n limited to n
+-- ARGV[6]  the kind
 -- ARGV[7]  1 to queue the caller, 0 otherwise
 -- ARGV[8]  the largest number of waiters
 --
--- OWNER fence lease-ms waiters | QUEUED position fence ms-left | BUSY ms-left
-local ttl, enqueue, most = tonumber(ARGV[5]), ARGV[7] == '1', tonumber(ARGV[8])
+-- OWNER fence lease-ms waiters [token, unless it is the fence] | QUEUED position fence ms-left | BUSY ms-left
+local ttl, kind, enqueue, most = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7] == '1', tonumber(ARGV[8])
 
 settle(me)
 if not lock then
   return answer('BUSY', ms_left())
 end
-if lock.owner == me then
-  lock.expiry, lock.changed = math.max(lock.expiry, now + ttl), true
-elseif not lock.owner then -- so no id is queued
-  own(me, ttl, ttl)
+local holder = holder_of(me)
+if holder then
+  holder.expiry, lock.changed = math.max(holder.expiry, now + ttl), true
+elseif #lock.queue == 0 and admits(lock.holders, kind) then
+  grant(me, ttl, kind, ttl)
 elseif enqueue and (position_of(me) or #lock.queue < most) then
-  lock.hint = join(me, ttl) == 1
+  join(me, ttl, kind)
 else
   return answer('BUSY', ms_left())
 end

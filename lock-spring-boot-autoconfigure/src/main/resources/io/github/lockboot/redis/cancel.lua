@@ -2,8 +2,9 @@
 --
 -- LEFT | GIVEN_AWAY | UNKNOWN
 settle()
-if lock and lock.owner == me then
-  release()
+local _, place = holder_of(me)
+if place then
+  release(place)
   return answer('GIVEN_AWAY')
 end
 local position = lock and position_of(me)
@@ -12,4 +13,5 @@ if not position then
 end
 table.remove(lock.queue, position)
 lock.changed = true
+admit()
 return answer('LEFT')

@@ -1,6 +1,9 @@
 -- The state of one lock: read once, settled, changed in memory, written once. Each script on locks begins with this part, behind the
 -- part for its usual cases, and describes its replies and its ARGV from 5 on.
 --
+-- A lock has holders, and a queue of waiters. Each has a kind: 0 exclusive, -1 shared, n limited to n. The first waiter is granted the
+-- lock as soon as the holders are compatible with its kind, then the next.
+--
 -- KEYS[1]  the lock
 -- ARGV[1]  the caller's acquisition id, <session>-<sequence>.<nonce>
 -- ARGV[2]  the prefix of channels; a session follows
@@ -8,14 +11,16 @@
 -- ARGV[4]  how long a waiter may not ask before it is dropped, ms
 -- ARGV[#ARGV]  the number of the command, with which the reply begins
 --
--- LuaScript defines two constants before this part. CLAIM_LEASE is the longest lease, ms, of a grant by a message; the first renewal
--- extends it to the whole ttl. TOKENS_PER_GRANT is the number of tokens that a holder may use, including the first.
+-- LuaScript defines three constants before this part. CLAIM_LEASE is the longest lease, ms, of a grant by a message; the first renewal
+-- extends it to the whole ttl. TOKENS_PER_GRANT and TOKENS_PER_PERMIT are the number of tokens that an exclusive and a limited holder
+-- may use, including the first.
 local key, me, channels, poll, patience = KEYS[1], ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 
+local EXCLUSIVE, SHARED, MOST_PERMITS = 0, -1, 2 ^ 31 - 1
 local LAST_TOKEN = 2 ^ 53 - TOKENS_PER_GRANT -- larger numbers are not exact; the clock reaches this one in 2255
 local LEAST_STAY = 1000 -- ms; after a shorter PEXPIRE the key may expire before HSET, which would create it without a ttl
 local MOST_MS = 1e15
-local FIELDS = {'fence', 'owner', 'ttl', 'until', 'queue', 'looked', 'excused'}
+local FIELDS = {'fence', 'owner', 'ttl', 'until', 'holders', 'token', 'queue', 'looked', 'excused'}
 
 local time = redis.call('TIME')
 local micros = time[1] * 1000000 + time[2]
@@ -30,32 +35,60 @@ local function number_in(value, least, most)
   return number and number >= least and number <= most and number == math.floor(number) and number
 end
 
--- {{id, ttl ms, last seen ms}, ...} in order of arrival; nil if no script of locks wrote it.
-local function parse_queue(packed)
-  if not packed then
-    return {}
-  end
-  local ok, queue = pcall(cjson.decode, packed)
-  if not ok or type(queue) ~= 'table' then
+-- A stored list, each entry read by a function; nil if no script of locks wrote it.
+local function parse(packed, read)
+  local ok, list = pcall(cjson.decode, packed or '[]')
+  if not ok or type(list) ~= 'table' then
     return nil
   end
-  for _, waiter in ipairs(queue) do
-    if type(waiter) ~= 'table' or type(waiter[1]) ~= 'string' then
-      return nil
-    end
-    waiter[2], waiter[3] = number_in(waiter[2], 1, MOST_MS), number_in(waiter[3], 0, MOST_MS)
-    if not waiter[2] or not waiter[3] then
+  for i, entry in ipairs(list) do
+    list[i] = type(entry) == 'table' and type(entry[1]) == 'string' and read(entry)
+    if not list[i] then
       return nil
     end
   end
-  return queue
+  return list
+end
+
+-- {id, ttl ms, last seen ms, kind unless it is exclusive}
+local function read_waiter(entry)
+  entry[2], entry[3] = number_in(entry[2], 1, MOST_MS), number_in(entry[3], 0, MOST_MS)
+  return entry[2] and entry[3] and number_in(entry[4] or EXCLUSIVE, SHARED, MOST_PERMITS) and entry
+end
+
+-- {id, ttl ms, end of the lease ms, kind, fence}
+local function read_holder(entry)
+  local holder = {id = entry[1], ttl = number_in(entry[2], 1, MOST_MS), expiry = number_in(entry[3], 0, 2 * MOST_MS)}
+  holder.kind, holder.fence = number_in(entry[4], SHARED, MOST_PERMITS), number_in(entry[5], 0, LAST_TOKEN)
+  return holder.ttl and holder.expiry and holder.kind and holder.fence and holder
+end
+
+-- Whether a request of this kind is compatible with the holders.
+local function admits(holders, kind)
+  local other = holders[1] and holders[1].kind
+  return not other or (kind == SHARED and other == SHARED) or (kind > 0 and other > 0 and #holders < kind)
+end
+
+-- An exclusive holder is stored in fields of its own, all others in a list.
+local function parse_holders(stored)
+  if stored.owner then
+    local owner = read_holder({stored.owner, stored.ttl, stored['until'], EXCLUSIVE, stored.fence})
+    return not stored.holders and owner and {owner}
+  end
+  local holders = parse(stored.holders, read_holder)
+  for _, holder in ipairs(holders or {}) do
+    if holder.kind == EXCLUSIVE or (holder.kind == SHARED) ~= (holders[1].kind == SHARED) then
+      return nil
+    end
+  end
+  return holders and (holders[1] or not stored.holders) and holders
 end
 
 -- The lock as it is stored; nil if the key is not a lock: it has another type, or is a hash with unknown or missing fields.
 local function load()
   local kind = redis.call('TYPE', key).ok
   if kind == 'none' then
-    return {fence = 0, queue = {}}
+    return {fence = 0, holders = {}, queue = {}}
   elseif kind ~= 'hash' then
     return nil
   end
@@ -68,26 +101,37 @@ local function load()
   if ours < redis.call('HLEN', key) then
     return nil
   end
-  local lock = {stored = stored, fence = number_in(stored.fence, 0, LAST_TOKEN), queue = parse_queue(stored.queue)}
+  local lock = {stored = stored, fence = number_in(stored.fence, 0, LAST_TOKEN), queue = parse(stored.queue, read_waiter)}
+  lock.holders, lock.token = parse_holders(stored), number_in(stored.token, 0, lock.fence or 0)
   lock.looked, lock.excused = number_in(stored.looked, 0, MOST_MS), number_in(stored.excused, 0, MOST_MS)
-  if stored.owner then
-    lock.owner, lock.ttl, lock.expiry = stored.owner, number_in(stored.ttl, 1, MOST_MS), number_in(stored['until'], 0, 2 * MOST_MS)
-  end
-  local whole = lock.fence and lock.queue and (not lock.owner or (lock.ttl and lock.expiry))
-  return whole and lock or nil
+  return lock.fence and lock.holders and lock.queue and (lock.token or not stored.token) and lock or nil
 end
 
--- Besides the state it has three flags for answer():
---   changed  the state differs from the stored one and must be written
---   push     this script granted the lock to a waiter, which does not read the reply and needs a message
---   hint     the first waiter has joined the queue, and the owner needs a message
+-- Besides the state it has flags for answer():
+--   changed      the state differs from the stored one and must be written
+--   hint         the first waiter has joined the queue, or has asked again, and the holders need a message
+--   holder.push  this script granted the lock to a waiter, which does not read the reply and needs a message
 local lock = load()
 
+-- How long until the first lease ends.
 local function ms_left()
   if not lock then
     return math.max(redis.call('PTTL', key), 0)
   end
-  return lock.owner and lock.expiry - now or 0
+  local left
+  for _, holder in ipairs(lock.holders) do
+    left = math.min(left or holder.expiry - now, holder.expiry - now)
+  end
+  return left or 0
+end
+
+-- The holder with this id, nil also if the key is not a lock, and its place.
+local function holder_of(id)
+  for place, holder in ipairs(lock and lock.holders or {}) do
+    if holder.id == id then
+      return holder, place
+    end
+  end
 end
 
 local function position_of(id)
@@ -98,35 +142,49 @@ local function position_of(id)
   end
 end
 
--- Queues the id, or marks it as seen if it is queued; returns its position.
-local function join(id, ttl)
+-- Queues the id, or marks it as seen if it is queued.
+local function join(id, ttl, kind)
   local position = position_of(id) or #lock.queue + 1
-  local waiter = lock.queue[position] or {id, ttl}
+  local waiter = lock.queue[position] or {id, ttl, now, kind ~= EXCLUSIVE and kind or nil}
   waiter[3] = now
   lock.queue[position], lock.changed = waiter, true
-  return position
 end
 
-local function own(id, ttl, lease)
-  lock.owner, lock.ttl, lock.expiry, lock.fence = id, ttl, now + lease, math.max(lock.fence + 1, micros)
-  lock.changed = true -- the grant is new
+-- Adds a holder. The token of a shared one is the newest that others may have used before; it is kept while it is not the fence.
+local function grant(id, ttl, kind, lease)
+  local fence = math.max(lock.fence + 1, micros)
+  lock.token = kind == SHARED and (lock.token or (lock.fence > 0 and lock.fence or fence)) or nil
+  lock.fence = kind > 0 and fence + TOKENS_PER_PERMIT - 1 or fence
+  local holder = {id = id, ttl = ttl, expiry = now + lease, kind = kind, fence = fence}
+  lock.holders[#lock.holders + 1], lock.changed = holder, true
+  return holder
 end
 
--- Grants the lock to the first waiter. The reader gets its grant by the reply of this script, with the whole ttl; any other waiter
--- gets a message.
-local function grant_next(reader)
-  local waiter = table.remove(lock.queue, 1)
-  if waiter then
+-- Grants the lock to the first waiters, as many as the holders admit; returns how many. The reader gets its grant by the reply of this
+-- script, with the whole ttl; any other waiter gets a message.
+local function admit(reader)
+  local granted, waiter = 0, lock.queue[1]
+  while waiter and admits(lock.holders, waiter[4] or EXCLUSIVE) do
     local id, ttl = waiter[1], waiter[2]
-    own(id, ttl, id == reader and ttl or math.min(ttl, CLAIM_LEASE))
-    lock.push = id ~= reader
+    grant(id, ttl, waiter[4] or EXCLUSIVE, id == reader and ttl or math.min(ttl, CLAIM_LEASE)).push = id ~= reader
+    granted = granted + 1
+    waiter = lock.queue[granted + 1]
   end
+  if granted > 0 then
+    local rest = {}
+    for position = granted + 1, #lock.queue do
+      rest[#rest + 1] = lock.queue[position]
+    end
+    lock.queue = rest
+  end
+  return granted
 end
 
--- Ends the hold: the first waiter, if any, gets the lock.
-local function release(reader)
-  lock.owner, lock.push, lock.changed = nil, false, true -- push was for the previous owner
-  grant_next(reader)
+-- Ends a hold; returns how many waiters are granted the lock.
+local function release(place, reader)
+  table.remove(lock.holders, place)
+  lock.changed = true
+  return admit(reader)
 end
 
 -- Marks the reader as seen now, and drops each waiter that was not seen for the whole patience.
@@ -164,22 +222,26 @@ local function look(reader)
   end
 end
 
--- Brings the state up to date: drops dead waiters, corrects clock steps, ends an expired lease, grants a free lock. The reader is the
--- id that gets its grant by the reply; nil if the script does not ask for the lock.
+-- Brings the state up to date: drops dead waiters, corrects clock steps, ends expired leases, grants what is free. The reader is the id
+-- that gets its grant by the reply; nil if the script does not ask for the lock.
 local function settle(reader)
   if not lock then
     return
   end
   look(reader)
-  if lock.owner and lock.expiry > now + lock.ttl then
-    lock.expiry, lock.changed = now + lock.ttl, true
+  local live = {}
+  for _, holder in ipairs(lock.holders) do
+    if holder.expiry > now + holder.ttl then
+      holder.expiry, lock.changed = now + holder.ttl, true
+    end
+    if holder.expiry > now then
+      live[#live + 1] = holder
+    elseif holder.kind == EXCLUSIVE then
+      lock.fence = lock.fence + TOKENS_PER_GRANT - 1 -- it may have used them all
+    end
   end
-  if lock.owner and lock.expiry <= now then
-    lock.fence = lock.fence + TOKENS_PER_GRANT - 1 -- its holder may have used them all
-    release(reader)
-  elseif not lock.owner then
-    grant_next(reader)
-  end
+  lock.holders, lock.changed = live, lock.changed or #live < #lock.holders
+  admit(reader)
 end
 
 -- Writes a changed state. The first write on an existing key is PEXPIRE: Redis allows it when out of memory, and then allows the
@@ -188,25 +250,29 @@ local function save()
   if not lock or not lock.changed then
     return
   end
-  local waiting = #lock.queue > 0
-  local last_token = lock.owner and lock.fence + TOKENS_PER_GRANT - 1 or lock.fence -- the newest that may have been used
-  if not lock.owner and not waiting and lock.fence < micros then
+  local waiting, first = #lock.queue > 0, lock.holders[1]
+  local owner = first and first.kind == EXCLUSIVE and first
+  local last_token = owner and lock.fence + TOKENS_PER_GRANT - 1 or lock.fence -- the newest that may have been used
+  if not first and not waiting and lock.fence < micros then
     redis.call('DEL', key)
     return
   end
-  local stay = math.max(
-    LEAST_STAY,
-    math.ceil((last_token - micros) / 1000) + 1,
-    lock.owner and lock.expiry - now or 0,
-    waiting and patience or 0
-  )
+  local stay = math.max(LEAST_STAY, math.ceil((last_token - micros) / 1000) + 1, waiting and patience or 0)
+  local packed = {}
+  for place, holder in ipairs(lock.holders) do
+    stay = math.max(stay, holder.expiry - now)
+    packed[place] = {holder.id, holder.ttl, holder.expiry, holder.kind, text(holder.fence)}
+  end
   if lock.stored then
     redis.call('PEXPIRE', key, text(stay))
   end
   local set, unset, state = {}, {}, {fence = text(lock.fence)}
-  if lock.owner then
-    state.owner, state.ttl, state['until'] = lock.owner, text(lock.ttl), text(lock.expiry)
+  if owner then
+    state.owner, state.ttl, state['until'] = owner.id, text(owner.ttl), text(owner.expiry)
+  elseif first then
+    state.holders = cjson.encode(packed)
   end
+  state.token = lock.token and lock.token ~= lock.fence and text(lock.token)
   if waiting then
     state.queue, state.looked, state.excused = cjson.encode(lock.queue), text(lock.looked), lock.excused and text(lock.excused)
   end
@@ -228,19 +294,27 @@ local function save()
   end
 end
 
+-- The fencing token of a holder.
+local function token_of(holder)
+  return holder.kind == SHARED and (lock.token or lock.fence) or holder.fence
+end
+
 -- <id> <fence> <lease ms> <waiters> <token> <key>; with a fence of 0 it is a hint that others wait.
-local function message(id, fence, lease)
-  return table.concat({id, text(fence), text(lease), text(#lock.queue), text(fence), key}, ' ')
+local function message(id, fence, lease, token)
+  return table.concat({id, text(fence), text(lease), text(#lock.queue), text(token), key}, ' ')
 end
 
 -- Ends a script: writes the state, publishes, and returns the reply, a status word and numbers on one line. Redis would need longer
 -- for a table than for most scripts.
 local function answer(...)
   save()
-  if lock and lock.owner and (lock.push or lock.hint) then
-    local session = string.match(lock.owner, '^(.*)-') or lock.owner
-    local fence, lease = lock.push and lock.fence or 0, lock.push and lock.expiry - now or 0
-    redis.pcall('PUBLISH', channels .. session, message(lock.owner, fence, lease))
+  for _, holder in ipairs(lock and lock.holders or {}) do
+    local session = string.match(holder.id, '^(.*)-') or holder.id
+    if holder.push then
+      redis.pcall('PUBLISH', channels .. session, message(holder.id, holder.fence, holder.expiry - now, token_of(holder)))
+    elseif lock.hint then
+      redis.pcall('PUBLISH', channels .. session, message(holder.id, 0, 0, 0))
+    end
   end
   local words = {...}
   for i, word in ipairs(words) do
@@ -251,8 +325,12 @@ end
 
 -- Ends a script that asks for the lock with this id: OWNER or QUEUED.
 local function answer_to(id)
-  if lock.owner == id then
-    return answer('OWNER', lock.fence, lock.expiry - now, #lock.queue)
+  local holder = holder_of(id)
+  if holder then
+    local token = token_of(holder)
+    return answer('OWNER', holder.fence, holder.expiry - now, #lock.queue, token ~= holder.fence and token or nil)
   end
-  return answer('QUEUED', position_of(id), lock.fence, ms_left())
+  local position = position_of(id)
+  lock.hint = position == 1
+  return answer('QUEUED', position, lock.fence, ms_left())
 end

@@ -1,5 +1,5 @@
--- Ends the caller's hold and empties the queue: no waiter gets the lock, but one message to all says that the caller has completed.
--- common precedes it.
+-- Ends the caller's exclusive hold and empties the queue: no waiter gets the lock, but one message to all says that the caller has
+-- completed. common precedes it.
 --
 -- ARGV[5]  the last fencing token used under the caller's id
 -- ARGV[6]  the channel of completions
@@ -8,13 +8,14 @@
 local last, completions = tonumber(ARGV[5]), ARGV[6]
 
 settle()
-if not lock or lock.owner ~= me then
+local holder = holder_of(me)
+if not holder or holder.kind ~= EXCLUSIVE then
   return answer('NOT_OWNER')
 end
 local waiting = #lock.queue
-lock.owner, lock.queue, lock.fence, lock.changed = nil, {}, math.max(lock.fence, last), true
+lock.holders, lock.queue, lock.fence, lock.changed = {}, {}, math.max(lock.fence, last), true
 save()
 if waiting > 0 then
-  redis.pcall('PUBLISH', completions, message(me, lock.fence, 0))
+  redis.pcall('PUBLISH', completions, message(me, lock.fence, 0, lock.fence))
 end
 return 'COMPLETED'

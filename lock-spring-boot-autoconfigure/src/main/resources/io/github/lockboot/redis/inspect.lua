@@ -1,11 +1,13 @@
--- Returns the owner of the lock. Changes nothing. common precedes it.
+-- Returns the first holder of the lock. Changes nothing. common precedes it.
 --
 -- FREE | FOREIGN | HELD fence ms-left owner
 if not lock then
   return 'FOREIGN'
 end
-local left = lock.owner and math.min(lock.expiry - now, lock.ttl) or 0
-if left <= 0 then
-  return 'FREE'
+for _, holder in ipairs(lock.holders) do
+  local left = math.min(holder.expiry - now, holder.ttl)
+  if left > 0 then
+    return answer('HELD', holder.fence, left, holder.id)
+  end
 end
-return answer('HELD', lock.fence, left, lock.owner)
+return 'FREE'

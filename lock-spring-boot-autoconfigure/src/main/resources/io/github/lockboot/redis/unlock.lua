@@ -1,23 +1,25 @@
--- Ends the caller's hold: the first waiter, if any, gets the lock. A next id, by which the caller's process waits again, joins the
--- queue. unlock-last and common precede it.
+-- Ends the caller's hold: the first waiters that may hold the lock now get it. A next id, by which the caller's process waits again, joins
+-- the queue. unlock-last and common precede it.
 --
 -- ARGV[5]  the last fencing token used under the caller's id
--- ARGV[6]  the next id, which joins the queue unless it is there; empty for none
+-- ARGV[6]  the next id, which joins the queue unless it is there or holds the lock; empty for none
 -- ARGV[7]  its ttl, ms
 -- ARGV[8]  its kind
 --
--- RELEASED | HANDED_OVER | OWNER fence lease-ms waiters | QUEUED position fence ms-left | NOT_OWNER
-local last, next_id, next_ttl = tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[7])
+-- RELEASED | HANDED_OVER | OWNER and QUEUED as by acquire, of the next id | NOT_OWNER
+local last, next_id, next_ttl, next_kind = tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[7]), tonumber(ARGV[8])
 
 settle()
-if not lock or lock.owner ~= me then
+local _, place = holder_of(me)
+if not place then
   return answer('NOT_OWNER')
 end
 lock.fence = math.max(lock.fence, last)
 if next_id == '' then
-  release()
-  return answer(lock.owner and 'HANDED_OVER' or 'RELEASED')
+  return answer(release(place) > 0 and 'HANDED_OVER' or 'RELEASED')
 end
-join(next_id, next_ttl)
-release(next_id)
+if not holder_of(next_id) then
+  join(next_id, next_ttl, next_kind)
+end
+release(place, next_id)
 return answer_to(next_id)

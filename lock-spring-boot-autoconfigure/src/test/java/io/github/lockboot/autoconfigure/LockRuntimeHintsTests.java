@@ -44,6 +44,7 @@ class LockRuntimeHintsTests {
                 "renew",
                 "cancel",
                 "complete",
+                "downgrade",
                 "inspect",
                 "echo",
                 "fence",

@@ -2,7 +2,9 @@ package io.github.lockboot.memory;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 
@@ -21,12 +23,18 @@ class MemoryStoreTests {
     private static final String NAME = "a";
     private static final long TTL = 10_000;
     private static final int STEPS = 3_000;
+    private static final List<List<Kind>> KINDS = List.of(
+            List.of(Kind.EXCLUSIVE),
+            List.of(Kind.EXCLUSIVE, Kind.SHARED, Kind.SHARED),
+            List.of(Kind.EXCLUSIVE, Kind.limitedTo(2), Kind.limitedTo(3), Kind.limitedTo(1)),
+            List.of(Kind.SHARED, Kind.SHARED, Kind.limitedTo(3), Kind.EXCLUSIVE, Kind.limitedTo(2)));
 
     private final ManualTimer timer = new ManualTimer();
     private final MemoryStore store = new MemoryStore(new MemoryTimer(timer));
     private final LockModel model = new LockModel(NAME, "client:", "completed", 1_800_000_000_000_000L);
     private final List<String> known = new ArrayList<>();
-    private long token;
+    private final Map<String, Long> fences = new HashMap<>();
+    private List<Kind> kinds = List.of(Kind.EXCLUSIVE);
     private int ids;
 
     /** Random questions to the store and to the model of the scripts, beside each other. */
@@ -34,43 +42,53 @@ class MemoryStoreTests {
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
     void itAnswersAsTheScriptsDo(long seed) {
         Random random = new Random(seed);
+        kinds = KINDS.get((int) seed % KINDS.size());
         for (int step = 0; step < STEPS; step++) {
             while (known.size() < 4) {
                 known.add(newId());
             }
-            LockModel.Owner owner = model.owner();
+            List<LockModel.Holder> holders = model.holders();
             String any = known.get(random.nextInt(known.size()));
-            String id = owner != null && random.nextInt(4) > 0 ? owner.id() : any;
+            String id = !holders.isEmpty() && random.nextInt(4) > 0
+                    ? holders.get(random.nextInt(holders.size())).id()
+                    : any;
+            long fence = fence(id);
+            long modelFence = modelFence(id);
             long used = random.nextInt(10);
-            switch (random.nextInt(10)) {
+            switch (random.nextInt(11)) {
                 case 0 -> {
                     for (int seconds = random.nextInt(15); seconds > 0; seconds--) {
                         passASecond();
-                        known.stream().filter(each -> !isOwner(each)).forEach(each -> acquire(each, false));
+                        known.stream()
+                                .filter(each -> model.holder(each) == null)
+                                .forEach(each -> acquire(each, false));
                     }
                 }
                 case 1 -> acquire(any, false);
                 case 2, 3, 4 -> acquire(any, true);
-                case 5 -> same(model.renew(id, modelToken(), TTL), store.renew(NAME, id, token(), TTL));
+                case 5 -> same(model.renew(id, modelFence, TTL), store.renew(NAME, id, fence, TTL));
                 case 6 -> {
                     same(model.cancel(any), store.cancel(NAME, any));
                     known.remove(any);
                 }
                 case 7 -> {
-                    if (same(model.complete(id, modelToken() + used), store.complete(NAME, id, token() + used))) {
+                    if (same(model.complete(id, modelFence + used), store.complete(NAME, id, fence + used))) {
                         known.clear();
                     }
                 }
                 case 8 -> {
-                    if (same(model.unlock(id, modelToken() + used, null, 0), store.unlock(NAME, id, token() + used))) {
+                    if (same(
+                            model.unlock(id, modelFence + used, null, Kind.EXCLUSIVE, 0),
+                            store.unlock(NAME, id, fence + used))) {
                         known.remove(id);
                     }
                 }
+                case 9 -> same(model.downgrade(id, modelFence + used), store.downgrade(NAME, id, fence + used));
                 default -> {
                     String next = newId();
                     if (same(
-                            model.unlock(id, modelToken() + used, next, TTL),
-                            store.unlock(NAME, id, token() + used, next, Kind.EXCLUSIVE, TTL))) {
+                            model.unlock(id, modelFence + used, next, kind(next), TTL),
+                            store.unlock(NAME, id, fence + used, next, kind(next), TTL))) {
                         known.remove(id);
                         known.add(next);
                     }
@@ -85,7 +103,13 @@ class MemoryStoreTests {
     }
 
     private void acquire(String id, boolean enqueue) {
-        same(model.acquire(id, TTL, enqueue, 100), store.acquire(NAME, id, Kind.EXCLUSIVE, TTL, enqueue));
+        CompletableFuture<Reply> answer = store.acquire(NAME, id, kind(id), TTL, enqueue);
+        same(model.acquire(id, kind(id), TTL, enqueue, 100), answer);
+        if (answer.join() instanceof Reply.Owner owner) {
+            fences.put(id, owner.fence());
+        } else {
+            fences.remove(id);
+        }
     }
 
     private void passASecond() {
@@ -93,21 +117,24 @@ class MemoryStoreTests {
         model.turn(1_000_000);
     }
 
-    private boolean isOwner(String id) {
-        LockModel.Owner owner = model.owner();
-        return owner != null && owner.id().equals(id);
+    private long modelFence(String id) {
+        LockModel.Holder holder = model.holder(id);
+        return holder == null ? model.fence() : holder.fence();
     }
 
-    private long modelToken() {
-        return model.fence();
-    }
-
-    /** Tokens of the model are times; those of the store are not. */
-    private long token() {
+    /** Fences of the model are times; those of the store are not. */
+    private long fence(String id) {
         if (store.inspect(NAME).join() instanceof Reply.Held held) {
-            token = held.fence();
+            fences.put(held.owner(), held.fence());
         }
-        return token;
+        if (model.holder(id) != null && !fences.containsKey(id)) {
+            acquire(id, true);
+        }
+        return fences.getOrDefault(id, 0L);
+    }
+
+    private Kind kind(String id) {
+        return kinds.get(Integer.parseInt(id.substring(id.indexOf('-') + 1)) % kinds.size());
     }
 
     /** @return whether the question was not in vain */
@@ -115,6 +142,7 @@ class MemoryStoreTests {
         List<Object> reply = new ArrayList<>(expected.reply());
         Object status = reply.get(0);
         if (status.equals("OWNER")) {
+            reply.subList(4, reply.size()).clear();
             reply.remove(1);
         } else if (status.equals("QUEUED")) {
             reply.remove(2);
@@ -149,6 +177,27 @@ class MemoryStoreTests {
         Reply.Owner third = (Reply.Owner)
                 store.acquire(NAME, "session-3", Kind.EXCLUSIVE, TTL, true).join();
         assertThat(third.fence()).isGreaterThan(second.fence() + 7);
+    }
+
+    @Test
+    void aReaderHasTheLastTokenOfThoseBeforeTheReadersAndAPermitHas64() {
+        Reply.Owner writer = acquired("session-1", Kind.EXCLUSIVE);
+        acquired("session-2", Kind.SHARED);
+        store.downgrade(NAME, "session-1", writer.fence() + 7);
+        Reply.Owner reader = acquired("session-3", Kind.SHARED);
+        assertThat(reader.token()).isEqualTo(writer.fence() + 7).isLessThan(reader.fence());
+        assertThat(acquired("session-1", Kind.SHARED).token()).isEqualTo(reader.token());
+        for (int id = 1; id <= 3; id++) {
+            store.unlock(NAME, "session-" + id, 0);
+        }
+        Reply.Owner permit = acquired("session-4", Kind.limitedTo(2));
+        Reply.Owner other = acquired("session-5", Kind.limitedTo(2));
+        assertThat(permit.token()).isEqualTo(permit.fence()).isGreaterThan(reader.fence());
+        assertThat(other.token()).isEqualTo(permit.token() + 64);
+    }
+
+    private Reply.Owner acquired(String id, Kind kind) {
+        return store.acquire(NAME, id, kind, TTL, true).join() instanceof Reply.Owner owner ? owner : null;
     }
 
     @Test

@@ -47,7 +47,7 @@ public sealed interface Reply {
      * @throws IllegalStateException if the line has another form
      */
     static Reply parse(String line) {
-        String[] words = line.split(" ", 5);
+        String[] words = line.split(" ", line.startsWith("HELD ") ? 4 : 5);
         try {
             return switch (words[0]) {
                 case "OWNER" ->

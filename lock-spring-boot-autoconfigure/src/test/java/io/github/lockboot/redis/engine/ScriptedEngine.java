@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.AbstractExecutorService;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -27,6 +28,15 @@ public final class ScriptedEngine {
     public static final String NAME = "name";
     public static final Duration TTL = Duration.ofSeconds(30);
     public static final String SESSION = "session";
+
+    static final Map<LuaScript, String> SCRIPTS = Map.of(
+            LuaScript.ACQUIRE, "acquire",
+            LuaScript.UNLOCK, "unlock",
+            LuaScript.DOWNGRADE, "downgrade",
+            LuaScript.RENEW, "renew",
+            LuaScript.CANCEL, "cancel",
+            LuaScript.COMPLETE, "complete",
+            LuaScript.INSPECT, "inspect");
 
     private final Deque<Sent> sent = new ArrayDeque<>();
     private final CallerRuns workers = new CallerRuns();
@@ -53,18 +63,7 @@ public final class ScriptedEngine {
     public record Sent(Call call, CompletableFuture<Reply> reply) {
 
         public String script() {
-            LuaScript script = call.script();
-            return script == LuaScript.ACQUIRE
-                    ? "acquire"
-                    : script == LuaScript.UNLOCK
-                            ? "unlock"
-                            : script == LuaScript.RENEW
-                                    ? "renew"
-                                    : script == LuaScript.CANCEL
-                                            ? "cancel"
-                                            : script == LuaScript.COMPLETE
-                                                    ? "complete"
-                                                    : script == LuaScript.DOWNGRADE ? "downgrade" : "inspect";
+            return SCRIPTS.get(call.script());
         }
 
         public String id() {
@@ -111,13 +110,15 @@ public final class ScriptedEngine {
     }
 
     public CompletableFuture<Lease> acquire(Duration wait, Duration ttl, boolean renew) {
-        return engine.acquireAsync(new LockRequest(
-                NAME, null, new Terms(Kind.EXCLUSIVE, ttl.toMillis(), renew), wait.toNanos(), 0, false));
+        return acquire(wait, new Terms(Kind.EXCLUSIVE, ttl.toMillis(), renew));
     }
 
     public CompletableFuture<Lease> acquire(Kind kind, Duration wait) {
-        return engine.acquireAsync(
-                new LockRequest(NAME, null, new Terms(kind, TTL.toMillis(), true), wait.toNanos(), 0, false));
+        return acquire(wait, new Terms(kind, TTL.toMillis(), true));
+    }
+
+    private CompletableFuture<Lease> acquire(Duration wait, Terms terms) {
+        return engine.acquireAsync(new LockRequest(NAME, null, terms, wait.toNanos(), 0, false));
     }
 
     public CompletableFuture<Lease> acquireNamed(String name, Duration wait) {
@@ -133,7 +134,11 @@ public final class ScriptedEngine {
     }
 
     public void push(String id, long fence, Duration lease, long waiters) {
-        engine.onPush(new Push(id, fence, lease.toMillis(), waiters, "lock:" + NAME));
+        push(id, fence, lease, waiters, fence);
+    }
+
+    public void push(String id, long fence, Duration lease, long waiters, long token) {
+        engine.onPush(new Push(id, fence, lease.toMillis(), waiters, token, "lock:" + NAME));
     }
 
     private final class Redis implements ScriptStore.Runner {

@@ -7,6 +7,7 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 import io.github.lockboot.redis.engine.ScriptedEngine.Call;
+import io.github.lockboot.redis.protocol.Kind;
 import io.github.lockboot.redis.protocol.LockModel;
 import io.github.lockboot.redis.protocol.LuaScript;
 import io.github.lockboot.redis.protocol.Reply;
@@ -17,12 +18,6 @@ final class SimulatedRedis {
 
     private static final String CHANNELS = "lock:client:";
     private static final String COMPLETIONS = "lock:completed";
-    private static final Map<LuaScript, String> NAMES = Map.of(
-            LuaScript.ACQUIRE, "acquire",
-            LuaScript.UNLOCK, "unlock",
-            LuaScript.RENEW, "renew",
-            LuaScript.CANCEL, "cancel",
-            LuaScript.COMPLETE, "complete");
     private static final long START_MICROS = 1_800_000_000_000_000L;
 
     private final SimulatedTime time;
@@ -106,12 +101,17 @@ final class SimulatedRedis {
         String id = argument(call, 0);
         LuaScript script = call.script();
         if (script == LuaScript.ACQUIRE) {
-            return lock.acquire(id, number(call, 4), argument(call, 6).equals("1"), (int) number(call, 7));
+            return lock.acquire(
+                    id, kind(call, 5), number(call, 4), argument(call, 6).equals("1"), (int) number(call, 7));
         } else if (script == LuaScript.UNLOCK) {
-            LockModel.Owner owner = lock.owner();
-            String whose = flaw == Flaw.ANYBODY_UNLOCKS && owner != null ? owner.id() : id;
+            List<LockModel.Holder> holders = lock.holders();
+            String whose = flaw == Flaw.ANYBODY_UNLOCKS && !holders.isEmpty()
+                    ? holders.get(0).id()
+                    : id;
             String next = argument(call, 5);
-            return lock.unlock(whose, number(call, 4), next.isEmpty() ? null : next, number(call, 6));
+            return lock.unlock(whose, number(call, 4), next.isEmpty() ? null : next, kind(call, 7), number(call, 6));
+        } else if (script == LuaScript.DOWNGRADE) {
+            return lock.downgrade(id, number(call, 4));
         } else if (script == LuaScript.RENEW) {
             return lock.renew(id, number(call, 4), number(call, 5));
         } else if (script == LuaScript.CANCEL) {
@@ -148,13 +148,18 @@ final class SimulatedRedis {
     }
 
     static String describe(Call call) {
-        StringBuilder text =
-                new StringBuilder(NAMES.get(call.script())).append(' ').append(call.key());
+        StringBuilder text = new StringBuilder(ScriptedEngine.SCRIPTS.get(call.script()))
+                .append(' ')
+                .append(call.key());
         text.append(' ').append(argument(call, 0));
         for (int i = 4; i < call.arguments().length; i++) {
             text.append(' ').append(argument(call, i));
         }
         return text.toString();
+    }
+
+    private static Kind kind(Call call, int index) {
+        return new Kind((int) number(call, index));
     }
 
     private static long number(Call call, int index) {

@@ -33,8 +33,13 @@ public final class ClockedScripts {
 
     public ClockedScripts(RedisProbe redis) {
         this.redis = redis;
-        for (LuaScript script :
-                List.of(LuaScript.ACQUIRE, LuaScript.UNLOCK, LuaScript.RENEW, LuaScript.CANCEL, LuaScript.COMPLETE)) {
+        for (LuaScript script : List.of(
+                LuaScript.ACQUIRE,
+                LuaScript.UNLOCK,
+                LuaScript.DOWNGRADE,
+                LuaScript.RENEW,
+                LuaScript.CANCEL,
+                LuaScript.COMPLETE)) {
             digests.put(script, (String) redis.command("SCRIPT", "LOAD", clocked(script.getScriptAsString())));
         }
     }
@@ -60,7 +65,7 @@ public final class ClockedScripts {
         return new Seen(
                 words(NUMBER, seen.get(0)),
                 list(seen.get(1)).stream().map(String.class::cast).toList(),
-                new Stored(type, fields, ours ? ttl - DAY : ttl));
+                new Stored(type, fields, ours ? Math.max(0, ttl - DAY) : ttl));
     }
 
     /** Lets the key of a lock live as much longer as it should by the test's clock. */
@@ -96,12 +101,12 @@ public final class ClockedScripts {
     /** What one of our scripts answered to the command of this number: the status word, then numbers. */
     public static List<Object> words(String number, @Nullable Object line) {
         ByteBuffer bytes = line == null ? null : ByteBuffer.wrap(((String) line).getBytes(StandardCharsets.ISO_8859_1));
-        String[] words = LuaScript.answerTo(number.getBytes(StandardCharsets.US_ASCII), bytes)
-                .split(" ", 4);
+        String answer = LuaScript.answerTo(number.getBytes(StandardCharsets.US_ASCII), bytes);
+        boolean held = answer.startsWith("HELD ");
+        String[] words = answer.split(" ", held ? 4 : -1);
         List<Object> reply = new ArrayList<>(List.of(words[0]));
         for (String word : List.of(words).subList(1, words.length)) {
-            boolean text = words[0].equals("HELD") && reply.size() == 3;
-            reply.add(text ? word : Long.valueOf(word));
+            reply.add(held && reply.size() == 3 ? word : Long.valueOf(word));
         }
         return reply;
     }

@@ -1,18 +1,17 @@
 package io.github.lockboot.redis.protocol;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
-import java.util.stream.LongStream;
 
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the protocol says about one lock key, in plain Java: the owner, the tokens, the queue, how long the key stays, and what
+ * What the protocol says about one lock key, in plain Java: the holders, the tokens, the queue, how long the key stays, and what
  * is answered and published. Its clock is turned from outside.
  */
 public final class LockModel {
@@ -25,26 +24,36 @@ public final class LockModel {
 
     private static final long CLAIM = 6_000;
     private static final long LOCAL_TOKENS = 65_536;
+    private static final long PERMIT_TOKENS = 64;
     private static final long LEAST_STAY = 1_000;
     private static final long NEVER = Long.MAX_VALUE;
     private static final long NONE = -2;
 
     private static final Set<String> REFUSALS = Set.of("NOT_OWNER", "UNKNOWN", "BUSY");
 
-    public record Owner(String id, long ttl, long until) {}
+    public record Holder(String id, Kind kind, long fence, long ttl, long until) {
 
-    public record Waiter(String id, long ttl, long seen) {
-
-        public Waiter seenAt(long when) {
-            return new Waiter(id, ttl, when);
+        Holder until(long when) {
+            return new Holder(id, kind, fence, ttl, when);
         }
 
-        public String packed() {
-            return "[\"%s\",%d,%d]".formatted(id, ttl, seen);
+        String packed() {
+            return "[\"%s\",%d,%d,%s,\"%d\"]".formatted(id, ttl, until, kind, fence);
         }
     }
 
-    /** The reply, and at most one message as {@code <channel> <text>}. */
+    public record Waiter(String id, Kind kind, long ttl, long seen) {
+
+        public Waiter seenAt(long when) {
+            return new Waiter(id, kind, ttl, when);
+        }
+
+        public String packed() {
+            return "[\"%s\",%d,%d%s]".formatted(id, ttl, seen, kind.isExclusive() ? "" : "," + kind);
+        }
+    }
+
+    /** The reply, and messages as {@code <channel> <text>}, at most one for each holder. */
     public record Outcome(List<Object> reply, List<String> messages) {}
 
     private final String key;
@@ -52,15 +61,19 @@ public final class LockModel {
     private final String completions;
 
     private long micros;
-    private @Nullable Owner owner;
+    private final List<Holder> holders = new ArrayList<>();
     private long fence;
+
+    /** The newest token that an exclusive or limited holder may have used, which readers have as theirs. */
+    private long token;
+
     private final List<Waiter> queue = new ArrayList<>();
     private long looked = NONE;
     private long excused = NONE;
     private long expiry = NEVER;
 
     private Map<String, String> before = Map.of();
-    private @Nullable String granted;
+    private final Set<String> granted = new HashSet<>();
     private int skipped;
     private int excuses;
     private int unlooked;
@@ -72,12 +85,12 @@ public final class LockModel {
         this.micros = micros;
     }
 
-    public Outcome acquire(String id, long ttl, boolean enqueue, int most) {
+    public Outcome acquire(String id, Kind kind, long ttl, boolean enqueue, int most) {
         if (isSettledFor(id)) {
             if (position(id) > 1 && enqueue) {
                 unlooked++;
                 before = fields();
-                granted = null;
+                granted.clear();
                 see(id);
                 return end("QUEUED", (long) position(id), fence, left());
             } else if (position(id) == 0 && (!enqueue || queue.size() >= most)) {
@@ -85,74 +98,90 @@ public final class LockModel {
             }
         }
         begin(id);
-        if (owner == null && queue.isEmpty()) {
-            grant(id, ttl, ttl);
+        if (!isHolder(id) && queue.isEmpty() && admits(kind)) {
+            grant(id, kind, ttl, ttl);
         }
-        if (isOwner(id)) {
-            prolong(ttl);
-            return end("OWNER", fence, left(), (long) queue.size());
+        if (isHolder(id)) {
+            prolong(id, ttl);
+            return endOwned(id);
         }
         int position = position(id);
         if (!enqueue || (position == 0 && queue.size() >= most)) {
             return end("BUSY", left());
         }
         if (position == 0) {
-            queue.add(new Waiter(id, ttl, now()));
+            queue.add(new Waiter(id, kind, ttl, now()));
         }
         return end("QUEUED", (long) position(id), fence, left());
     }
 
-    public Outcome unlock(String id, long lastToken, @Nullable String next, long nextTtl) {
-        if (next == null && isOwner(id) && queue.isEmpty() && Math.max(fence, lastToken) < micros) {
+    public Outcome unlock(String id, long lastToken, @Nullable String next, Kind nextKind, long nextTtl) {
+        if (next == null && isExclusive(id) && queue.isEmpty() && Math.max(fence, lastToken) < micros) {
             delete(); // even after its lease: no other id has had the lock since
             return new Outcome(List.of("RELEASED"), List.of());
         }
         begin(null);
-        if (!isOwner(id)) {
+        if (!isHolder(id)) {
             return end("NOT_OWNER");
         }
-        fence = Math.max(fence, lastToken);
-        if (next != null && position(next) == 0) {
-            queue.add(new Waiter(next, nextTtl, now()));
+        used(lastToken);
+        if (next != null && position(next) == 0 && !isHolder(next)) {
+            queue.add(new Waiter(next, nextKind, nextTtl, now()));
         } else if (next != null) {
             see(next);
         }
-        giveAway(next);
+        int waiters = queue.size();
+        giveAway(id, next);
         if (next == null) {
-            return end(owner == null ? "RELEASED" : "HANDED_OVER");
+            return end(queue.size() == waiters ? "RELEASED" : "HANDED_OVER");
         }
-        return isOwner(next)
-                ? end("OWNER", fence, left(), (long) queue.size())
-                : end("QUEUED", (long) position(next), fence, left());
+        return isHolder(next) ? endOwned(next) : end("QUEUED", (long) position(next), fence, left());
     }
 
-    public Outcome renew(String id, long token, long ttl) {
+    public Outcome downgrade(String id, long lastToken) {
         begin(null);
-        if (!isOwner(id) || token != fence) {
+        Holder holder = holder(id);
+        if (holder == null || holder.kind().permits() > 0) {
             return end("NOT_OWNER");
         }
-        prolong(ttl);
-        return end("RENEWED", left(), (long) queue.size());
+        boolean changes = holder.kind().isExclusive();
+        if (changes) {
+            holders.set(0, new Holder(id, Kind.SHARED, holder.fence(), holder.ttl(), holder.until()));
+            used(lastToken);
+            admit(null);
+        }
+        return write(changes, "RENEWED", holder.until() - now(), (long) queue.size());
+    }
+
+    public Outcome renew(String id, long renewed, long ttl) {
+        begin(null);
+        Holder holder = holder(id);
+        if (holder == null || renewed != holder.fence()) {
+            return end("NOT_OWNER");
+        }
+        prolong(id, ttl);
+        return end("RENEWED", holder(id).until() - now(), (long) queue.size());
     }
 
     public Outcome cancel(String id) {
         begin(null);
-        if (isOwner(id)) {
-            giveAway(null);
+        if (isHolder(id)) {
+            giveAway(id, null);
             return end("GIVEN_AWAY");
         }
-        return end(queue.removeIf(waiter -> waiter.id().equals(id)) ? "LEFT" : "UNKNOWN");
+        boolean left = queue.removeIf(waiter -> waiter.id().equals(id));
+        admit(null);
+        return end(left ? "LEFT" : "UNKNOWN");
     }
 
     public Outcome complete(String id, long lastToken) {
         begin(null);
-        if (!isOwner(id)) {
+        if (!isExclusive(id)) {
             return end("NOT_OWNER");
         }
-        fence = Math.max(fence, lastToken);
+        used(lastToken);
         boolean waited = !queue.isEmpty();
-        owner = null;
-        granted = null;
+        holders.clear();
         queue.clear();
         String message = "%s %s %d 0 0 %d %s".formatted(completions, id, fence, fence, key);
         Outcome outcome = end("COMPLETED");
@@ -168,8 +197,9 @@ public final class LockModel {
     }
 
     public void delete() {
-        owner = null;
+        holders.clear();
         fence = 0;
+        token = 0;
         queue.clear();
         looked = NONE;
         excused = NONE;
@@ -184,13 +214,26 @@ public final class LockModel {
         return micros;
     }
 
-    @Nullable
-    public Owner owner() {
-        return owner;
+    /** In order of their grants. */
+    public List<Holder> holders() {
+        return List.copyOf(holders);
     }
 
+    public @Nullable Holder holder(String id) {
+        return holders.stream()
+                .filter(holder -> holder.id().equals(id))
+                .findFirst()
+                .orElse(null);
+    }
+
+    /** The newest of all grants. */
     public long fence() {
         return fence;
+    }
+
+    /** The fencing token of a holder. */
+    public long tokenOf(Holder holder) {
+        return holder.kind().isShared() ? token : holder.fence();
     }
 
     public boolean exists() {
@@ -223,10 +266,16 @@ public final class LockModel {
         if (fence > 0) {
             fields.put("fence", Long.toString(fence));
         }
+        Holder owner = exclusive();
         if (owner != null) {
             fields.put("owner", owner.id());
             fields.put("ttl", Long.toString(owner.ttl()));
             fields.put("until", Long.toString(owner.until()));
+        } else if (!holders.isEmpty()) {
+            fields.put("holders", holders.stream().map(Holder::packed).collect(Collectors.joining(",", "[", "]")));
+        }
+        if (token != fence) {
+            fields.put("token", Long.toString(token));
         }
         if (!queue.isEmpty()) {
             fields.put("queue", queue.stream().map(Waiter::packed).collect(Collectors.joining(",", "[", "]")));
@@ -241,24 +290,22 @@ public final class LockModel {
     /** Settles: the past is brought up to now before anything is decided. The caller learns of a grant from its reply. */
     private void begin(@Nullable String caller) {
         before = fields();
-        granted = null;
+        granted.clear();
         look(caller);
-        if (owner != null) {
-            owner = new Owner(owner.id(), owner.ttl(), Math.min(owner.until(), now() + owner.ttl()));
-            if (owner.until() <= now()) {
-                fence = mayHaveBeenUsed();
-                owner = null;
-            }
+        holders.replaceAll(holder -> holder.until(Math.min(holder.until(), now() + holder.ttl())));
+        Holder owner = exclusive();
+        if (owner != null && owner.until() <= now()) {
+            used(mayHaveBeenUsed());
         }
-        if (owner == null) {
-            grantFirst(caller);
-        }
+        holders.removeIf(holder -> holder.until() <= now());
+        admit(caller);
     }
 
     /** Whether a poll or a try of this id may be answered without a look at the queue. */
     private boolean isSettledFor(String id) {
+        Holder owner = exclusive();
         return owner != null
-                && !isOwner(id)
+                && !isHolder(id)
                 && !queue.isEmpty()
                 && left() > 0
                 && left() <= owner.ttl()
@@ -293,62 +340,108 @@ public final class LockModel {
         queue.replaceAll(waiter -> waiter.id().equals(id) ? waiter.seenAt(now()) : waiter);
     }
 
+    private Outcome endOwned(String id) {
+        Holder holder = holder(id);
+        List<Object> reply =
+                new ArrayList<>(List.of("OWNER", holder.fence(), holder.until() - now(), (long) queue.size()));
+        if (tokenOf(holder) != holder.fence()) {
+            reply.add(tokenOf(holder));
+        }
+        return end(reply.toArray());
+    }
+
     private Outcome end(Object... reply) {
+        return write(!REFUSALS.contains(reply[0]), reply);
+    }
+
+    private Outcome write(boolean changes, Object... reply) {
         if (queue.isEmpty()) {
             looked = NONE;
             excused = NONE;
         }
-        boolean touched = !REFUSALS.contains(reply[0]) || !fields().equals(before);
-        if (touched && owner == null && queue.isEmpty() && fence < micros) {
+        boolean touched = changes || !fields().equals(before);
+        if (touched && holders.isEmpty() && queue.isEmpty() && fence < micros) {
             delete();
         } else if (touched) {
-            long fenceStays = Math.floorDiv(mayHaveBeenUsed() - micros + 999, 1000) + 1;
-            long waitersStay = queue.isEmpty() ? 0 : PATIENCE;
-            expiry = now()
-                    + LongStream.of(LEAST_STAY, left(), waitersStay, fenceStays)
-                            .max()
-                            .orElseThrow();
+            long stay = Math.max(LEAST_STAY, Math.floorDiv(mayHaveBeenUsed() - micros + 999, 1000) + 1);
+            for (Holder holder : holders) {
+                stay = Math.max(stay, holder.until() - now());
+            }
+            expiry = now() + (queue.isEmpty() ? stay : Math.max(stay, PATIENCE));
         }
+        boolean hint = reply[0].equals("QUEUED") && reply[1].equals(1L);
         List<String> messages = new ArrayList<>();
-        if (granted != null) {
-            messages.add(message(granted, fence, left()));
-        } else if (reply[0].equals("QUEUED") && reply[1].equals(1L) && owner != null) {
-            messages.add(message(owner.id(), 0, 0));
+        for (Holder holder : holders) {
+            if (granted.contains(holder.id())) {
+                messages.add(message(holder.id(), holder.fence(), holder.until() - now(), tokenOf(holder)));
+            } else if (hint) {
+                messages.add(message(holder.id(), 0, 0, 0));
+            }
         }
         return new Outcome(List.of(reply), messages);
     }
 
-    private void giveAway(@Nullable String caller) {
-        owner = null;
-        granted = null;
-        grantFirst(caller);
+    private void giveAway(String id, @Nullable String caller) {
+        holders.remove(holder(id));
+        admit(caller);
     }
 
-    private void grantFirst(@Nullable String caller) {
-        if (!queue.isEmpty()) {
+    /** Grants the lock to the first waiters, for as long as the holders admit them. */
+    private void admit(@Nullable String caller) {
+        while (!queue.isEmpty() && admits(queue.get(0).kind())) {
             Waiter first = queue.remove(0);
             boolean reads = first.id().equals(caller);
-            granted = reads ? null : first.id();
-            grant(first.id(), first.ttl(), reads ? first.ttl() : Math.min(first.ttl(), CLAIM));
+            grant(first.id(), first.kind(), first.ttl(), reads ? first.ttl() : Math.min(first.ttl(), CLAIM));
+            if (!reads) {
+                granted.add(first.id());
+            }
         }
     }
 
-    private void grant(String id, long ttl, long lease) {
-        owner = new Owner(id, ttl, now() + lease);
-        fence = Math.max(fence + 1, micros);
+    private boolean admits(Kind kind) {
+        if (kind.isExclusive()) {
+            return holders.isEmpty();
+        }
+        return kind.isShared()
+                ? holders.stream().allMatch(holder -> holder.kind().isShared())
+                : holders.size() < kind.permits()
+                        && holders.stream().allMatch(holder -> holder.kind().permits() > 0);
     }
 
-    private void prolong(long ttl) {
-        Owner holder = Objects.requireNonNull(owner);
-        owner = new Owner(holder.id(), holder.ttl(), Math.max(holder.until(), now() + ttl));
+    private void grant(String id, Kind kind, long ttl, long lease) {
+        long granted = Math.max(fence + 1, micros);
+        holders.add(new Holder(id, kind, granted, ttl, now() + lease));
+        fence = granted + (kind.permits() > 0 ? PERMIT_TOKENS - 1 : 0);
+        token = kind.isShared() && token > 0 ? token : fence;
     }
 
-    /** The newest token that may have been used: an owner counts on from its grant's by itself. */
+    private void prolong(String id, long ttl) {
+        holders.replaceAll(
+                holder -> holder.id().equals(id) ? holder.until(Math.max(holder.until(), now() + ttl)) : holder);
+    }
+
+    /** A holder that ends, or is exclusive no more, has used tokens up to this one. */
+    private void used(long lastToken) {
+        long newest = Math.max(fence, lastToken);
+        token = token == fence ? newest : token;
+        fence = newest;
+    }
+
+    /** The newest token that may have been used: an exclusive holder counts on from its grant's by itself. */
     private long mayHaveBeenUsed() {
-        return owner == null ? fence : fence + LOCAL_TOKENS - 1;
+        return exclusive() == null ? fence : fence + LOCAL_TOKENS - 1;
     }
 
-    private boolean isOwner(String id) {
+    private @Nullable Holder exclusive() {
+        return !holders.isEmpty() && holders.get(0).kind().isExclusive() ? holders.get(0) : null;
+    }
+
+    private boolean isHolder(String id) {
+        return holder(id) != null;
+    }
+
+    private boolean isExclusive(String id) {
+        Holder owner = exclusive();
         return owner != null && owner.id().equals(id);
     }
 
@@ -357,16 +450,18 @@ public final class LockModel {
         return queue.stream().map(Waiter::id).toList().indexOf(id) + 1;
     }
 
+    /** How long until the first lease ends. */
     private long left() {
-        return owner == null ? 0 : owner.until() - now();
+        return holders.stream().mapToLong(Holder::until).min().orElse(now()) - now();
     }
 
     private long now() {
         return Math.floorDiv(micros, 1000);
     }
 
-    private String message(String id, long token, long lease) {
+    private String message(String id, long granted, long lease, long fencingToken) {
         String session = id.substring(0, id.lastIndexOf('-'));
-        return "%s%s %s %d %d %d %d %s".formatted(channelPrefix, session, id, token, lease, queue.size(), token, key);
+        return "%s%s %s %d %d %d %d %s"
+                .formatted(channelPrefix, session, id, granted, lease, queue.size(), fencingToken, key);
     }
 }

@@ -4,15 +4,37 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 
-/** One step of a random sequence; {@code who} is an index, or -1 for the owner of the moment. What {@code amount} means depends on the kind. */
-record LockStep(Kind kind, int who, int next, long amount) {
+/**
+ * One step of a random sequence. {@code who} is an index, which says of which kind the id's requests are; a negative one stands for a
+ * holder of the moment. What {@code amount} means depends on the action.
+ */
+record LockStep(Action action, int who, int next, long amount) {
+
+    private static final int INDEXES = 100;
 
     /** How many there are in a crowd. */
     static final int CROWD = 20;
 
     private static final int STEPS = 40;
 
-    enum Kind {
+    /** Two bits for each id: exclusive only, with readers, with permits, with all. */
+    private static final long[] MIXES = {0, 0x5555_5555_5555_5555L, 0xAAAA_AAAA_AAAA_AAAAL, -1};
+
+    /** The kind of the requests under an index. */
+    static Kind kindOf(int index) {
+        return switch (index / INDEXES) {
+            case 0 -> Kind.EXCLUSIVE;
+            case 1 -> Kind.SHARED;
+            case 2 -> Kind.limitedTo(2);
+            default -> Kind.limitedTo(1 + index % 3);
+        };
+    }
+
+    static int index(int number, long kinds) {
+        return number + INDEXES * (int) (kinds >>> 2 * number & 3);
+    }
+
+    enum Action {
         ACQUIRE(true),
         TRY(true),
         UNLOCK(true),
@@ -20,6 +42,7 @@ record LockStep(Kind kind, int who, int next, long amount) {
         RENEW(true),
         RENEW_WITH_WRONG_TOKEN(true),
         CANCEL(true),
+        DOWNGRADE(true),
         COMPLETE(true),
         LATE(true),
         DUPLICATE(false),
@@ -34,7 +57,7 @@ record LockStep(Kind kind, int who, int next, long amount) {
 
         final boolean isCall;
 
-        Kind(boolean isCall) {
+        Action(boolean isCall) {
             this.isCall = isCall;
         }
     }
@@ -43,44 +66,48 @@ record LockStep(Kind kind, int who, int next, long amount) {
         int ids = random.nextInt(10) == 0 ? CROWD + 3 : 3 + random.nextInt(4);
         boolean mishaps = random.nextInt(3) > 0;
         boolean clockSteps = random.nextInt(3) == 0;
+        long kinds = random.nextLong() & MIXES[random.nextInt(MIXES.length)];
         List<LockStep> steps = new ArrayList<>();
         if (ids > CROWD) {
-            steps.add(new LockStep(Kind.CROWD_ARRIVES, 0, 0, 0));
+            steps.add(new LockStep(Action.CROWD_ARRIVES, 0, 0, kinds));
         }
         while (steps.size() < STEPS) {
             int dice = random.nextInt(100);
-            int who = random.nextInt(ids);
-            int ownerOrWho = random.nextInt(3) > 0 ? -1 : who;
-            int next = random.nextInt(ids);
+            int who = index(random.nextInt(ids), kinds);
+            int ownerOrWho = random.nextInt(3) > 0 ? -1 - random.nextInt(4) : who;
+            int next = index(random.nextInt(ids), kinds);
             if (dice < 30) {
-                steps.add(new LockStep(Kind.ACQUIRE, who, 0, random.nextInt(20) == 0 ? 1 + random.nextInt(2) : 1_000));
+                steps.add(
+                        new LockStep(Action.ACQUIRE, who, 0, random.nextInt(20) == 0 ? 1 + random.nextInt(2) : 1_000));
             } else if (dice < 34) {
-                steps.add(new LockStep(Kind.TRY, who, 0, 1_000));
+                steps.add(new LockStep(Action.TRY, who, 0, 1_000));
             } else if (dice < 42) {
-                steps.add(new LockStep(Kind.UNLOCK, ownerOrWho, 0, random.nextInt(65_536)));
+                steps.add(new LockStep(Action.UNLOCK, ownerOrWho, 0, random.nextInt(65_536)));
             } else if (dice < 48) {
-                steps.add(new LockStep(Kind.UNLOCK_WITH_NEXT, ownerOrWho, next, random.nextInt(65_536)));
+                steps.add(new LockStep(Action.UNLOCK_WITH_NEXT, ownerOrWho, next, random.nextInt(65_536)));
             } else if (dice < 55) {
-                steps.add(new LockStep(Kind.RENEW, ownerOrWho, 0, random.nextInt(4) == 0 ? 500 : 0));
+                steps.add(new LockStep(Action.RENEW, ownerOrWho, 0, random.nextInt(4) == 0 ? 500 : 0));
             } else if (dice < 57) {
-                steps.add(new LockStep(Kind.RENEW_WITH_WRONG_TOKEN, ownerOrWho, 0, random.nextInt(3) - 1));
+                steps.add(new LockStep(Action.RENEW_WITH_WRONG_TOKEN, ownerOrWho, 0, random.nextInt(3) - 1));
             } else if (dice < 59) {
-                steps.add(new LockStep(Kind.COMPLETE, ownerOrWho, 0, random.nextInt(65_536)));
+                steps.add(new LockStep(Action.COMPLETE, ownerOrWho, 0, random.nextInt(65_536)));
             } else if (dice < 63) {
-                steps.add(new LockStep(Kind.CANCEL, random.nextBoolean() ? who : ownerOrWho, 0, 0));
+                steps.add(new LockStep(Action.CANCEL, random.nextBoolean() ? who : ownerOrWho, 0, 0));
             } else if (dice < 69) {
-                steps.add(new LockStep(Kind.DUPLICATE, 0, 0, 0));
+                steps.add(new LockStep(Action.DUPLICATE, 0, 0, 0));
             } else if (dice < 73) {
-                steps.add(new LockStep(Kind.LATE, 0, 0, 1 + random.nextInt(STEPS)));
+                steps.add(new LockStep(Action.LATE, 0, 0, 1 + random.nextInt(STEPS)));
             } else if (dice < 89) {
-                steps.add(new LockStep(Kind.FORWARD, 0, 0, duration(random)));
+                steps.add(new LockStep(Action.FORWARD, 0, 0, duration(random)));
             } else if (dice < 92) {
-                steps.add(new LockStep(Kind.ONE_KEEPS_POLLING, who, 0, random.nextInt(100_000)));
+                steps.add(new LockStep(Action.ONE_KEEPS_POLLING, who, 0, random.nextInt(100_000)));
             } else if (dice < 94 && clockSteps) {
-                steps.add(new LockStep(Kind.BACK, 0, 0, duration(random)));
+                steps.add(new LockStep(Action.BACK, 0, 0, duration(random)));
+            } else if (dice < 97 && kinds != 0) {
+                steps.add(new LockStep(Action.DOWNGRADE, ownerOrWho, 0, random.nextInt(65_536)));
             } else if (dice >= 97 && mishaps) {
-                Kind[] kinds = {Kind.PERSIST, Kind.DELETE, Kind.REPLACE, Kind.FLUSH};
-                steps.add(new LockStep(kinds[random.nextInt(kinds.length)], 0, 0, random.nextInt(2)));
+                Action[] mishap = {Action.PERSIST, Action.DELETE, Action.REPLACE, Action.FLUSH};
+                steps.add(new LockStep(mishap[random.nextInt(mishap.length)], 0, 0, random.nextInt(2)));
             }
         }
         return steps;

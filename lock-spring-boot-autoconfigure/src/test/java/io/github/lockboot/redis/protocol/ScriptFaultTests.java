@@ -11,6 +11,7 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import io.github.lockboot.fixture.RedisProbe;
 import io.github.lockboot.fixture.RedisServer;
@@ -156,7 +157,21 @@ class ScriptFaultTests {
                 new String[] {"HSET", KEY, "owner", "a-1", "name", "me"},
                 new String[] {"HSET", KEY, "fence", "7", "name", "me"},
                 new String[] {"HSET", KEY, "fence", "7", "queue", "[]", "name", "me"},
-                new String[] {"HSET", KEY, "owner", "a-1", "ttl", "1000", "until", "1", "fence", "7", "name", "me"});
+                new String[] {"HSET", KEY, "owner", "a-1", "ttl", "1000", "until", "1", "fence", "7", "name", "me"},
+                holders("[]"),
+                holders("{}"),
+                holders("a-1"),
+                holders("[[\"a-1\"]]"),
+                holders("[[\"a-1\",1000,1,-1]]"),
+                holders("[[\"a-1\",1000,1,-2,\"7\"]]"),
+                holders("[[\"a-1\",1000,1,0,\"7\"]]"),
+                holders("[[\"a-1\",1000,1,1.5,\"7\"]]"),
+                holders("[[\"a-1\",1000,1,-1,\"7\"],[\"b-1\",1000,1,2,\"7\"]]"),
+                holders("[[\"a-1\",1000,1,2,\"7\"],null]"),
+                holders("[[\"a-1\",1000,1,-1,\"7\"]]", "token", "x"),
+                holders("[[\"a-1\",1000,1,-1,\"7\"]]", "token", "8"),
+                holders("[[\"a-1\",1000,1,-1,\"7\"]]", "owner", "a-1", "ttl", "1000", "until", "1"),
+                new String[] {"HSET", KEY, "fence", "7", "queue", "[[\"a-1\",1000,1,\"x\"]]"});
         for (String[] stranger : strangers) {
             redis.command("DEL", KEY);
             redis.command(stranger);
@@ -166,9 +181,15 @@ class ScriptFaultTests {
             assertThat(unlock(KEY, "a-1", 1, "a-2")).containsExactly("NOT_OWNER");
             assertThat(cancel(KEY, "a-1")).containsExactly("UNKNOWN");
             assertThat(complete(KEY, "a-1", 1)).containsExactly("NOT_OWNER");
+            assertThat(run(LuaScript.DOWNGRADE, KEY, "a-1", 1)).containsExactly("NOT_OWNER");
             assertThat(run(LuaScript.INSPECT, KEY)).containsExactly("FOREIGN");
             assertThat(dump()).as(String.join(" ", stranger)).isEqualTo(before);
         }
+    }
+
+    private static String[] holders(String holders, String... others) {
+        return Stream.concat(Stream.of("HSET", KEY, "fence", "7", "holders", holders), Arrays.stream(others))
+                .toArray(String[]::new);
     }
 
     /** What is damaged is either left alone or whole again afterwards. */
@@ -287,7 +308,9 @@ class ScriptFaultTests {
 
     private List<Object> anyCall(Random random) {
         String id = List.of("a-1", "b-1", "z-1").get(random.nextInt(3));
-        return switch (random.nextInt(7)) {
+        return switch (random.nextInt(9)) {
+            case 7 -> run(LuaScript.DOWNGRADE, KEY, id, random.nextInt(10));
+            case 6 -> run(LuaScript.ACQUIRE, KEY, id, 30_000, random.nextInt(4) - 1, 1, 1_000);
             case 5 -> complete(KEY, id, random.nextInt(10));
             case 0 -> acquire(KEY, id, random.nextBoolean());
             case 1 -> unlock(KEY, id, random.nextInt(10), random.nextBoolean() ? "" : "b-1".equals(id) ? "b-2" : "b-1");
@@ -303,13 +326,18 @@ class ScriptFaultTests {
         List<String> hash = new ArrayList<>(List.of("HSET", KEY));
         boolean mostlySound = random.nextInt(4) > 0;
         int damaged = random.nextInt(7);
-        List<String> names = List.of("fence", "owner", "ttl", "until", "queue", "looked", "excused");
+        boolean several = random.nextBoolean();
+        List<String> names = several
+                ? List.of("fence", "holders", "token", "token", "queue", "looked", "excused")
+                : List.of("fence", "owner", "ttl", "until", "queue", "looked", "excused");
+        String limit = random.nextBoolean() ? "-1" : "3";
+        String holder = "[\"a-1\",30000," + (now + 1_000) + "," + limit + ",\"7\"]";
         List<String> sound = List.of(
                 "7",
-                "a-1",
-                "30000",
-                Long.toString(now + 1_000),
-                "[[\"b-1\",30000," + now + "]]",
+                several ? "[" + holder + "," + holder.replace("a-1", "z-1") + "]" : "a-1",
+                several ? "5" : "30000",
+                several ? "6" : Long.toString(now + 1_000),
+                "[[\"b-1\",30000," + now + "," + (random.nextInt(4) - 1) + "]]",
                 Long.toString(now - random.nextInt(8_000)),
                 Long.toString(now - random.nextInt(8_000)));
         for (int i = 0; i < names.size(); i++) {
@@ -318,7 +346,12 @@ class ScriptFaultTests {
                 continue;
             }
             hash.add(names.get(i));
-            hash.add(!damage ? sound.get(i) : i == 4 ? damagedQueue(random, now) : garbage(random));
+            hash.add(
+                    !damage
+                            ? sound.get(i)
+                            : i == 4 || several && i == 1
+                                    ? damagedList(random, i == 4 ? "[\"b-1\",30000," + now + "]" : holder, now)
+                                    : garbage(random));
         }
         if (hash.size() == 2) {
             hash.addAll(List.of("owner", "a-1"));
@@ -366,7 +399,7 @@ class ScriptFaultTests {
                         .collect(Collectors.joining());
     }
 
-    private static String damagedQueue(Random random, long now) {
+    private static String damagedList(Random random, String good, long now) {
         List<String> parts = List.of(
                 "\"b-1\"",
                 "\"\"",
@@ -391,12 +424,17 @@ class ScriptFaultTests {
                 "\"" + now + "\"",
                 "0x10",
                 "1e14");
-        String good = "[\"b-1\",30000," + now + "]";
-        return switch (random.nextInt(8)) {
+        return switch (random.nextInt(10)) {
             case 0 -> "[" + good.substring(0, random.nextInt(good.length())) + "]";
             case 1 -> parts.get(random.nextInt(parts.size()));
             case 2 -> "[".repeat(1 + random.nextInt(2_000)) + "]".repeat(random.nextInt(2_000));
-            case 3 -> "[[\"b-1\",30000," + now + ",0".repeat(random.nextInt(20_000)) + "]]";
+            case 3 -> "[" + good.substring(0, good.length() - 1) + ",0".repeat(random.nextInt(20_000)) + "]]";
+            case 6 -> {
+                List<String> words = new ArrayList<>(
+                        List.of(good.substring(1, good.length() - 1).split(",")));
+                words.set(random.nextInt(words.size()), pick(parts, random));
+                yield "[[" + String.join(",", words) + "]]";
+            }
             case 4 -> "{\"1\":" + good + "}";
             case 5 -> garbage(random);
             default ->
@@ -412,8 +450,8 @@ class ScriptFaultTests {
     }
 
     private void assertWhole(String as) {
-        List<?> values = (List<?>)
-                Objects.requireNonNull(redis.command("HMGET", KEY, "fence", "owner", "ttl", "until", "queue"));
+        List<?> values = (List<?>) Objects.requireNonNull(
+                redis.command("HMGET", KEY, "fence", "owner", "ttl", "until", "queue", "holders"));
         if (values.stream().allMatch(Objects::isNull)) {
             assertThat(redis.command("EXISTS", KEY)).as(as).isEqualTo(0L);
             return;
@@ -428,6 +466,8 @@ class ScriptFaultTests {
                     .allMatch(number -> WHOLE_NUMBER.matcher((String) number).matches());
         }
         assertThat(values.get(4)).as(as).isNotEqualTo("[]").isNotEqualTo("{}");
+        assertThat(values.get(5)).as(as).isNotEqualTo("[]").isNotEqualTo("{}");
+        assertThat(values.get(1) == null || values.get(5) == null).as(as).isTrue();
     }
 
     private static String shortened(List<String> hash) {
@@ -487,6 +527,7 @@ class ScriptFaultTests {
         return List.of(
                 LuaScript.ACQUIRE,
                 LuaScript.UNLOCK,
+                LuaScript.DOWNGRADE,
                 LuaScript.RENEW,
                 LuaScript.CANCEL,
                 LuaScript.COMPLETE,

@@ -2,6 +2,9 @@ package io.github.lockboot.redis.protocol;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
 
 import io.github.lockboot.redis.protocol.ClockedScripts.Seen;
 import io.github.lockboot.redis.protocol.ClockedScripts.Stored;
@@ -13,20 +16,30 @@ import static org.assertj.core.api.Assertions.assertThat;
 final class ScriptInvariants {
 
     private static final long LOCAL_TOKENS = 65_536;
+    private static final long PERMIT_TOKENS = 64;
+    private static final Pattern HOLDER = Pattern.compile("\\[\"([^\"]*)\",\\d+,\\d+,(-?\\d+),\"(\\d+)\"]");
+
+    private static final Set<String> REFUSALS = Set.of("NOT_OWNER", "UNKNOWN", "BUSY");
+
+    /** A holder as it is stored. */
+    private record Holder(String id, int permits, long fence) {}
 
     private Map<String, String> fields = Map.of();
     private @Nullable Seen last;
     private boolean persisted;
     private boolean clockWentBack;
-    private String owner = "";
+    private List<Holder> holders = List.of();
+
+    /** The newest token that a holder is known to have been able to use. */
     private long newest;
+
+    /** The newest that an exclusive or limited holder may have used, also by itself; what readers may have as theirs. */
     private long mayBeUsed;
 
     /** Checks what a call did. */
     void called(LuaScript script, List<String> arguments, Seen seen) {
         String status = (String) seen.reply().get(0);
         Stored stored = seen.stored();
-        assertThat(seen.messages()).as("messages of one call").hasSizeLessThan(2);
         if (stored.type().equals("hash")) {
             persisted = persisted && stored.fields().equals(fields) && stored.ttl() < 0;
             assertThat(persisted || stored.ttl() >= 0).as("our key has a TTL").isTrue();
@@ -40,19 +53,19 @@ final class ScriptInvariants {
         }
         if (status.equals("COMPLETED")) {
             assertThat(stored.fields())
-                    .as("no owner and no waiter is left after a completion")
-                    .doesNotContainKeys("owner", "queue");
+                    .as("no holder and no waiter is left after a completion")
+                    .doesNotContainKeys("owner", "holders", "queue");
         }
-        if (status.equals("RELEASED")
-                || status.equals("COMPLETED")
-                || status.equals("HANDED_OVER")
-                || status.equals("OWNER")
-                || status.equals("QUEUED")) {
+        if (!REFUSALS.contains(status)) {
             tokensUsed(script, arguments);
-        } else if (status.equals("GIVEN_AWAY") && owner.equals(arguments.get(0))) {
+        }
+        if (status.equals("GIVEN_AWAY") && isExclusive(arguments.get(0))) {
             mayBeUsed = newest;
         }
-        granted(stored.fields());
+        List<Holder> after = holdersIn(stored.fields());
+        granted(after);
+        readers(after, script == LuaScript.UNLOCK ? arguments.get(5) : arguments.get(0), seen);
+        holders = after;
         fields = stored.fields();
         last = seen;
     }
@@ -62,7 +75,7 @@ final class ScriptInvariants {
         assertThat(last).isNotNull();
         String status = (String) last.reply().get(0);
         assertThat(withoutLastSeen(seen)).as("state after a duplicate").isEqualTo(withoutLastSeen(last));
-        if (script == LuaScript.ACQUIRE || script == LuaScript.RENEW) {
+        if (script == LuaScript.ACQUIRE || script == LuaScript.RENEW || script == LuaScript.DOWNGRADE) {
             assertThat(seen.reply()).as("reply to a duplicate").isEqualTo(last.reply());
         } else {
             assertThat(seen.reply())
@@ -84,40 +97,91 @@ final class ScriptInvariants {
 
     void expired() {
         fields = Map.of();
-        owner = "";
+        holders = List.of();
         persisted = false;
     }
 
-    /** The state was removed from outside; only the clock keeps tokens growing now. */
-    void destroyed() {
+    /** The state was removed from outside; only the clock keeps tokens growing now. Permits granted at a time are ahead of it. */
+    void destroyed(long micros) {
         expired();
-        mayBeUsed = newest;
-        if (clockWentBack) {
-            newest = mayBeUsed = 0;
-        }
+        newest = mayBeUsed = clockWentBack ? 0 : Math.min(newest, micros);
     }
 
     private void tokensUsed(LuaScript script, List<String> arguments) {
-        if (script == LuaScript.UNLOCK || script == LuaScript.COMPLETE) {
+        boolean exclusive = isExclusive(arguments.get(0));
+        if (script == LuaScript.UNLOCK
+                || script == LuaScript.COMPLETE
+                || (script == LuaScript.DOWNGRADE && exclusive)) {
             newest = Math.max(newest, Long.parseLong(arguments.get(4)));
-            mayBeUsed = owner.equals(arguments.get(0)) ? newest : Math.max(mayBeUsed, newest);
+            mayBeUsed = exclusive ? newest : mayBeUsed;
         }
     }
 
-    private void granted(Map<String, String> after) {
-        String holder = after.getOrDefault("owner", "");
-        long fence = Long.parseLong(after.getOrDefault("fence", "0"));
-        if (!holder.isEmpty()
-                && (!holder.equals(owner) || !fields.getOrDefault("fence", "").equals(after.get("fence")))) {
-            assertThat(fence).as("token of a new grant").isGreaterThan(mayBeUsed);
-            newest = fence;
-            mayBeUsed = fence + LOCAL_TOKENS - 1;
+    private boolean isExclusive(String id) {
+        return holders.stream().anyMatch(holder -> holder.permits == 0 && holder.id.equals(id));
+    }
+
+    /** Who holds beside whom, and the tokens of who is new. */
+    private void granted(List<Holder> after) {
+        assertThat(after.stream().map(holder -> Integer.signum(holder.permits)).distinct())
+                .as("kinds beside each other")
+                .hasSizeLessThan(2);
+        assertThat(after.stream().filter(holder -> holder.permits == 0))
+                .as("exclusive holders")
+                .hasSizeLessThan(2);
+        for (int place = 0; place < after.size(); place++) {
+            Holder holder = after.get(place);
+            if (holders.stream().noneMatch(each -> each.id.equals(holder.id) && each.fence == holder.fence)) {
+                assertThat(holder.fence).as("fence of a new grant").isGreaterThan(Math.max(newest, mayBeUsed));
+                newest = holder.fence + (holder.permits > 0 ? PERMIT_TOKENS - 1 : 0);
+                if (holder.permits >= 0) {
+                    mayBeUsed = holder.fence + (holder.permits == 0 ? LOCAL_TOKENS : PERMIT_TOKENS) - 1;
+                }
+                if (holder.permits > 0) {
+                    assertThat(place).as("holders beside which it is admitted").isLessThan(holder.permits);
+                }
+            }
         }
-        owner = holder;
+    }
+
+    /** A reader is given a token that no exclusive or limited holder after it can have, and all of them before it could not exceed. */
+    private void readers(List<Holder> after, String caller, Seen seen) {
+        for (Holder holder : after) {
+            if (holder.permits < 0) {
+                if (seen.reply().get(0).equals("OWNER") && holder.id.equals(caller)) {
+                    assertReadersToken(
+                            holder, (Long) seen.reply().get(seen.reply().size() > 4 ? 4 : 1));
+                }
+                for (String message : seen.messages()) {
+                    String[] words = message.split(" ");
+                    if (words[1].equals(holder.id) && !words[2].equals("0")) {
+                        assertReadersToken(holder, Long.parseLong(words[5]));
+                    }
+                }
+            }
+        }
+    }
+
+    private void assertReadersToken(Holder reader, long token) {
+        assertThat(token).as("token of %s", reader).isBetween(mayBeUsed, newest);
+    }
+
+    private static List<Holder> holdersIn(Map<String, String> fields) {
+        if (fields.containsKey("owner")) {
+            assertThat(fields).doesNotContainKeys("holders", "token");
+            return List.of(new Holder(fields.get("owner"), 0, Long.parseLong(fields.get("fence"))));
+        }
+        return HOLDER.matcher(fields.getOrDefault("holders", ""))
+                .results()
+                .map(holder ->
+                        new Holder(holder.group(1), Integer.parseInt(holder.group(2)), Long.parseLong(holder.group(3))))
+                .toList();
     }
 
     private static String withoutLastSeen(Seen seen) {
-        return seen.stored().fields().toString().replaceAll(",\\d+]", "]");
+        Map<String, String> fields = new TreeMap<>(seen.stored().fields());
+        fields.computeIfPresent("queue", (name, queue) -> queue.replaceAll("(\",\\d+),\\d+", "$1"));
+        return fields.toString();
     }
 
     private static int isQueued(String id, Map<String, String> fields) {

@@ -74,7 +74,8 @@ class ScriptModelTests {
                 .as("what the sequences reach")
                 .containsKeys("OWNER", "BUSY", "QUEUED", "RELEASED", "HANDED_OVER", "NOT_OWNER", "unlock OWNER")
                 .containsKeys("RENEWED", "LEFT", "GIVEN_AWAY", "UNKNOWN", "COMPLETED", "skipped", "excused", "unlooked")
-                .containsKeys("expired", "message");
+                .containsKeys("expired", "message", "messages", "token", "downgrade RENEWED", "shared", "limited")
+                .containsKeys("OWNER beside another", "unlock RELEASED beside another");
     }
 
     /** Drops step after step as long as the rest still fails, until none can be spared. */
@@ -122,16 +123,21 @@ class ScriptModelTests {
 
         void take(LockStep step) {
             trace.add(step.toString());
-            String id = step.who() < 0 && model.owner() != null ? model.owner().id() : id(Math.max(0, step.who()));
-            switch (step.kind()) {
-                case ACQUIRE, TRY -> call(acquire(id, step.kind() == LockStep.Kind.ACQUIRE, (int) step.amount()));
-                case UNLOCK -> call(unlock(id, used(step.amount()), null));
-                case UNLOCK_WITH_NEXT -> call(unlock(id, used(step.amount()), otherThan(id, step.next())));
-                case RENEW -> call(renew(id, model.fence(), ttl(id) - step.amount()));
+            List<LockModel.Holder> holders = model.holders();
+            String id = step.who() < 0 && !holders.isEmpty()
+                    ? holders.get(-step.who() % holders.size()).id()
+                    : id(Math.max(0, step.who()));
+            LockModel.Holder holder = model.holder(id);
+            switch (step.action()) {
+                case ACQUIRE, TRY -> call(acquire(id, step.action() == LockStep.Action.ACQUIRE, (int) step.amount()));
+                case UNLOCK -> call(unlock(id, used(holder, step.amount()), null));
+                case UNLOCK_WITH_NEXT -> call(unlock(id, used(holder, step.amount()), otherThan(id, step.next())));
+                case DOWNGRADE -> call(downgrade(id, used(holder, step.amount())));
+                case RENEW -> call(renew(id, holder == null ? model.fence() : holder.fence(), ttl(id) - step.amount()));
                 case RENEW_WITH_WRONG_TOKEN ->
                     call(renew(id, step.amount() == 0 ? 0 : model.fence() + step.amount(), ttl(id)));
                 case CANCEL -> call(cancel(id));
-                case COMPLETE -> call(complete(id, used(step.amount())));
+                case COMPLETE -> call(complete(id, used(holder, step.amount())));
                 case DUPLICATE -> {
                     if (last != null) {
                         duplicate(last);
@@ -143,7 +149,7 @@ class ScriptModelTests {
                 case BACK -> turn(-step.amount());
                 case CROWD_ARRIVES -> {
                     for (int i = 0; i < LockStep.CROWD; i++) {
-                        call(acquire(id(i), true, 1_000));
+                        call(acquire(id(LockStep.index(i, step.amount())), true, 1_000));
                     }
                 }
                 case ONE_KEEPS_POLLING -> {
@@ -157,7 +163,7 @@ class ScriptModelTests {
                 case FLUSH -> destroy(false, "FLUSHALL");
                 case REPLACE -> destroy(true, "SET", KEY, "stranger", "PX", Long.toString(FOREIGN_MILLIS));
             }
-            last = step.kind().isCall && !foreign ? calls.get(calls.size() - 1) : null;
+            last = step.action().isCall && !foreign ? calls.get(calls.size() - 1) : null;
         }
 
         private void call(Call call) {
@@ -168,14 +174,22 @@ class ScriptModelTests {
             Seen seen = foreign ? runOnStrangersKey(call) : run(call);
             invariants.called(call.script(), call.arguments(), seen);
             calls.add(call);
-            if (model.owner() != null && model.fence() != grantedFence) {
-                grantedFence = model.fence();
+            List<LockModel.Holder> holders = model.holders();
+            if (!holders.isEmpty() && holders.get(0).fence() != grantedFence) {
+                grantedFence = holders.get(0).fence();
                 grantedAt = model.micros();
             }
             String status = (String) seen.reply().get(0);
             cover(status, 1);
             cover("unlock " + status, call.script() == LuaScript.UNLOCK ? 1 : 0);
+            cover("downgrade " + status, call.script() == LuaScript.DOWNGRADE ? 1 : 0);
+            cover("unlock " + status + " beside another", call.script() == LuaScript.UNLOCK ? holders.size() : 0);
+            cover(status + " beside another", holders.size() - 1);
+            cover("token", status.equals("OWNER") && seen.reply().size() > 4 ? 1 : 0);
+            cover("shared", holders.stream().anyMatch(holder -> holder.kind().isShared()) ? 1 : 0);
+            cover("limited", holders.stream().anyMatch(holder -> holder.kind().permits() > 1) ? 1 : 0);
             cover("message", seen.messages().size());
+            cover("messages", seen.messages().size() - 1);
             cover("skipped", model.skipped() - skippedBefore);
             cover("excused", model.excuses() - excusesBefore);
             cover("unlooked", model.unlooked() - unlookedBefore);
@@ -255,25 +269,34 @@ class ScriptModelTests {
         private void destroy(boolean byStranger, String... command) {
             redis.command(command);
             model.delete();
-            invariants.destroyed();
+            invariants.destroyed(model.micros());
             foreign = byStranger;
         }
 
-        /** A holder hands over at most once in a microsecond. */
-        private long used(long tokens) {
+        /** An exclusive holder hands over at most once in a microsecond; a permit has 64 tokens, and readers have one. */
+        private long used(LockModel.@Nullable Holder holder, long tokens) {
+            if (holder != null && !holder.kind().isExclusive()) {
+                return model.tokenOf(holder) + (holder.kind().isShared() ? 0 : tokens % 64);
+            }
             return model.fence() + Math.max(0, Math.min(tokens, model.micros() - grantedAt));
         }
 
         private Call acquire(String id, boolean enqueue, int most) {
             long ttl = ttl(id);
-            List<String> arguments = arguments(id, ttl, 0, enqueue ? 1 : 0, most);
-            return new Call(LuaScript.ACQUIRE, arguments, lock -> lock.acquire(id, ttl, enqueue, most));
+            Kind kind = kind(id);
+            List<String> arguments = arguments(id, ttl, kind, enqueue ? 1 : 0, most);
+            return new Call(LuaScript.ACQUIRE, arguments, lock -> lock.acquire(id, kind, ttl, enqueue, most));
         }
 
         private Call unlock(String id, long lastToken, @Nullable String next) {
             long ttl = next == null ? 0 : ttl(next);
-            List<String> arguments = arguments(id, lastToken, next == null ? "" : next, ttl, 0);
-            return new Call(LuaScript.UNLOCK, arguments, lock -> lock.unlock(id, lastToken, next, ttl));
+            Kind kind = next == null ? Kind.EXCLUSIVE : kind(next);
+            List<String> arguments = arguments(id, lastToken, next == null ? "" : next, ttl, kind);
+            return new Call(LuaScript.UNLOCK, arguments, lock -> lock.unlock(id, lastToken, next, kind, ttl));
+        }
+
+        private Call downgrade(String id, long lastToken) {
+            return new Call(LuaScript.DOWNGRADE, arguments(id, lastToken), lock -> lock.downgrade(id, lastToken));
         }
 
         private Call renew(String id, long token, long ttl) {
@@ -308,9 +331,16 @@ class ScriptModelTests {
         return "s%d-%d".formatted(index % 3, index);
     }
 
+    private static int index(String id) {
+        return Integer.parseInt(id.substring(id.lastIndexOf('-') + 1));
+    }
+
     private static long ttl(String id) {
-        int index = Integer.parseInt(id.substring(id.lastIndexOf('-') + 1));
-        return TTLS[index % TTLS.length];
+        return TTLS[index(id) % TTLS.length];
+    }
+
+    private static Kind kind(String id) {
+        return LockStep.kindOf(index(id));
     }
 
     private void cover(String what, int times) {
