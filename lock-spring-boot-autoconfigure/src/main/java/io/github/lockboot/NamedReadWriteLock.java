@@ -8,8 +8,12 @@ import java.util.concurrent.locks.ReadWriteLock;
  *
  * <pre>{@code
  * NamedReadWriteLock prices = registry.readWrite("prices");
- * prices.readLock().lock();      // beside other readers
- * prices.writeLock().lock();     // alone
+ * prices.readLock().lock(); // beside other readers, but no writer
+ * try {
+ *     report();
+ * } finally {
+ *     prices.readLock().unlock();
+ * }
  * }</pre>
  *
  * <p>The write side is the lock that {@link LockRegistry#get(String)} gives for the name. The read side is that lock with
