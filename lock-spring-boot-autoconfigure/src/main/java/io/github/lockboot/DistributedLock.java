@@ -27,8 +27,9 @@ import java.lang.annotation.Target;
  * {@code @AliasFor}. A call from within the same bean does not go through the proxy and is not locked.
  *
  * <p><b>Several</b> on one method are all taken, in the order of the locks' names, so that two methods never wait for each other, and
- * released in reverse. Two that give the same lock must have the same mode and permits. Each wait time counts from the beginning of the call. If a lock is lost during the wait for another, all are
- * released and taken again. Without time for that, the caller gets a {@link LockLostException} and the method does not run.
+ * released in reverse. Each wait time counts from the beginning of the call. If a lock is lost during the wait for another, all are
+ * released and taken again. Without time for that, the caller gets a {@link LockLostException} and the method does not run. If two of
+ * a call give the same lock with different modes or permits, the caller gets an {@link IllegalArgumentException}.
  *
  * <p><b>Transactions.</b> The lock is taken before a transaction of the same method begins, and released after it has ended. If a
  * transaction is active already, the lock is held until that has ended. If the lock is lost by then, the transaction is rolled back.
@@ -113,8 +114,8 @@ public @interface DistributedLock {
     Mode mode() default Mode.EXCLUSIVE;
 
     /**
-     * {@return how many calls may hold the lock at the same time, in all instances, such as {@code "5"} or {@code "${...}"}; empty, the
-     * default, for one} Not with {@link Mode#SHARED}, which allows any number. {@code lock.locks.<group>.permits} takes precedence.
+     * {@return how many calls may hold the lock at the same time, in all instances, such as {@code "5"} or {@code "${...}"}; at least 1;
+     * empty, the default, for an exclusive lock} Not with {@link Mode#SHARED}, which allows any number. {@code lock.locks.<group>.permits} takes precedence.
      */
     String permits() default "";
 

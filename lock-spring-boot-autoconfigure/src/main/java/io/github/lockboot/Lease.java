@@ -9,7 +9,7 @@ import io.github.lockboot.internal.Futures;
 
 /**
  * A hold that belongs to this object, not to a thread: for asynchronous results, reactive code and work that changes threads.
- * Not reentrant: acquiring the same name again waits, even on the same thread.
+ * Not reentrant: acquiring the same name again is a request like any other, even on the same thread.
  *
  * <p>It is renewed, can be lost and carries a fencing token like every hold (see {@link NamedLock}). All methods may be
  * called from any thread.
@@ -19,7 +19,7 @@ public interface Lease extends AutoCloseable {
     /** {@return the name of the lock} */
     String name();
 
-    /** {@return the fencing token: larger than that of every earlier hold of this name; also after the end} */
+    /** {@return the fencing token, as {@link NamedLock#fencingToken()}; also after the end} */
     long fencingToken();
 
     /**

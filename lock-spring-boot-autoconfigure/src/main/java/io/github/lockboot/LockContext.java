@@ -75,7 +75,7 @@ public final class LockContext {
     }
 
     /**
-     * {@return the fencing token: larger than that of every earlier hold of this name}
+     * {@return the fencing token, as {@link NamedLock#fencingToken()}}
      *
      * @throws IllegalMonitorStateException if it is not held; {@link LockLostException} if it was lost
      */

@@ -6,10 +6,13 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
 
 /**
- * A {@link Lock} with a name, held by at most one thread of all instances at a time.
+ * A {@link Lock} with a name. At most one thread of all instances holds it at a time, unless its {@link #options()} are shared or have
+ * permits: then others that ask in the same way may hold it, too.
  *
- * <p>A lock object is a cheap handle: two handles for one name from one registry are the same lock. A hold belongs to
- * the thread that took it and is reentrant: taking the lock again counts up in this JVM and costs no command.
+ * <p>A lock object is a cheap handle: two handles for one name from one registry are the same lock, if mode and permits are the same. A
+ * hold belongs to the thread that took it and is reentrant: taking the lock again counts up in this JVM and costs no command. A thread
+ * that holds the name exclusively may also take it shared. A thread that holds it shared or with a permit cannot take it in another
+ * way, because it would wait for itself: it gets an {@link IllegalStateException} at once.
  *
  * <p>Every hold has a lease. It is renewed in the background unless renewal is off. It can still be lost: if the process is paused
  * for longer than the lease, Redis is not available, or the key is deleted. The holder knows by its own monotonic clock, before
@@ -132,7 +135,8 @@ public interface NamedLock extends Lock {
 
     /**
      * {@return the fencing token of the current thread's hold: larger than that of every earlier hold of this name} Pass it to the
-     * guarded resource, which refuses tokens smaller than the largest it has seen.
+     * guarded resource, which refuses tokens smaller than the largest it has seen. A shared hold has the token of the last hold before it
+     * that was not shared.
      *
      * @throws IllegalMonitorStateException if the current thread does not hold the lock
      * @throws LockLostException if it has lost it

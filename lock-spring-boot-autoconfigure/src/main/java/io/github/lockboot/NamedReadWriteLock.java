@@ -8,8 +8,12 @@ import java.util.concurrent.locks.ReadWriteLock;
  *
  * <pre>{@code
  * NamedReadWriteLock prices = registry.readWrite("prices");
- * prices.readLock().lock();      // beside other readers
- * prices.writeLock().lock();     // alone
+ * prices.readLock().lock(); // beside other readers, but no writer
+ * try {
+ *     report();
+ * } finally {
+ *     prices.readLock().unlock();
+ * }
  * }</pre>
  *
  * <p>The write side is the lock that {@link LockRegistry#get(String)} gives for the name. The read side is that lock with
@@ -19,7 +23,8 @@ import java.util.concurrent.locks.ReadWriteLock;
  * <p><b>Order.</b> Nobody overtakes, as in a {@link java.util.concurrent.locks.ReentrantReadWriteLock} in fair mode. A reader that
  * comes while a writer waits, waits behind it, so writers do not starve. Readers that wait one after the other get the lock together.
  * This also holds for {@link NamedLock#tryLock()}: it fails while others wait. A thread that holds a side takes it again at once,
- * whoever waits. A reader that died delays a writer by at most one ttl.
+ * whoever waits. In its turn a JVM may serve several of its writers, as with every {@link NamedLock}. A reader that died delays a
+ * writer by at most one ttl.
  *
  * <p><b>Downgrading.</b> A thread that holds the write side may take the read side and then release the write side. The release is
  * one command, after which the thread holds the read side only. No writer gets in between; readers that are next in the queue

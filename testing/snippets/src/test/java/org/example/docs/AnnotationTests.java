@@ -10,6 +10,7 @@ import java.util.List;
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.DistributedLock.IfNotAcquired;
 import io.github.lockboot.DistributedLock.KeepOn;
+import io.github.lockboot.DistributedLock.Mode;
 import io.github.lockboot.FencingToken;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockAssert;
@@ -62,6 +63,19 @@ class AnnotationTests extends OnRedis {
         work.reserve(List.of("pen", "ink"));
         assertThat(work.seen()).containsExactly("stock:ink", "stock:pen");
         work.reserve(List.of());
+    }
+
+    @Test
+    void reportsAndTheImportUseOneLock() {
+        assertThat(work.report().text()).isEqualTo("prices");
+        work.importPrices();
+        assertThat(work.seen()).containsExactly("prices", "prices");
+    }
+
+    @Test
+    void aPartnerIsAskedWithAPermit() {
+        assertThat(work.askPartner("open?")).isEqualTo("yes");
+        assertThat(work.seen()).containsExactly("partner");
     }
 
     @Test
@@ -134,6 +148,26 @@ class AnnotatedWork {
         seen.add(LockContext.find().map(LockContext::name).orElse("none"));
     }
 
+    record Report(String text) {}
+
+    private Report build() {
+        see();
+        return new Report("prices");
+    }
+
+    private void load() {
+        see();
+    }
+
+    private interface Partner {
+        String answer(String question);
+    }
+
+    private final Partner partner = question -> {
+        see(question);
+        return "yes";
+    };
+
     private void open(String redPacketId, String openid) {
         see(redPacketId, openid);
     }
@@ -192,6 +226,25 @@ class AnnotatedWork {
         take(skus);
     }
     // end::elements
+
+    // tag::shared
+    @DistributedLock(name = "prices", mode = Mode.SHARED)
+    public Report report() { // beside other reports, in all instances
+        return build();
+    }
+
+    @DistributedLock(name = "prices", ttl = "2m")
+    public void importPrices() { // alone: waits for the reports that run, and later ones wait for it
+        load();
+    }
+    // end::shared
+
+    // tag::permits
+    @DistributedLock(name = "partner", permits = "5", waitTime = "1s")
+    public String askPartner(String question) { // lock.locks.partner.permits changes the number
+        return partner.answer(question);
+    }
+    // end::permits
 
     // tag::fallback
     @DistributedLock(name = "quote", key = "#currency", waitTime = "0", fallback = "yesterdays")

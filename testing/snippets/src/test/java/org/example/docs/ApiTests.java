@@ -15,6 +15,7 @@ import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockTemplate;
 import io.github.lockboot.LockUse;
+import io.github.lockboot.NamedReadWriteLock;
 import io.github.lockboot.redis.RedisLockRegistry;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
@@ -98,6 +99,49 @@ class ApiTests extends OnRedis {
         }
         // end::all
         assertThat(registry.get("account:a").isLocked()).isFalse();
+    }
+
+    @Test
+    void aWriterBecomesAReader() {
+        // tag::read-write
+        NamedReadWriteLock prices = registry.readWrite("prices"); // a java.util.concurrent.locks.ReadWriteLock
+        prices.writeLock().lock();
+        try {
+            load();
+            prices.readLock().lock(); // downgrade: nobody writes in between
+        } finally {
+            prices.writeLock().unlock();
+        }
+        try {
+            report();
+        } finally {
+            prices.readLock().unlock();
+        }
+        // end::read-write
+        assertThat(prices.readLock().isLocked()).isFalse();
+    }
+
+    private void load() {
+        assertThat(registry.readWrite("prices").writeLock().isHeldByCurrentThread())
+                .isTrue();
+    }
+
+    private void report() {
+        assertThat(registry.readWrite("prices").readLock().isHeldByCurrentThread())
+                .isTrue();
+    }
+
+    @Test
+    void aPermitIsTakenLikeALock() {
+        // tag::permits
+        LockOptions five = LockOptions.defaults().withGroup("partner").withPermits(5);
+        String answer = template.execute("partner", five, () -> ask("price?"));
+        // end::permits
+        assertThat(answer).isEqualTo("price? 7");
+    }
+
+    private static String ask(String question) {
+        return question + " 7";
     }
 
     @Test
