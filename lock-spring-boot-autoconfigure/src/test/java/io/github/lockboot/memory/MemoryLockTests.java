@@ -1,5 +1,7 @@
 package io.github.lockboot.memory;
 
+import java.time.Duration;
+
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockRegistryContract;
 import org.junit.jupiter.api.AfterEach;
@@ -20,6 +22,11 @@ class MemoryLockTests extends LockRegistryContract {
     @Override
     protected LockRegistry otherRegistry() {
         return other;
+    }
+
+    @Override
+    protected void pass(Duration time) {
+        one.advance(time);
     }
 
     @AfterEach
