@@ -191,7 +191,6 @@ abstract class ReadWriteContract extends TwoInstances {
                     waiter(registry(), read(registry())),
                     waiter(otherRegistry(), read(otherRegistry())));
             Caller nextWriter = waiter(otherRegistry(), write(otherRegistry()));
-            Caller lastReader = waiter(otherRegistry(), read(otherRegistry()));
             writer.unlock();
             for (Caller reader : readers) {
                 reader.awaitGrant();
@@ -201,10 +200,7 @@ abstract class ReadWriteContract extends TwoInstances {
                 reader.unlock();
             }
             nextWriter.awaitGrant();
-            lastReader.assertWaits();
             nextWriter.unlock();
-            lastReader.awaitGrant();
-            lastReader.unlock();
             assertFree();
         }
 
