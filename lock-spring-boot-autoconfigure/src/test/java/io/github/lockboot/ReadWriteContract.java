@@ -19,8 +19,6 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 /** What the two sides of a read-write lock do to each other: as the JDK's {@code ReentrantReadWriteLock} in fair mode. */
 abstract class ReadWriteContract extends TwoInstances {
 
-    private static final Duration LONG = Duration.ofSeconds(25);
-
     ReadWriteContract(LockRegistryContract contract) {
         super(contract);
     }
