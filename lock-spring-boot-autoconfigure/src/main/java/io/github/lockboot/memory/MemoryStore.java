@@ -111,8 +111,8 @@ final class MemoryStore implements LockStore {
     @Override
     public CompletableFuture<Reply> unlock(String name, String id, long lastToken) {
         return ask(name, state -> {
-            if (!state.queue.isEmpty()
-                    || !state.isExclusive()) { // else its holder is the same, even if its lease has run out
+            boolean same = state.queue.isEmpty() && state.isExclusive(); // even if its lease has run out
+            if (!same) {
                 state.settle();
             }
             Holder holder = state.holder(id);
@@ -346,10 +346,9 @@ final class MemoryStore implements LockStore {
         }
 
         boolean admits(Kind kind) {
-            Kind other = holders.isEmpty() ? kind : holders.get(0).kind;
             return holders.isEmpty()
-                    || (kind.isShared() && other.isShared())
-                    || (other.permits() > 0 && holders.size() < kind.permits());
+                    || (kind.isShared() && holders.get(0).kind.isShared())
+                    || (holders.get(0).kind.permits() > 0 && holders.size() < kind.permits());
         }
 
         /** Grants the lock to the first waiters, as many as the holders admit. Returns how many. */
