@@ -24,6 +24,11 @@ class LockSpecTests {
     }
 
     @Test
+    void theProtocolHoldsForHoldersOfEveryKind() {
+        holds("Kinds.cfg", "-workers", "2");
+    }
+
+    @Test
     void everyWaitEndsWhenTheNetworkDelivers() {
         holds("Liveness.cfg");
     }
@@ -50,7 +55,20 @@ class LockSpecTests {
         "reuse-id, TheNewestTokenBelieves, 8",
         "take-after-cancel, TheNewestTokenBelieves, 7",
         "unlock-before-end, TheNewestTokenBelieves, 7",
-        "no-drift, TheNewestTokenBelieves, 7"
+        "no-drift, TheNewestTokenBelieves, 7",
+        "admit-any-kind, TheNewestTokenBelieves, 6",
+        "admit-one-more, BelieversFit, 7",
+        "overtake, NobodyOvertakes, 9",
+        "leave-admits-nobody, HoldersFit, 10",
+        "unlock-all, OnlyItsOwnIdEndsALease, 8",
+        "queue-holder, HoldersFit, 8",
+        "permit-unreserved, TokensGrow, 8",
+        "reader-own-token, TheNewestTokenBelieves, 7",
+        "downgrade-reopens, BelieversFit, 10",
+        "downgrade-revives, HoldersFit, 8",
+        "downgrade-untold, TheNewestTokenBelieves, 10",
+        "pass-on-downgraded, TokensGrow, 5",
+        "reacquire-kind, HoldersFit, 9"
     })
     void aBrokenRuleIsNoticed(String mutant, String property, int length) {
         Result result = Tlc.check(FOLDER, "mutants/" + mutant + ".cfg", work);
