@@ -7,6 +7,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -31,6 +32,11 @@ class LockSpecTests {
     @Test
     void everyWaitEndsWhenTheNetworkDelivers() {
         holds("Liveness.cfg");
+    }
+
+    @Test
+    void everyWaitOfEveryKindEndsWhenTheNetworkDelivers() {
+        holds("KindsLiveness.cfg");
     }
 
     @Test
@@ -68,6 +74,7 @@ class LockSpecTests {
         "downgrade-revives, HoldersFit, 8",
         "downgrade-untold, TheNewestTokenBelieves, 10",
         "pass-on-downgraded, TokensGrow, 5",
+        "downgrade-unfenced, BelieversHold, 10",
         "reacquire-kind, HoldersFit, 9"
     })
     void aBrokenRuleIsNoticed(String mutant, String property, int length) {
@@ -78,10 +85,11 @@ class LockSpecTests {
     }
 
     /** Endless waits are looked for now and then, so how long the one found is depends on the machine. */
-    @Test
-    void withoutPollsAWaitMayNeverEnd() {
-        Result result = Tlc.check(FOLDER, "mutants/no-poll.cfg", work);
-        report("no-poll", result);
+    @ParameterizedTest
+    @ValueSource(strings = {"no-poll", "join-after-told"})
+    void aWaitThatMayNeverEndIsNoticed(String mutant) {
+        Result result = Tlc.check(FOLDER, "mutants/" + mutant + ".cfg", work);
+        report(mutant, result);
         assertThat(result.violated()).as(result.output()).isEqualTo("Temporal properties");
     }
 
