@@ -141,14 +141,17 @@ final class MemoryStore implements LockStore {
     }
 
     @Override
-    public CompletableFuture<Reply> downgrade(String name, String id, long lastToken) {
+    public CompletableFuture<Reply> downgrade(String name, String id, long fence, long lastToken) {
         return askAsHolder(name, id, (state, holder) -> {
+            if (fence != holder.fence || holder.permits > 0) {
+                return Reply.Plain.NOT_OWNER;
+            }
             if (holder.permits == EXCLUSIVE) {
                 holder.permits = SHARED;
                 state.used(lastToken);
                 state.admit();
             }
-            return holder.permits == SHARED ? state.renewed(holder) : Reply.Plain.NOT_OWNER;
+            return state.renewed(holder);
         });
     }
 

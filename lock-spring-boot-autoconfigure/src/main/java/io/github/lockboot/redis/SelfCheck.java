@@ -164,7 +164,7 @@ final class SelfCheck {
             long token = taken instanceof Reply.Owner owner ? owner.fence() : 0;
             store.acquire(name, other, LockStore.EXCLUSIVE, TTL_MILLIS, true).join();
             store.renew(name, one, token, TTL_MILLIS).join();
-            store.downgrade(name, one, token).join();
+            store.downgrade(name, one, token, token).join();
             store.inspect(name).join();
             store.unlock(name, one, token).join();
             store.complete(name, other, token).join();

@@ -1,14 +1,15 @@
 -- Makes a shared hold of the caller's exclusive one, with the same lease, and grants the lock to the shared waiters at the head of the
 -- queue. Changes nothing if it is shared already. common precedes it.
 --
--- ARGV[5]  the last fencing token used under the caller's id; readers have it as theirs
+-- ARGV[5]  the fence of the caller's grant: a late copy must not change a later one
+-- ARGV[6]  the last fencing token used under the caller's id; readers have it as theirs
 --
 -- RENEWED lease-ms waiters | NOT_OWNER
-local last = tonumber(ARGV[5])
+local fence, last = tonumber(ARGV[5]), tonumber(ARGV[6])
 
 settle()
 local holder = holder_of(me)
-if not holder or holder.kind > 0 then
+if not holder or holder.fence ~= fence or holder.kind > 0 then
   return answer('NOT_OWNER')
 end
 if holder.kind == EXCLUSIVE then

@@ -83,12 +83,16 @@ class MemoryStoreTests {
                         known.remove(id);
                     }
                 }
-                case 9 -> same(model.downgrade(id, modelFence + used), store.downgrade(NAME, id, fence + used));
+                case 9 ->
+                    same(
+                            model.downgrade(id, modelFence, modelFence + used),
+                            store.downgrade(NAME, id, fence, fence + used));
                 default -> {
                     String next = newId();
                     if (same(
                             model.unlock(id, modelFence + used, next, kind(next), TTL),
-                            store.unlock(NAME, id, fence + used, next, kind(next).permits(), TTL))) {
+                            store.unlock(
+                                    NAME, id, fence + used, next, kind(next).permits(), TTL))) {
                         known.remove(id);
                         known.add(next);
                     }
@@ -183,7 +187,7 @@ class MemoryStoreTests {
     void aReaderHasTheLastTokenOfThoseBeforeTheReadersAndAPermitHas64() {
         Reply.Owner writer = acquired("session-1", Kind.EXCLUSIVE);
         acquired("session-2", Kind.SHARED);
-        store.downgrade(NAME, "session-1", writer.fence() + 7);
+        store.downgrade(NAME, "session-1", writer.fence(), writer.fence() + 7);
         Reply.Owner reader = acquired("session-3", Kind.SHARED);
         assertThat(reader.token()).isEqualTo(writer.fence() + 7).isLessThan(reader.fence());
         assertThat(acquired("session-1", Kind.SHARED).token()).isEqualTo(reader.token());

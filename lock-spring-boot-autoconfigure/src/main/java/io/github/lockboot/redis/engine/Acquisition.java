@@ -419,10 +419,11 @@ final class Acquisition {
     void downgrade() {
         downgraded = true;
         String name = queue.name();
+        long fence = grant().fence();
         long lastToken = grant().lastToken();
         acquisitions.untilAnswered(() -> acquisitions
                 .store()
-                .downgrade(name, id, lastToken)
+                .downgrade(name, id, fence, lastToken)
                 .whenComplete((reply, failure) -> onEvent(() -> loseIfNotOwner(reply))));
     }
 

@@ -43,10 +43,10 @@ public interface LockStore {
             String name, String id, long lastToken, String nextId, int nextPermits, long nextTtlMillis);
 
     /**
-     * Makes a shared hold of an exclusive one, under the same id and lease; waiting readers are admitted. {@code RENEWED}, also if it
+     * Makes a shared hold of the exclusive one with this fence, under the same id and lease; waiting readers are admitted. {@code RENEWED}, also if it
      * is shared already, or {@code NOT_OWNER}.
      */
-    CompletableFuture<Reply> downgrade(String name, String id, long lastToken);
+    CompletableFuture<Reply> downgrade(String name, String id, long fence, long lastToken);
 
     /** Extends the lease of the grant with this token. {@code RENEWED} or {@code NOT_OWNER}. */
     CompletableFuture<Reply> renew(String name, String id, long token, long ttlMillis);

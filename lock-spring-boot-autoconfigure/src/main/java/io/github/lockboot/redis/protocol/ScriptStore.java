@@ -114,8 +114,8 @@ public final class ScriptStore implements LockStore {
     }
 
     @Override
-    public CompletableFuture<Reply> downgrade(String name, String id, long lastToken) {
-        return run(LuaScript.DOWNGRADE, name, id, lastToken);
+    public CompletableFuture<Reply> downgrade(String name, String id, long fence, long lastToken) {
+        return run(LuaScript.DOWNGRADE, name, id, fence, lastToken);
     }
 
     @Override

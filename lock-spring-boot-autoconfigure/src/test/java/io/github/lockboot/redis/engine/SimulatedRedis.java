@@ -111,7 +111,7 @@ final class SimulatedRedis {
             String next = argument(call, 5);
             return lock.unlock(whose, number(call, 4), next.isEmpty() ? null : next, kind(call, 7), number(call, 6));
         } else if (script == LuaScript.DOWNGRADE) {
-            return lock.downgrade(id, number(call, 4));
+            return lock.downgrade(id, number(call, 4), number(call, 5));
         } else if (script == LuaScript.RENEW) {
             return lock.renew(id, number(call, 4), number(call, 5));
         } else if (script == LuaScript.CANCEL) {

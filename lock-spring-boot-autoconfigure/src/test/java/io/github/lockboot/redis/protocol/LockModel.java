@@ -138,10 +138,10 @@ public final class LockModel {
         return isHolder(next) ? endOwned(next) : end("QUEUED", (long) position(next), fence, left());
     }
 
-    public Outcome downgrade(String id, long lastToken) {
+    public Outcome downgrade(String id, long downgraded, long lastToken) {
         begin(null);
         Holder holder = holder(id);
-        if (holder == null || holder.kind().permits() > 0) {
+        if (holder == null || downgraded != holder.fence() || holder.kind().permits() > 0) {
             return end("NOT_OWNER");
         }
         boolean changes = holder.kind().isExclusive();

@@ -112,7 +112,7 @@ final class ScriptInvariants {
         if (script == LuaScript.UNLOCK
                 || script == LuaScript.COMPLETE
                 || (script == LuaScript.DOWNGRADE && exclusive)) {
-            newest = Math.max(newest, Long.parseLong(arguments.get(4)));
+            newest = Math.max(newest, Long.parseLong(arguments.get(script == LuaScript.DOWNGRADE ? 5 : 4)));
             mayBeUsed = exclusive ? newest : mayBeUsed;
         }
     }

@@ -132,7 +132,8 @@ class ScriptModelTests {
                 case ACQUIRE, TRY -> call(acquire(id, step.action() == LockStep.Action.ACQUIRE, (int) step.amount()));
                 case UNLOCK -> call(unlock(id, used(holder, step.amount()), null));
                 case UNLOCK_WITH_NEXT -> call(unlock(id, used(holder, step.amount()), otherThan(id, step.next())));
-                case DOWNGRADE -> call(downgrade(id, used(holder, step.amount())));
+                case DOWNGRADE ->
+                    call(downgrade(id, holder == null ? model.fence() : holder.fence(), used(holder, step.amount())));
                 case RENEW -> call(renew(id, holder == null ? model.fence() : holder.fence(), ttl(id) - step.amount()));
                 case RENEW_WITH_WRONG_TOKEN ->
                     call(renew(id, step.amount() == 0 ? 0 : model.fence() + step.amount(), ttl(id)));
@@ -295,8 +296,9 @@ class ScriptModelTests {
             return new Call(LuaScript.UNLOCK, arguments, lock -> lock.unlock(id, lastToken, next, kind, ttl));
         }
 
-        private Call downgrade(String id, long lastToken) {
-            return new Call(LuaScript.DOWNGRADE, arguments(id, lastToken), lock -> lock.downgrade(id, lastToken));
+        private Call downgrade(String id, long fence, long lastToken) {
+            return new Call(
+                    LuaScript.DOWNGRADE, arguments(id, fence, lastToken), lock -> lock.downgrade(id, fence, lastToken));
         }
 
         private Call renew(String id, long token, long ttl) {
