@@ -120,6 +120,10 @@ final class Acquisition {
     private @Nullable Place place;
     private @Nullable Push earlyPush;
     private boolean pushed;
+
+    /** Whether a hint overtook the answer or the message that grants the lock. */
+    private boolean hinted;
+
     private @Nullable Grant grant;
     private boolean downgraded;
     private @Nullable Termination termination;
@@ -325,7 +329,8 @@ final class Acquisition {
         if (state == State.OWNED && push.isHint()) {
             queue.othersWait(this);
         } else if (state == State.WAITING && push.isHint()) {
-            askSoon(); // the lock is ours already: its grant was pushed and missed
+            hinted = true;
+            askSoon(); // the lock is ours already: its grant is on its way or was missed
         } else if (state == State.WAITING) {
             onGrantPushed(push);
         }
@@ -356,7 +361,7 @@ final class Acquisition {
         onAnswered();
         grant = granted;
         state = State.OWNED;
-        queue.owned(this, granted, othersWaiting);
+        queue.owned(this, granted, hinted ? Math.max(1, othersWaiting) : othersWaiting);
     }
 
     boolean isOwned() {

@@ -90,6 +90,17 @@ class KindRulesTests {
         }
 
         @Test
+        void aHintThatOvertakesTheGrantCountsOnceItIsKnown() {
+            Sent acquire = scripted.next("acquire");
+            scripted.push(acquire.id(), 0, Duration.ZERO, 1);
+            acquire.answer(owner(100, 0, 100));
+            assertThat(first).isCompleted();
+            scripted.acquire(Kind.SHARED, LONG);
+            assertThat(scripted.next("acquire").id()).isNotEqualTo(acquire.id());
+            scripted.nothingIsSent();
+        }
+
+        @Test
         void aRenewalTellsThatOthersWait() {
             firstIs(owner(100, 0, 100));
             scripted.timer.tick(Duration.ofSeconds(11));

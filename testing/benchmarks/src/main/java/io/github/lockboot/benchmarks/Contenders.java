@@ -20,15 +20,19 @@ final class Contenders {
     static final Contender RAW = new RawLettuce();
     static final Contender OURS = new ThisLibrary("this library", 64, OUR_TIMING);
     static final Contender OURS_STRICT = new ThisLibrary("this library, limit 0", 0, OUR_TIMING);
-    static final Contender RLOCK = new Redisson("Redisson RLock", false, null);
-    static final Contender RFAIR = new Redisson("Redisson RFairLock", true, null);
+    static final Contender RLOCK = new Redisson("Redisson RLock", Redisson.Type.PLAIN, null);
+    static final Contender RFAIR = new Redisson("Redisson RFairLock", Redisson.Type.FAIR, null);
+    static final Contender RREAD_WRITE = new Redisson("Redisson RReadWriteLock", Redisson.Type.READ_WRITE, null);
+    static final Contender RSEMAPHORE =
+            new Redisson("Redisson RPermitExpirableSemaphore", Redisson.Type.SEMAPHORE, null);
     static final Contender SI_SPIN = new SpringIntegration("Spring Integration, spin", RedisLockType.SPIN_LOCK, null);
     static final Contender SI_PUB_SUB =
             new SpringIntegration("Spring Integration, pub/sub", RedisLockType.PUB_SUB_LOCK, null);
     static final Contender LOCK4J = new Lock4j();
     static final Contender JDK = new JdkFairLock();
 
-    static final List<Contender> ALL = List.of(RAW, OURS, OURS_STRICT, RLOCK, RFAIR, SI_SPIN, SI_PUB_SUB, LOCK4J, JDK);
+    static final List<Contender> ALL =
+            List.of(RAW, OURS, OURS_STRICT, RLOCK, RFAIR, RREAD_WRITE, RSEMAPHORE, SI_SPIN, SI_PUB_SUB, LOCK4J, JDK);
 
     private Contenders() {}
 

@@ -1,12 +1,15 @@
 package io.github.lockboot.benchmarks;
 
 import java.lang.management.ManagementFactory;
+import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.LongAccumulator;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongFunction;
 
 import com.sun.management.OperatingSystemMXBean;
 import io.github.lockboot.harness.Contender;
@@ -22,6 +25,8 @@ final class Crew {
     private static final OperatingSystemMXBean PROCESS =
             ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
 
+    private static final int TURNS_A_WRITE = 20;
+
     private final Contender.Client client;
     private final Round round;
     private final long[] turns;
@@ -31,6 +36,7 @@ final class Crew {
     private final CountDownLatch start = new CountDownLatch(1);
     private final CountDownLatch done;
     private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+    private final LongAccumulator longestHold = new LongAccumulator(Math::max, 0);
     private volatile long countFrom;
     private volatile long stopAt;
 
@@ -65,7 +71,7 @@ final class Crew {
         }
         long took = round.turns() > 0 ? System.nanoTime() - startedAt : window;
         double used = (PROCESS.getProcessCpuTime() - usedBefore) / 1e9;
-        return new Sample(took / 1e9, turns, acquisitions.sum(), used, waits);
+        return new Sample(took / 1e9, turns, acquisitions.sum(), used, longestHold.get(), waits);
     }
 
     /** Virtual threads are younger than the Java release this is compiled for. */
@@ -96,29 +102,39 @@ final class Crew {
         done.countDown();
     }
 
-    private long takeTurns(int number, Histogram own) {
-        int names = round.load().names();
+    private long takeTurns(int number, Histogram own) throws InterruptedException {
         int holds = round.load().holds();
-        Lock lock = client.lock(nameOf(number));
+        LongFunction<Lock> locks = locks(number);
+        boolean beside = round.load().kind() == Load.Kind.WRITER;
+        boolean reader = beside && !round.isWriter(number);
         long counted = 0;
         long acquired = 0;
         for (long turn = 0; failure.get() == null; turn++) {
-            if (names > 1) {
-                lock = client.lock(nameOf((number + turn * turns.length) % names));
+            Lock lock = locks.apply(turn);
+            if (beside && !reader) {
+                pause();
             }
             long before = System.nanoTime();
             lock.lock();
             long after = System.nanoTime();
+            if (reader) {
+                pause();
+            }
             for (int hold = 1; hold < holds; hold++) {
                 lock.lock();
             }
             for (int hold = 1; hold < holds; hold++) {
                 lock.unlock();
             }
+            long end = reader ? System.nanoTime() : after;
             lock.unlock();
             acquired++;
             if (after - countFrom >= 0) {
-                own.recordValue(after - before);
+                if (reader) {
+                    longestHold.accumulate(end - after);
+                } else {
+                    own.recordValue(after - before);
+                }
                 counted += after - stopAt < 0 ? 1 : 0;
             }
             if (after - stopAt >= 0 || counted == round.turns() && counted > 0) {
@@ -129,7 +145,37 @@ final class Crew {
         return counted;
     }
 
+    /** What this thread locks, by its turn. */
+    private LongFunction<Lock> locks(int number) {
+        int names = round.load().names();
+        String name = nameOf(number);
+        return switch (round.load().kind()) {
+            case EXCLUSIVE -> {
+                Lock only = client.lock(name);
+                yield names == 1 ? turn -> only : turn -> client.lock(nameOf((number + turn * turns.length) % names));
+            }
+            case READERS -> {
+                Lock read = client.readLock(name);
+                Lock write = client.lock(name);
+                Random random = new Random();
+                yield turn -> random.nextInt(TURNS_A_WRITE) == 0 ? write : read;
+            }
+            case PERMITS -> {
+                Lock permit = client.permit(name, Load.PERMITS);
+                yield turn -> permit;
+            }
+            case WRITER -> {
+                Lock side = round.isWriter(number) ? client.lock(name) : client.readLock(name);
+                yield turn -> side;
+            }
+        };
+    }
+
+    private static void pause() throws InterruptedException {
+        Thread.sleep(Load.READ_MILLIS);
+    }
+
     private String nameOf(long number) {
-        return "benchmark:" + number % round.load().names();
+        return "benchmark:" + round.load().kind() + ":" + number % round.load().names();
     }
 }

@@ -4,21 +4,42 @@ package io.github.lockboot.benchmarks;
  * What one process does in a round: so many threads lock and unlock, nothing in between. In its k-th turn thread t takes the
  * name t + k * threads, modulo the number of names.
  */
-record Load(int threads, int names, int holds, boolean isVirtual) {
+record Load(int threads, int names, int holds, boolean isVirtual, Kind kind) {
+
+    /** How a thread holds a lock. */
+    enum Kind {
+        EXCLUSIVE,
+        /** In 19 turns of 20 its read side, else its write side, by chance. */
+        READERS,
+        /** One of {@link #PERMITS} permits. */
+        PERMITS,
+        /**
+         * Its read side, for {@link #READ_MILLIS} each time. The first thread of the first process has its write side instead, and waits
+         * as long before each turn. Only that thread's waiting counts.
+         */
+        WRITER
+    }
+
+    static final int PERMITS = 4;
+    static final int READ_MILLIS = 5;
 
     static Load threads(int threads) {
-        return new Load(threads, 1, 1, false);
+        return new Load(threads, 1, 1, false, Kind.EXCLUSIVE);
     }
 
     Load onNames(int count) {
-        return new Load(threads, count, holds, isVirtual);
+        return new Load(threads, count, holds, isVirtual, kind);
     }
 
     Load holding(int times) {
-        return new Load(threads, names, times, isVirtual);
+        return new Load(threads, names, times, isVirtual, kind);
     }
 
     Load virtual() {
-        return new Load(threads, names, holds, true);
+        return new Load(threads, names, holds, true, kind);
+    }
+
+    Load of(Kind other) {
+        return new Load(threads, names, holds, isVirtual, other);
     }
 }

@@ -8,6 +8,7 @@ import com.baomidou.lock.LockTemplate;
 import com.baomidou.lock.executor.RedisTemplateLockExecutor;
 import com.baomidou.lock.spring.boot.autoconfigure.Lock4jProperties;
 import io.github.lockboot.harness.Contender;
+import io.github.lockboot.harness.PlainLock;
 import io.github.lockboot.harness.RedisAddress;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;

@@ -9,6 +9,7 @@ import org.HdrHistogram.Histogram;
 /**
  * What one round showed of one contender. Times are in microseconds; commands, messages and processor time are per acquisition.
  *
+ * @param longestHold of the readers that a writer waited for; else 0
  * @param commands those that clients sent: scripts, subscriptions and the contender's own commands, not what scripts ran
  * @param messages how often something was published
  * @param client processor time of the contender's processes
@@ -19,6 +20,7 @@ record Measurement(
         double median,
         double p99,
         double longest,
+        double longestHold,
         double fairness,
         double commands,
         double messages,
@@ -40,10 +42,16 @@ record Measurement(
                 waits.getValueAtPercentile(50) / 1e3,
                 waits.getValueAtPercentile(99) / 1e3,
                 waits.getMaxValue() / 1e3,
+                sample.longestHoldNanos() / 1e3,
                 sample.fairness(),
                 commands / acquisitions,
                 messages / acquisitions,
                 sample.processorSeconds() * 1e6 / acquisitions,
                 redisSeconds * 1e6 / acquisitions);
+    }
+
+    /** By how many milliseconds the p99 of waiting exceeds twice the longest hold. */
+    double excess() {
+        return Math.max(0, p99 - 2 * longestHold) / 1e3;
     }
 }

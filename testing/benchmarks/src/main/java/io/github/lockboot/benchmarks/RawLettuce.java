@@ -7,6 +7,7 @@ import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.LockSupport;
 
 import io.github.lockboot.harness.Contender;
+import io.github.lockboot.harness.PlainLock;
 import io.github.lockboot.harness.RedisAddress;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.ScriptOutputType;

@@ -64,12 +64,12 @@ final class Report {
     static String section(Scenario scenario, List<Result> results) {
         StringBuilder text = new StringBuilder("## " + scenario.title() + "\n\n");
         text.append(
-                "| | turns/s | / raw | / RLock | p50 µs | p99 µs | max µs | Jain | commands | messages | client µs | Redis µs |\n");
-        text.append("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n");
+                "| | turns/s | / raw | / RLock | p50 µs | p99 µs | max µs | longest read µs | Jain | commands | messages | client µs | Redis µs |\n");
+        text.append("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n");
         for (Result result : results) {
             text.append(
                     result.hasFailed()
-                            ? "| " + result.contender().name() + " | failed: " + result.failure() + " |||||||||||\n"
+                            ? "| " + result.contender().name() + " | failed: " + result.failure() + " ||||||||||||\n"
                             : row(result, results));
         }
         return text.toString();
@@ -77,8 +77,9 @@ final class Report {
 
     private static String row(Result result, List<Result> all) {
         double speed = result.median(Measurement::turnsPerSecond);
-        boolean fairnessMeans =
-                result.scenario().isContended() && !result.scenario().load().isVirtual();
+        Load load = result.scenario().load();
+        boolean hasWriter = load.kind() == Load.Kind.WRITER;
+        boolean fairnessMeans = result.scenario().isContended() && !load.isVirtual() && !hasWriter;
         return Markdown.row(
                 result.contender().name(),
                 number(speed),
@@ -87,6 +88,7 @@ final class Report {
                 number(result.median(Measurement::median)),
                 number(result.median(Measurement::p99)),
                 number(result.max(Measurement::longest)),
+                hasWriter ? number(result.max(Measurement::longestHold)) : "",
                 fairnessMeans ? number(result.median(Measurement::fairness)) : "",
                 number(result.median(Measurement::commands)),
                 number(result.median(Measurement::messages)),

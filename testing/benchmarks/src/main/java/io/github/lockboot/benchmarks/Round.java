@@ -3,12 +3,14 @@ package io.github.lockboot.benchmarks;
 /**
  * One round as it is told to a worker: a load, when to begin, and when to stop: after a time, or, if {@code turns} is not 0, when
  * each thread has had so many turns.
+ *
+ * @param process the worker's number among those of its team
  */
-record Round(Load load, long startEpochMillis, long millis, int turns) {
+record Round(Load load, long startEpochMillis, long millis, int turns, int process) {
 
     String encode() {
-        return load.threads() + " " + load.names() + " " + load.holds() + " " + load.isVirtual() + " "
-                + startEpochMillis + " " + millis + " " + turns;
+        return load.threads() + " " + load.names() + " " + load.holds() + " " + load.isVirtual() + " " + load.kind()
+                + " " + startEpochMillis + " " + millis + " " + turns + " " + process;
     }
 
     static Round parse(String line) {
@@ -17,7 +19,17 @@ record Round(Load load, long startEpochMillis, long millis, int turns) {
                 Integer.parseInt(words[0]),
                 Integer.parseInt(words[1]),
                 Integer.parseInt(words[2]),
-                Boolean.parseBoolean(words[3]));
-        return new Round(load, Long.parseLong(words[4]), Long.parseLong(words[5]), Integer.parseInt(words[6]));
+                Boolean.parseBoolean(words[3]),
+                Load.Kind.valueOf(words[4]));
+        return new Round(
+                load,
+                Long.parseLong(words[5]),
+                Long.parseLong(words[6]),
+                Integer.parseInt(words[7]),
+                Integer.parseInt(words[8]));
+    }
+
+    boolean isWriter(int thread) {
+        return load.kind() == Load.Kind.WRITER && process == 0 && thread == 0;
     }
 }

@@ -16,8 +16,15 @@ import org.HdrHistogram.Histogram;
  *
  * @param acquisitions all, also those before and after the time that counts
  * @param processorSeconds what the process used of processors meanwhile, for all of them
+ * @param longestHoldNanos of a reader whose waiting does not count; else 0
  */
-record Sample(double seconds, long[] turnsOfThreads, long acquisitions, double processorSeconds, Histogram waits) {
+record Sample(
+        double seconds,
+        long[] turnsOfThreads,
+        long acquisitions,
+        double processorSeconds,
+        long longestHoldNanos,
+        Histogram waits) {
 
     private static final long LONGEST_NANOS = TimeUnit.HOURS.toNanos(1);
 
@@ -48,6 +55,7 @@ record Sample(double seconds, long[] turnsOfThreads, long acquisitions, double p
                         .toArray(),
                 samples.stream().mapToLong(Sample::acquisitions).sum(),
                 samples.stream().mapToDouble(Sample::processorSeconds).sum(),
+                samples.stream().mapToLong(Sample::longestHoldNanos).max().orElseThrow(),
                 waits);
     }
 
@@ -60,7 +68,7 @@ record Sample(double seconds, long[] turnsOfThreads, long acquisitions, double p
         String turns = LongStream.of(turnsOfThreads).mapToObj(Long::toString).collect(Collectors.joining(","));
         ByteBuffer encoded = ByteBuffer.allocate(waits.getNeededByteBufferCapacity());
         int length = waits.encodeIntoCompressedByteBuffer(encoded);
-        return seconds + " " + turns + " " + acquisitions + " " + processorSeconds + " "
+        return seconds + " " + turns + " " + acquisitions + " " + processorSeconds + " " + longestHoldNanos + " "
                 + Base64.getEncoder().encodeToString(Arrays.copyOf(encoded.array(), length));
     }
 
@@ -74,7 +82,8 @@ record Sample(double seconds, long[] turnsOfThreads, long acquisitions, double p
                     turns,
                     Long.parseLong(words[2]),
                     Double.parseDouble(words[3]),
-                    Histogram.fromString(words[4]));
+                    Long.parseLong(words[4]),
+                    Histogram.fromString(words[5]));
         } catch (DataFormatException e) {
             throw new IllegalArgumentException(line, e);
         }

@@ -4,6 +4,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 
+import io.github.lockboot.benchmarks.Load.Kind;
 import io.github.lockboot.harness.Contender;
 
 import static io.github.lockboot.benchmarks.Contenders.JDK;
@@ -13,6 +14,8 @@ import static io.github.lockboot.benchmarks.Contenders.OURS_STRICT;
 import static io.github.lockboot.benchmarks.Contenders.RAW;
 import static io.github.lockboot.benchmarks.Contenders.RFAIR;
 import static io.github.lockboot.benchmarks.Contenders.RLOCK;
+import static io.github.lockboot.benchmarks.Contenders.RREAD_WRITE;
+import static io.github.lockboot.benchmarks.Contenders.RSEMAPHORE;
 import static io.github.lockboot.benchmarks.Contenders.SI_PUB_SUB;
 import static io.github.lockboot.benchmarks.Contenders.SI_SPIN;
 
@@ -26,6 +29,9 @@ enum Scenario {
     ONE_JVM_REMOTE("16 threads of one JVM, one name, 0.5 ms round trip", 1, Load.threads(16), true, withJdk()),
     FOUR_JVMS("4 JVMs of 4 threads, one name", 4, Load.threads(4), false, withStrict()),
     FOUR_JVMS_REMOTE("4 JVMs of 4 threads, one name, 0.5 ms round trip", 4, Load.threads(4), true, withStrict()),
+    READERS("4 JVMs of 4 threads, one name, 95 % reads", 4, Load.threads(4).of(Kind.READERS), false, readWrite()),
+    PERMITS("4 JVMs of 4 threads, 4 permits of one name", 4, Load.threads(4).of(Kind.PERMITS), false, limited()),
+    WRITER("4 JVMs of 16 readers, one writer", 4, Load.threads(16).of(Kind.WRITER), false, readWrite()),
     VIRTUAL(
             "10,000 virtual threads, 100 names",
             1,
@@ -91,6 +97,14 @@ enum Scenario {
 
     private static List<Contender> reentrant() {
         return List.of(OURS, RLOCK, RFAIR, SI_SPIN, SI_PUB_SUB);
+    }
+
+    private static List<Contender> readWrite() {
+        return List.of(OURS, OURS_STRICT, RREAD_WRITE);
+    }
+
+    private static List<Contender> limited() {
+        return List.of(OURS, OURS_STRICT, RSEMAPHORE);
     }
 
     private static List<Contender> withJdk() {

@@ -14,13 +14,18 @@ import static io.github.lockboot.benchmarks.Contenders.OURS_STRICT;
 import static io.github.lockboot.benchmarks.Contenders.RAW;
 import static io.github.lockboot.benchmarks.Contenders.RFAIR;
 import static io.github.lockboot.benchmarks.Contenders.RLOCK;
+import static io.github.lockboot.benchmarks.Contenders.RREAD_WRITE;
+import static io.github.lockboot.benchmarks.Contenders.RSEMAPHORE;
 import static io.github.lockboot.benchmarks.Scenario.DISTINCT;
 import static io.github.lockboot.benchmarks.Scenario.FOUR_JVMS;
 import static io.github.lockboot.benchmarks.Scenario.NESTED;
 import static io.github.lockboot.benchmarks.Scenario.ONE_JVM;
 import static io.github.lockboot.benchmarks.Scenario.ONE_JVM_REMOTE;
+import static io.github.lockboot.benchmarks.Scenario.PERMITS;
+import static io.github.lockboot.benchmarks.Scenario.READERS;
 import static io.github.lockboot.benchmarks.Scenario.UNCONTENDED;
 import static io.github.lockboot.benchmarks.Scenario.VIRTUAL;
+import static io.github.lockboot.benchmarks.Scenario.WRITER;
 
 /** A figure this library is to reach, alone or as a multiple of another's. */
 record Target(
@@ -42,7 +47,8 @@ record Target(
         SPEED("turns/s", Measurement::turnsPerSecond),
         P99("p99 of waiting", Measurement::p99),
         FAIRNESS("Jain fairness", Measurement::fairness),
-        COMMANDS("commands per turn", Measurement::commands);
+        COMMANDS("commands per turn", Measurement::commands),
+        EXCESS("p99 of waiting beyond twice the longest read, ms", Measurement::excess);
 
         private final String title;
         private final ToDoubleFunction<Measurement> value;
@@ -71,6 +77,10 @@ record Target(
             atMost(FOUR_JVMS, Metric.COMMANDS, OURS, null, 0.3),
             speed(FOUR_JVMS, OURS_STRICT, RFAIR, 3),
             atMost(FOUR_JVMS, Metric.COMMANDS, OURS_STRICT, null, 1.1),
+            speed(READERS, OURS, RREAD_WRITE, 10),
+            speed(PERMITS, OURS, RSEMAPHORE, 5),
+            atMost(WRITER, Metric.EXCESS, OURS, null, 20),
+            atMost(WRITER, Metric.P99, OURS, RREAD_WRITE, 1),
             speed(VIRTUAL, OURS, RLOCK, 12));
 
     private static Target speed(Scenario scenario, Contender of, Contender against, double value) {

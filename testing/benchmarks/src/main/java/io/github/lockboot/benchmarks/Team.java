@@ -56,8 +56,10 @@ final class Team implements AutoCloseable {
     Measurement measure(Load load, long millis, int turns) {
         redis.command("CONFIG", "RESETSTAT");
         double redisBefore = redisSeconds();
-        Round round = new Round(load, System.currentTimeMillis() + LEAD_MILLIS, millis, turns);
-        workers.forEach(worker -> worker.tell(round.encode()));
+        long start = System.currentTimeMillis() + LEAD_MILLIS;
+        for (int process = 0; process < workers.size(); process++) {
+            workers.get(process).tell(new Round(load, start, millis, turns, process).encode());
+        }
         long until = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(LEAD_MILLIS + millis + patienceMillis);
         List<Sample> samples = new ArrayList<>();
         for (WorkerProcess worker : workers) {

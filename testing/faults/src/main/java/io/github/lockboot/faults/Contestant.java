@@ -13,7 +13,7 @@ import org.springframework.integration.redis.util.RedisLockRegistry.RedisLockTyp
 /** Who is driven through faults. */
 enum Contestant {
     THIS_LIBRARY(handoffLimit -> new ThisLibrary("this library", handoffLimit, Terms.TIMING)),
-    REDISSON(handoffLimit -> new Redisson("Redisson RLock", false, Terms.TIMING)),
+    REDISSON(handoffLimit -> new Redisson("Redisson RLock", Redisson.Type.PLAIN, Terms.TIMING)),
     SPRING_INTEGRATION(
             handoffLimit -> new SpringIntegration("Spring Integration", RedisLockType.SPIN_LOCK, Terms.TIMING));
 

@@ -22,6 +22,16 @@ public interface Contender {
         /** A lock for use by the calling thread alone; other threads get their own for the same name. */
         Lock lock(String name);
 
+        /** The read side of the lock, for use as {@link #lock}. */
+        default Lock readLock(String name) {
+            throw new UnsupportedOperationException();
+        }
+
+        /** A lock that so many may hold at a time, for use as {@link #lock}. */
+        default Lock permit(String name, int permits) {
+            throw new UnsupportedOperationException();
+        }
+
         /** What it answers its holder who asks whether it still holds; a library without an answer says true. */
         default boolean isHeld(Lock lock) {
             return true;

@@ -1,24 +1,39 @@
 package io.github.lockboot.harness;
 
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
 
 import org.jspecify.annotations.Nullable;
 import org.redisson.api.RLock;
+import org.redisson.api.RPermitExpirableSemaphore;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.RedisException;
 import org.redisson.config.BaseConfig;
 import org.redisson.config.Config;
 
 /**
- * Redisson's RLock or RFairLock; its watchdog keeps the lease.
+ * Redisson's locks. Its watchdog keeps the lease, but for the semaphore's, which nothing keeps.
  *
  * @param timing null for its defaults
  */
-public record Redisson(String name, boolean fair, @Nullable Timing timing) implements Contender {
+public record Redisson(String name, Type type, @Nullable Timing timing) implements Contender {
+
+    private static final Duration PERMIT_LEASE = Duration.ofSeconds(30);
+
+    /** Which of its locks. */
+    public enum Type {
+        PLAIN,
+        FAIR,
+        READ_WRITE,
+        SEMAPHORE
+    }
 
     @Override
     public String key(String lock) {
-        return (fair ? "fair:" : "plain:") + lock;
+        return type + ":" + lock;
     }
 
     @Override
@@ -34,7 +49,24 @@ public record Redisson(String name, boolean fair, @Nullable Timing timing) imple
 
             @Override
             public Lock lock(String name) {
-                return fair ? redisson.getFairLock(key(name)) : redisson.getLock(key(name));
+                return switch (type) {
+                    case PLAIN -> redisson.getLock(key(name));
+                    case FAIR -> redisson.getFairLock(key(name));
+                    case READ_WRITE -> redisson.getReadWriteLock(key(name)).writeLock();
+                    case SEMAPHORE -> permit(name, 1);
+                };
+            }
+
+            @Override
+            public Lock readLock(String name) {
+                return redisson.getReadWriteLock(key(name)).readLock();
+            }
+
+            @Override
+            public Lock permit(String name, int permits) {
+                RPermitExpirableSemaphore semaphore = redisson.getPermitExpirableSemaphore(key(name));
+                semaphore.trySetPermits(permits);
+                return new Permit(semaphore);
             }
 
             /** Asks Redis; who cannot ask is taken not to believe. */
@@ -52,5 +84,30 @@ public record Redisson(String name, boolean fair, @Nullable Timing timing) imple
                 redisson.shutdown();
             }
         };
+    }
+
+    /** A permit of a semaphore as a lock. */
+    private static final class Permit extends PlainLock {
+
+        private final RPermitExpirableSemaphore semaphore;
+        private final Deque<String> ids = new ArrayDeque<>();
+
+        Permit(RPermitExpirableSemaphore semaphore) {
+            this.semaphore = semaphore;
+        }
+
+        @Override
+        public void lock() {
+            try {
+                ids.push(semaphore.acquire(PERMIT_LEASE.toMillis(), TimeUnit.MILLISECONDS));
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+
+        @Override
+        public void unlock() {
+            semaphore.release(ids.pop());
+        }
     }
 }

@@ -38,6 +38,16 @@ public record ThisLibrary(String name, int localHandoffLimit, Timing timing) imp
         }
 
         @Override
+        public Lock readLock(String name) {
+            return registry.readWrite(name).readLock();
+        }
+
+        @Override
+        public Lock permit(String name, int permits) {
+            return registry.get(name, LockOptions.defaults().withPermits(permits));
+        }
+
+        @Override
         public boolean isHeld(Lock lock) {
             return ((NamedLock) lock).isHeldByCurrentThread();
         }

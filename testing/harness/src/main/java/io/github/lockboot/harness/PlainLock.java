@@ -1,11 +1,11 @@
-package io.github.lockboot.benchmarks;
+package io.github.lockboot.harness;
 
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
 
 /** A lock that can be locked and unlocked, which is all that is measured. */
-abstract class PlainLock implements Lock {
+public abstract class PlainLock implements Lock {
 
     @Override
     public void lockInterruptibly() {

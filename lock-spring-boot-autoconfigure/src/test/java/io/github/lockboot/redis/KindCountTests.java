@@ -1,0 +1,220 @@
+package io.github.lockboot.redis;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+
+import io.github.lockboot.Actor;
+import io.github.lockboot.NamedLock;
+import io.github.lockboot.NamedReadWriteLock;
+import io.github.lockboot.fixture.RedisProbe;
+import io.github.lockboot.fixture.RedisServer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** What readers cost, in commands sent and messages published, counted by Redis. */
+class KindCountTests {
+
+    private static final int READERS = 16;
+
+    private RedisServer server;
+    private RedisProbe probe;
+    private TestRegistries registries;
+    private final List<Actor> actors = new ArrayList<>();
+
+    @BeforeEach
+    void start() {
+        server = RedisServer.start();
+        probe = server.probe();
+        registries = TestRegistries.on(server);
+    }
+
+    @AfterEach
+    void stop() {
+        actors.forEach(Actor::close);
+        registries.close();
+        probe.close();
+        server.close();
+    }
+
+    private List<Actor> actors(int count) {
+        List<Actor> made = IntStream.range(0, count).mapToObj(i -> new Actor()).toList();
+        actors.addAll(made);
+        return made;
+    }
+
+    private long commands() {
+        return probe.commandCalls().getOrDefault("evalsha", 0L)
+                + probe.commandCalls().getOrDefault("eval", 0L);
+    }
+
+    private long messages() {
+        return probe.commandCalls().getOrDefault("publish", 0L);
+    }
+
+    /** A registry that has connected and whose channel is live: a second reader has it opened. */
+    private RedisLockRegistry notified() throws Exception {
+        RedisLockRegistry registry = registries.connected();
+        int before = channels();
+        NamedLock reader = registry.readWrite("connecting").readLock();
+        reader.lock();
+        Actor second = actors(1).get(0);
+        second.run(reader::lock);
+        second.run(reader::unlock);
+        reader.unlock();
+        Actor.await("subscribed", () -> channels() == before + 1);
+        Actor.await("confirmed", () -> costOfThreeReaders(reader, second) == 2);
+        return registry;
+    }
+
+    private int channels() {
+        return ((List<?>) probe.command("PUBSUB", "CHANNELS", "lock:client:*")).size();
+    }
+
+    /** Without a channel, readers do not go on under a grant for long. */
+    private long costOfThreeReaders(NamedLock reader, Actor second) {
+        long before = commands();
+        try {
+            reader.lock();
+            second.run(reader::lock);
+            reader.unlock();
+            reader.lock();
+            reader.unlock();
+            second.run(reader::unlock);
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+        return commands() - before;
+    }
+
+    @Test
+    void anUncontendedReadHoldIsTwoCommands() {
+        NamedLock reader = registries.registry().readWrite("x").readLock();
+        reader.lock();
+        reader.unlock();
+        probe.command("CONFIG", "RESETSTAT");
+        for (int i = 0; i < 500; i++) {
+            reader.lock();
+            reader.unlock();
+        }
+        assertThat(commands()).isEqualTo(1_000);
+        assertThat(messages()).isZero();
+    }
+
+    @Test
+    void aReadHoldUnderAnotherIsNoCommand() {
+        NamedReadWriteLock lock = registries.registry().readWrite("x");
+        for (NamedLock held : List.of(lock.readLock(), lock.writeLock())) {
+            held.lock();
+            probe.command("CONFIG", "RESETSTAT");
+            for (int i = 0; i < 500; i++) {
+                lock.readLock().lock();
+                lock.readLock().unlock();
+            }
+            assertThat(commands()).isZero();
+            held.unlock();
+        }
+    }
+
+    /** Each thread releases when the next one reads, so that there is always a reader. */
+    @Test
+    void readHoldsThatOverlapAreTwoCommandsTogether() throws Exception {
+        NamedLock reader = notified().readWrite("x").readLock();
+        List<Actor> readers = actors(READERS);
+        probe.command("CONFIG", "RESETSTAT");
+        readers.get(0).run(reader::lock);
+        for (int i = 1; i < 50 * READERS; i++) {
+            readers.get(i % READERS).run(reader::lock);
+            readers.get((i - 1) % READERS).run(reader::unlock);
+        }
+        readers.get(READERS - 1).run(reader::unlock);
+        assertThat(commands()).isEqualTo(2);
+        assertThat(messages()).isZero();
+    }
+
+    @Test
+    void readersWithoutPauseCostNoCommandsBesideOneThatStays() throws Exception {
+        NamedLock reader = notified().readWrite("x").readLock();
+        probe.command("CONFIG", "RESETSTAT");
+        reader.lock();
+        List<CompletableFuture<Void>> all = new ArrayList<>();
+        for (Actor each : actors(READERS - 1)) {
+            all.add(each.begin(() -> {
+                for (int i = 0; i < 1_000; i++) {
+                    reader.lock();
+                    reader.unlock();
+                }
+            }));
+        }
+        for (CompletableFuture<Void> each : all) {
+            each.get(1, TimeUnit.MINUTES);
+        }
+        reader.unlock();
+        double holds = (READERS - 1) * 1_000 + 1;
+        assertThat(commands() / holds).isLessThanOrEqualTo(0.01); // two, and renewals on a slow machine
+        assertThat(messages()).isZero();
+    }
+
+    @Test
+    void aDowngradeIsOneCommand() {
+        NamedReadWriteLock lock = registries.registry().readWrite("x");
+        downgraded(lock);
+        lock.readLock().unlock(); // from now on, Redis knows all scripts
+        probe.command("CONFIG", "RESETSTAT");
+        downgraded(lock);
+        assertThat(commands()).isEqualTo(2);
+        lock.readLock().unlock();
+        assertThat(commands()).isEqualTo(3);
+        assertThat(messages()).isZero();
+    }
+
+    private void downgraded(NamedReadWriteLock lock) {
+        lock.writeLock().lock();
+        lock.readLock().lock();
+        lock.writeLock().unlock();
+        Actor.await("it is shared", () -> probe.command("HGET", "lock:x", "holders") != null);
+    }
+
+    @Test
+    void aReleaseAdmitsTheReadersOfAllInstances() throws Exception {
+        NamedLock writer = registries.connected().readWrite("x").writeLock();
+        List<NamedLock> instances = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            instances.add(notified().readWrite("x").readLock());
+        }
+        List<Actor> readers = actors(20);
+        writer.lock();
+        CountDownLatch served = new CountDownLatch(readers.size());
+        CountDownLatch end = new CountDownLatch(1);
+        List<CompletableFuture<Void>> all = new ArrayList<>();
+        for (int i = 0; i < readers.size(); i++) {
+            NamedLock reader = instances.get(i % instances.size());
+            all.add(readers.get(i).begin(() -> {
+                reader.lock();
+                served.countDown();
+                end.await(1, TimeUnit.MINUTES);
+                reader.unlock();
+            }));
+        }
+        Actor.await("they wait", () -> readers.stream().allMatch(Actor::isWaiting) && queued() == instances.size());
+        probe.command("CONFIG", "RESETSTAT"); // polls begin a second after this
+        writer.unlock();
+        assertThat(served.await(1, TimeUnit.MINUTES)).isTrue();
+        assertThat(commands()).isEqualTo(1);
+        assertThat(messages()).isEqualTo(instances.size());
+        end.countDown();
+        for (CompletableFuture<Void> each : all) {
+            Actor.get(each);
+        }
+    }
+
+    private int queued() {
+        return String.valueOf(probe.command("HGET", "lock:x", "queue")).split("\\[\"").length - 1;
+    }
+}
