@@ -133,6 +133,11 @@ record Fault<D extends Deployment>(
                 name, injection, deployment, start, harm, bound, handoffLimit, processes, contestants, times, way);
     }
 
+    /** How soon after it somebody has to be granted the lock again, on a machine that does other things, too. */
+    long boundNanos() {
+        return bound.plus(Terms.SLACK).toNanos();
+    }
+
     boolean isStrict() {
         return handoffLimit == 0;
     }

@@ -38,6 +38,15 @@ public record ThisLibrary(String name, int localHandoffLimit, Timing timing) imp
         }
 
         @Override
+        public Lock lock(String name, int limit) {
+            return switch (limit) {
+                case 1 -> registry.readWrite(name).writeLock();
+                case UNLIMITED -> registry.readWrite(name).readLock();
+                default -> registry.get(name, LockOptions.defaults().withPermits(limit));
+            };
+        }
+
+        @Override
         public boolean isHeld(Lock lock) {
             return ((NamedLock) lock).isHeldByCurrentThread();
         }
