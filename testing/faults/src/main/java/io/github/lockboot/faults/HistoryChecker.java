@@ -29,11 +29,11 @@ final class HistoryChecker {
     static final Duration LOSS_TOLD_WITHIN = Duration.ofSeconds(2);
 
     /**
-     * Two holds believed at the same time.
+     * Two holds believed at the same time that exclude each other.
      *
      * @param nanos for how long the earlier one was still believed after the later one was granted
      */
-    record Overlap(String description, long nanos) {}
+    record Overlap(String lock, String description, long nanos) {}
 
     private record Hold(String lock, String hold, String actor, int limit, long token, long from, long until) {
 
@@ -259,7 +259,9 @@ final class HistoryChecker {
             excluding(hold, believed).ifPresent(other -> {
                 long shared = other.until() - hold.from();
                 overlaps.add(new Overlap(
-                        describe(hold) + " overlaps " + describe(other) + " by " + shared / 1_000 + " us", shared));
+                        hold.lock(),
+                        describe(hold) + " overlaps " + describe(other) + " by " + shared / 1_000 + " us",
+                        shared));
             });
             believed.add(hold);
             if (hold.token() > 0) {

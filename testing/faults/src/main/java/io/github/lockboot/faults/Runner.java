@@ -90,6 +90,7 @@ final class Runner<D extends Deployment> {
                 violations,
                 recovery,
                 checker.overlaps().stream()
+                        .filter(overlap -> overlap.lock().equals(scene.lock()))
                         .mapToLong(HistoryChecker.Overlap::nanos)
                         .max()
                         .orElse(0),
@@ -106,7 +107,7 @@ final class Runner<D extends Deployment> {
         List<String> broken = new ArrayList<>();
         if (recovery == RunResult.NEVER) {
             broken.add("not granted again within " + Scene.PATIENCE.toSeconds() + " s");
-        } else if (recovery > fault.boundNanos()) {
+        } else if (Terms.isOver(fault.bound(), recovery)) {
             broken.add("granted again only after " + recovery / 1_000_000 + " ms");
         }
         broken.addAll(checker.waitsOver(Scene.PATIENCE));

@@ -272,9 +272,9 @@ final class Scene<D extends Deployment> {
         long recovery = untilGranted(lock, 1, end);
         beside.forEach((other, limits) -> limits.stream().distinct().forEach(limit -> {
             long nanos = untilGranted(other, limit, end);
-            require(
-                    nanos != RunResult.NEVER && nanos <= fault.boundNanos(),
-                    other + " was granted again with limit " + limit + " only after " + nanos / 1_000_000 + " ms");
+            String what = other + " with limit " + limit + " was granted again ";
+            require(nanos != RunResult.NEVER, what + "never");
+            require(!Terms.isOver(fault.boundOfKinds(), nanos), what + "only after " + nanos / 1_000_000 + " ms");
         }));
         return recovery;
     }
