@@ -10,11 +10,13 @@
 local last, next_id, next_ttl, next_kind = tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[7]), tonumber(ARGV[8])
 
 settle()
-local _, place = holder_of(me)
-if not place then
+local holder, place = holder_of(me)
+if not holder then
   return answer('NOT_OWNER')
 end
-lock.fence = math.max(lock.fence, last)
+if holder.kind ~= SHARED then
+  lock.fence = math.max(lock.fence, last)
+end
 if next_id == '' then
   return answer(release(place) > 0 and 'HANDED_OVER' or 'RELEASED')
 end

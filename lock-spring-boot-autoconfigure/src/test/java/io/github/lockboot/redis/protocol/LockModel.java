@@ -124,7 +124,9 @@ public final class LockModel {
         if (!isHolder(id)) {
             return end("NOT_OWNER");
         }
-        used(lastToken);
+        if (!holder(id).kind().isShared()) {
+            used(lastToken);
+        }
         if (next != null && position(next) == 0 && !isHolder(next)) {
             queue.add(new Waiter(next, nextKind, nextTtl, now()));
         } else if (next != null) {

@@ -155,17 +155,17 @@ final class Crew {
                 yield names == 1 ? turn -> only : turn -> client.lock(nameOf((number + turn * turns.length) % names));
             }
             case READERS -> {
-                Lock read = client.readLock(name);
+                Lock read = client.lock(name, Contender.Client.UNLIMITED);
                 Lock write = client.lock(name);
                 Random random = new Random();
                 yield turn -> random.nextInt(TURNS_A_WRITE) == 0 ? write : read;
             }
             case PERMITS -> {
-                Lock permit = client.permit(name, Load.PERMITS);
+                Lock permit = client.lock(name, Load.PERMITS);
                 yield turn -> permit;
             }
             case WRITER -> {
-                Lock side = round.isWriter(number) ? client.lock(name) : client.readLock(name);
+                Lock side = round.isWriter(number) ? client.lock(name) : client.lock(name, Contender.Client.UNLIMITED);
                 yield turn -> side;
             }
         };

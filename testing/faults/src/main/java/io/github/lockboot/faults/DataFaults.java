@@ -22,21 +22,24 @@ final class DataFaults {
                             "flushall",
                             "FLUSHALL while the lock is held",
                             Standalone::inMemory,
-                            scene -> forget(scene, "FLUSHALL"))
+                            scene -> forget(scene, () -> scene.redis().command("FLUSHALL")))
                     .from(Start.HELD)
                     .mayHarm(Harm.DATA),
             Fault.of(
                             "key-deleted",
                             "DEL of the key while the lock is held",
                             Standalone::inMemory,
-                            scene -> forget(scene, "DEL", scene.key()))
+                            scene -> forget(scene, () -> delete(scene)))
                     .from(Start.HELD)
                     .mayHarm(Harm.DATA),
             Fault.of(
                             "key-renamed",
                             "RENAME of the key while the lock is held",
                             Standalone::inMemory,
-                            scene -> forget(scene, "RENAME", scene.key(), scene.key() + "-renamed"))
+                            scene -> forget(
+                                    scene,
+                                    () -> scene.keys()
+                                            .forEach(key -> scene.redis().command("RENAME", key, key + "-renamed"))))
                     .from(Start.HELD)
                     .mayHarm(Harm.DATA),
             Fault.of(
@@ -44,7 +47,9 @@ final class DataFaults {
                             "somebody else's SET of the key for 2 s while the lock is held; counted from its end",
                             Standalone::inMemory,
                             scene -> {
-                                scene.redis().command("SET", scene.key(), "somebody else's", "PX", "2000");
+                                scene.keys()
+                                        .forEach(key ->
+                                                scene.redis().command("SET", key, "somebody else's", "PX", "2000"));
                                 scene.pass(Duration.ofSeconds(2));
                                 scene.recoveryFromNow();
                                 scene.release();
@@ -57,9 +62,9 @@ final class DataFaults {
                             Standalone::inMemory,
                             scene -> {
                                 scene.permitUnboundedKeys();
-                                scene.afterwards(() -> scene.redis().command("DEL", scene.key()));
+                                scene.afterwards(() -> delete(scene));
                                 scene.recoveryFromNow();
-                                scene.redis().command("PERSIST", scene.key());
+                                scene.keys().forEach(key -> scene.redis().command("PERSIST", key));
                                 scene.holder().kill();
                             })
                     .from(Start.HELD)
@@ -68,10 +73,14 @@ final class DataFaults {
 
     private DataFaults() {}
 
+    private static void delete(Scene<Standalone> scene) {
+        scene.keys().forEach(key -> scene.redis().command("DEL", key));
+    }
+
     /** The holder goes on meanwhile, for as long as it believes. */
-    private static void forget(Scene<Standalone> scene, String... command) {
+    private static void forget(Scene<Standalone> scene, Runnable harm) {
         scene.recoveryFromNow();
-        scene.redis().command(command);
+        harm.run();
         scene.pass(Terms.TTL);
     }
 }

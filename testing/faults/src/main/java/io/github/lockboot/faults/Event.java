@@ -1,5 +1,7 @@
 package io.github.lockboot.faults;
 
+import io.github.lockboot.harness.Contender.Client;
+
 /**
  * A line of an event log: what happened to one who wants or holds a lock. Times are {@link System#nanoTime()}, which the processes of
  * one Linux host share.
@@ -7,10 +9,12 @@ package io.github.lockboot.faults;
  * @param time when; of a grant, after the lock was got; of a release or an answer, before it was begun
  * @param actor who: process and thread
  * @param hold what belongs together from request to end, unique among all logs
+ * @param limit how many such holds there may be at a time: 1 for an exclusive one, {@link Client#UNLIMITED} for a reader's, or the number of
+ *     permits; those of other limits exclude it
  * @param token the fencing token, 0 where there is none
  * @param validUntil until when the actor believes its lease to last, as of this event; 0 where it does not hold or is not told
  */
-record Event(long time, String actor, Kind kind, String lock, String hold, long token, long validUntil) {
+record Event(long time, String actor, Kind kind, String lock, String hold, int limit, long token, long validUntil) {
 
     enum Kind {
         REQUEST,
@@ -24,7 +28,7 @@ record Event(long time, String actor, Kind kind, String lock, String hold, long 
         RELEASED,
         RELEASE_FAILED,
         LOST,
-        /** Redis said whose it is: {@code token} is that of the owner's grant or 0 if nobody owns it; asked at {@code time}, told at {@code validUntil}. */
+        /** Redis said whose it is: {@code token} is that of the owner's grant, the newest of several, or 0 if nobody owns it; asked at {@code time}, told at {@code validUntil}. */
         SERVER,
         /** A thread has done what it was told. */
         DONE
@@ -35,12 +39,13 @@ record Event(long time, String actor, Kind kind, String lock, String hold, long 
     }
 
     String toLine() {
-        return "event " + time + " " + actor + " " + kind + " " + lock + " " + hold + " " + token + " " + validUntil;
+        return "event " + time + " " + actor + " " + kind + " " + lock + " " + hold + " " + limit + " " + token + " "
+                + validUntil;
     }
 
     /** Whether a line of output is one of a log. */
     static boolean isLine(String line) {
-        return line.startsWith("event ") && line.split(" ").length == 8;
+        return line.startsWith("event ") && line.split(" ").length == 9;
     }
 
     static Event parse(String line) {
@@ -51,7 +56,8 @@ record Event(long time, String actor, Kind kind, String lock, String hold, long 
                 Kind.valueOf(words[3]),
                 words[4],
                 words[5],
-                Long.parseLong(words[6]),
-                Long.parseLong(words[7]));
+                Integer.parseInt(words[6]),
+                Long.parseLong(words[7]),
+                Long.parseLong(words[8]));
     }
 }

@@ -22,9 +22,6 @@ final class FailoverFaults {
     /** Less than what Sentinels or a Cluster take for the death of the replicas. */
     private static final Duration UNCOPIED = Duration.ofMillis(200);
 
-    /** A copy's queue is served too, and who stands in it may be gone: each costs a claim lease, until it is this long unseen. */
-    private static final Duration UNSEEN = Duration.ofSeconds(6);
-
     static final List<Fault<?>> ALL = Stream.of(
                     Stream.of(agreed(
                                     "sentinel",
@@ -83,7 +80,7 @@ final class FailoverFaults {
                                         "replication stands still for 200 ms, SIGKILL to the master; a replica takes over",
                                         deployment,
                                         FailoverFaults::<D>promoteOldCopy)
-                                .within(UNSEEN.plus(Terms.ONE_LEASE)))
+                                .within(Terms.DEAD_KINDS))
                 .map(fault -> fault.mayHarm(Harm.DATA).rarely(RARELY));
     }
 

@@ -133,6 +133,11 @@ record Fault<D extends Deployment>(
                 name, injection, deployment, start, harm, bound, handoffLimit, processes, contestants, times, way);
     }
 
+    /** How soon after it a reader, a writer and one with a permit are granted their locks again, for this library. */
+    Duration boundOfKinds() {
+        return bound.compareTo(Terms.ONE_LEASE) < 0 ? bound : Terms.DEAD_KINDS;
+    }
+
     boolean isStrict() {
         return handoffLimit == 0;
     }

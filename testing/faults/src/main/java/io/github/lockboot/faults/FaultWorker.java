@@ -9,6 +9,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.function.Consumer;
+import java.util.function.IntFunction;
+import java.util.stream.Stream;
 
 import io.github.lockboot.faults.Event.Kind;
 import io.github.lockboot.harness.Contender;
@@ -21,7 +23,7 @@ import io.github.lockboot.harness.Worker;
  * other and says DONE after each. What is told to {@code *} happens at once, beside them.
  *
  * <pre>
- * load LOCK STYLE TRIES SEED   until so many tries are done or the lock is stopped
+ * load LOCK STYLE TRIES SEED LIMIT,...   takes it with one of these limits at random, until so many tries are done or the lock is stopped
  * hold LOCK                    takes the lock and works under it until it is released
  * once LOCK                    takes the lock, works one step, releases it
  * * release LOCK | * stop LOCK | * in-use | * close | * collect MILLIS | * saturate MILLIS
@@ -88,20 +90,25 @@ public final class FaultWorker {
                 .execute(() -> {
                     long result = perform(words[0], words);
                     log.accept(new Event(
-                            System.nanoTime(), setup.name() + "/" + words[0], Kind.DONE, words[2], "-", result, 0));
+                            System.nanoTime(), setup.name() + "/" + words[0], Kind.DONE, words[2], "-", 1, result, 0));
                 });
     }
 
     private long perform(String thread, String... words) {
         String lock = words[2];
         WitnessClient witness = witnesses.computeIfAbsent(thread, t -> new WitnessClient(setup.witness()));
-        Participant participant = new Participant(client, witness, setup.name() + "/" + thread, lock, log);
+        IntFunction<Participant> withLimit =
+                limit -> new Participant(client, witness, setup.name() + "/" + thread, lock, limit, log);
+        Participant participant = withLimit.apply(1);
         try {
             switch (words[1]) {
                 case "load" -> {
                     long tries = Long.parseLong(words[4]);
                     long[] done = {0};
-                    return new Load(participant, Load.Style.valueOf(words[3]), Long.parseLong(words[5]), interrupter)
+                    List<Participant> kinds = Stream.of(words[6].split(","))
+                            .map(limit -> withLimit.apply(Integer.parseInt(limit)))
+                            .toList();
+                    return new Load(kinds, Load.Style.valueOf(words[3]), Long.parseLong(words[5]), interrupter)
                             .runWhile(() -> done[0]++ < tries && !stopped.containsKey(lock));
                 }
                 case "hold" -> {

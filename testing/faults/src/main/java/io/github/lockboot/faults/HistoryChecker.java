@@ -8,13 +8,16 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 
 import io.github.lockboot.faults.Event.Kind;
+import io.github.lockboot.harness.Contender.Client;
 
 /**
  * Judges the event logs of all who used the same locks, whatever the process: nobody believes to hold what another believes to
- * hold, tokens grow, nobody says "held" when its own lease was over or Redis had ended it, every loss is told once and in time.
+ * hold, except readers beside readers and as many as there are permits; tokens grow, nobody says "held" when its own lease was over or Redis had ended it, every loss is told once and in time.
  *
  * <p>A hold is believed from its grant until its release begins, but no longer than the latest validity its holder was told, or, where
  * validity is not told, until it last said that it holds. Where a holder's log ends early (it was killed) or renewals are not in
@@ -26,13 +29,23 @@ final class HistoryChecker {
     static final Duration LOSS_TOLD_WITHIN = Duration.ofSeconds(2);
 
     /**
-     * Two holds believed at the same time.
+     * Two holds believed at the same time that exclude each other.
      *
      * @param nanos for how long the earlier one was still believed after the later one was granted
      */
-    record Overlap(String description, long nanos) {}
+    record Overlap(String lock, String description, long nanos) {}
 
-    private record Hold(String lock, String hold, String actor, long token, long from, long until) {}
+    private record Hold(String lock, String hold, String actor, int limit, long token, long from, long until) {
+
+        /** Whether it is what the other, a writer's, becomes. */
+        boolean isDowngradeOf(Hold other) {
+            return limit == Client.UNLIMITED && other.limit == 1 && actor.equals(other.actor);
+        }
+
+        boolean isBeside(Hold other) {
+            return limit == other.limit && limit > 1;
+        }
+    }
 
     private final List<Event> events;
     private final List<Event> saidByRedis;
@@ -87,11 +100,12 @@ final class HistoryChecker {
                 .toList();
     }
 
-    /** Requests granted out of order, of those made at least so long one after the other. */
-    List<String> outOfOrder(Duration apart) {
+    /** Requests for a lock granted out of order, of those made at least so long one after the other. */
+    List<String> outOfOrder(String lock, Duration apart) {
         List<String> found = new ArrayList<>();
-        List<Event> requests =
-                events.stream().filter(event -> event.is(Kind.REQUEST)).toList();
+        List<Event> requests = events.stream()
+                .filter(event -> event.is(Kind.REQUEST) && event.lock().equals(lock))
+                .toList();
         Map<String, Long> grants = new LinkedHashMap<>();
         events.stream()
                 .filter(event -> event.is(Kind.GRANTED))
@@ -100,12 +114,11 @@ final class HistoryChecker {
             for (Event second : requests) {
                 Long grantOfFirst = grants.get(first.hold());
                 Long grantOfSecond = grants.get(second.hold());
-                if (first.lock().equals(second.lock())
-                        && second.time() - first.time() >= apart.toNanos()
+                if (second.time() - first.time() >= apart.toNanos()
                         && grantOfFirst != null
                         && grantOfSecond != null
                         && grantOfSecond < grantOfFirst) {
-                    found.add(second.actor() + " asked for " + first.lock() + " after " + first.actor()
+                    found.add(second.actor() + " asked for " + lock + " after " + first.actor()
                             + " and was granted it before");
                 }
             }
@@ -171,6 +184,7 @@ final class HistoryChecker {
                 grant.lock(),
                 grant.hold(),
                 grant.actor(),
+                grant.limit(),
                 grant.token(),
                 grant.time(),
                 Math.max(grant.time(), Math.min(released, validUntil)));
@@ -225,7 +239,8 @@ final class HistoryChecker {
         saidByRedis.stream()
                 .filter(said -> said.lock().equals(grant.lock()))
                 .filter(said -> said.time() > grant.time() && said.validUntil() < held.time())
-                .filter(said -> said.token() == 0 || said.token() > grant.token())
+                .filter(said -> said.token() == 0
+                        || (said.token() > grant.token() && (grant.limit() == 1 || said.limit() != grant.limit())))
                 .findFirst()
                 .ifPresent(said -> found.add(held.actor() + " said it holds " + held.lock() + " with token "
                         + held.token() + " "
@@ -237,22 +252,56 @@ final class HistoryChecker {
     private void checkOneLock(List<Hold> holds) {
         holds.sort(Comparator.comparingLong(Hold::from));
         Set<Long> tokens = new HashSet<>();
-        Hold latest = null;
-        Hold longest = null;
+        List<Hold> newest = new ArrayList<>();
+        List<Hold> believed = new ArrayList<>();
         for (Hold hold : holds) {
-            if (longest != null && hold.from() < longest.until()) {
-                long shared = longest.until() - hold.from();
+            believed.removeIf(other -> other.until() <= hold.from());
+            excluding(hold, believed).ifPresent(other -> {
+                long shared = other.until() - hold.from();
                 overlaps.add(new Overlap(
-                        describe(hold) + " overlaps " + describe(longest) + " by " + shared / 1_000 + " us", shared));
+                        hold.lock(),
+                        describe(hold) + " overlaps " + describe(other) + " by " + shared / 1_000 + " us",
+                        shared));
+            });
+            believed.add(hold);
+            if (hold.token() > 0) {
+                checkToken(hold, newest, tokens);
             }
-            if (hold.token() > 0 && !tokens.add(hold.token())) {
-                breaches.add("the token of " + describe(hold) + " was given before");
-            }
-            if (latest != null && hold.token() > 0 && hold.token() < latest.token()) {
-                oldTokens.add("the token of " + describe(hold) + " is not above that of " + describe(latest));
-            }
-            latest = hold;
-            longest = longest == null || hold.until() > longest.until() ? hold : longest;
+        }
+    }
+
+    /** The one that must have ended before this could be granted, the one that ends last if there are several. */
+    private static Optional<Hold> excluding(Hold hold, List<Hold> believed) {
+        Comparator<Hold> lastFirst = Comparator.comparingLong(Hold::until).reversed();
+        Stream<Hold> others =
+                believed.stream().filter(other -> other.limit() != hold.limit() && !hold.isDowngradeOf(other));
+        Stream<Hold> alike = believed.stream()
+                .filter(other -> other.limit() == hold.limit())
+                .sorted(lastFirst)
+                .skip(hold.limit() - 1);
+        return Stream.concat(others, alike).min(lastFirst);
+    }
+
+    /**
+     * A reader's is that of the last who was no reader, or newer; any other is new, and newer than all before but those of the other permits.
+     *
+     * @param newest of each limit, the one with the newest token
+     */
+    private void checkToken(Hold hold, List<Hold> newest, Set<Long> tokens) {
+        boolean reads = hold.limit() == Client.UNLIMITED;
+        if (!reads && !tokens.add(hold.token())) {
+            breaches.add("the token of " + describe(hold) + " was given before");
+        } else {
+            newest.stream()
+                    .filter(other -> !hold.isBeside(other))
+                    .filter(other -> reads ? hold.token() < other.token() : hold.token() <= other.token())
+                    .max(Comparator.comparingLong(Hold::token))
+                    .ifPresent(other -> oldTokens.add(
+                            "the token of " + describe(hold) + " is not above that of " + describe(other)));
+        }
+        if (newest.stream().noneMatch(other -> other.limit() == hold.limit() && other.token() >= hold.token())) {
+            newest.removeIf(other -> other.limit() == hold.limit());
+            newest.add(hold);
         }
     }
 

@@ -1,11 +1,15 @@
 package io.github.lockboot.faults;
 
+import java.util.List;
 import java.util.Random;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
-/** What one thread does with a lock again and again, at random but repeatably by its seed: waits, works, releases, rests. */
+/**
+ * What one thread does with a lock again and again, at random but repeatably by its seed: waits, works, releases, rests. Where the lock
+ * has several kinds of holds it takes one of them at random, and as a writer becomes a reader now and then.
+ */
 final class Load {
 
     /** How it waits and how long it holds. */
@@ -28,13 +32,14 @@ final class Load {
     private static final int LONGEST_REST_MICROS = 5_000;
     private static final int REST_AFTER_FAILURE_MICROS = 20_000;
 
-    private final Participant participant;
+    private final List<Participant> kinds;
     private final Style style;
     private final Random random;
     private final ScheduledExecutorService interrupter;
 
-    Load(Participant participant, Style style, long seed, ScheduledExecutorService interrupter) {
-        this.participant = participant;
+    /** @param kinds the thread with each kind of hold that it takes; the last is what a writer becomes */
+    Load(List<Participant> kinds, Style style, long seed, ScheduledExecutorService interrupter) {
+        this.kinds = kinds;
         this.style = style;
         this.random = new Random(seed);
         this.interrupter = interrupter;
@@ -45,8 +50,9 @@ final class Load {
         long tries = 0;
         for (; goOn.getAsBoolean(); tries++) {
             try {
-                if (take()) {
-                    use();
+                Participant one = kinds.get(random.nextInt(kinds.size()));
+                if (take(one)) {
+                    use(one);
                 }
             } catch (InterruptedException expected) {
                 // It gave up.
@@ -61,7 +67,7 @@ final class Load {
         return tries;
     }
 
-    private boolean take() throws InterruptedException {
+    private boolean take(Participant participant) throws InterruptedException {
         int way = random.nextInt(10);
         if (style == Style.STEADY) {
             return way < 6 ? participant.lock() : participant.tryLock(microsUpTo(style.longestWaitMicros));
@@ -74,15 +80,26 @@ final class Load {
         return participant.lockInterruptibly();
     }
 
-    private void use() {
+    private void use(Participant holder) throws InterruptedException {
+        Participant reader = null;
         try {
             int steps = 1 + random.nextInt(MOST_STEPS);
-            for (int i = 0; i < steps && participant.work(microsUpTo(style.longestStepMicros)); i++) {
+            for (int i = 0; i < steps && holder.work(microsUpTo(style.longestStepMicros)); i++) {
                 // The step is in the condition.
             }
+            if (holder.mayBecome(lastKind()) && random.nextInt(4) == 0 && holder.downgradeTo(lastKind())) {
+                reader = lastKind();
+            }
         } finally {
-            participant.unlock();
+            holder.unlock();
         }
+        if (reader != null) {
+            use(reader);
+        }
+    }
+
+    private Participant lastKind() {
+        return kinds.get(kinds.size() - 1);
     }
 
     private long microsUpTo(int micros) {

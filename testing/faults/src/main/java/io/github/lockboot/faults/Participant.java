@@ -23,18 +23,28 @@ final class Participant {
     private final String name;
     private final Consumer<Event> log;
     private final String lockName;
+    private final int limit;
     private final Lock lock;
     private String hold = "-";
+    private volatile String downgraded = "-";
     private long token;
     private long read;
 
-    Participant(Contender.Client client, WitnessClient witness, String name, String lockName, Consumer<Event> log) {
+    /** @param limit how many may hold the lock at a time, if they all take it with this limit */
+    Participant(
+            Contender.Client client,
+            WitnessClient witness,
+            String name,
+            String lockName,
+            int limit,
+            Consumer<Event> log) {
         this.client = client;
         this.witness = witness;
         this.name = name;
         this.lockName = lockName;
         this.log = log;
-        this.lock = client.lock(lockName);
+        this.limit = limit;
+        this.lock = client.lock(lockName, limit);
     }
 
     /** A way to take a lock. */
@@ -85,20 +95,21 @@ final class Participant {
             token = client.token(lock);
             String granted = hold;
             long grantedToken = token;
-            client.onLost(
-                    lock,
-                    () -> log.accept(
-                            new Event(System.nanoTime(), name, Kind.LOST, lockName, granted, grantedToken, 0)));
-            log.accept(new Event(time, name, Kind.GRANTED, lockName, hold, token, client.validUntil(lock)));
+            client.onLost(lock, () -> {
+                if (!granted.equals(downgraded)) {
+                    log.accept(event(System.nanoTime(), Kind.LOST, granted, grantedToken, 0));
+                }
+            });
+            log.accept(event(time, Kind.GRANTED, hold, token, client.validUntil(lock)));
             read = witness.read(lockName, token);
         } catch (LockLostException lost) {
-            log.accept(new Event(time, name, Kind.NOT_HELD, lockName, hold, 0, 0));
+            log.accept(event(time, Kind.NOT_HELD, hold, 0, 0));
         }
     }
 
     /**
-     * A step of the work under the lock: looks whether it still holds, works, writes. That a write is refused tells it nothing: how long
-     * it goes on to believe is to be seen.
+     * A step of the work under the lock: looks whether it still holds, works, writes, or looks that nobody wrote if it may not be alone.
+     * That the witness refuses it tells it nothing: how long it goes on to believe is to be seen.
      *
      * @return whether it may go on
      */
@@ -107,11 +118,11 @@ final class Participant {
             return false;
         }
         Pause.nanos(nanos);
-        long written = witness.write(lockName, token, read);
-        if (written == WitnessClient.REFUSED) {
+        long seen = limit == 1 ? witness.write(lockName, token, read) : witness.look(lockName, token, read);
+        if (seen == WitnessClient.REFUSED) {
             note(Kind.REFUSED, 0);
         } else {
-            read = written;
+            read = seen;
         }
         return true;
     }
@@ -122,9 +133,19 @@ final class Participant {
         boolean answer = client.isHeld(lock);
         long validUntil = client.validUntil(lock);
         boolean sure = answer && (token == 0 || validUntil > time);
-        log.accept(
-                new Event(time, name, sure ? Kind.HELD : Kind.NOT_HELD, lockName, hold, token, sure ? validUntil : 0));
+        log.accept(event(time, sure ? Kind.HELD : Kind.NOT_HELD, hold, token, sure ? validUntil : 0));
         return answer;
+    }
+
+    boolean mayBecome(Participant reader) {
+        return limit == 1 && reader.limit == Contender.Client.UNLIMITED;
+    }
+
+    /** Takes the read side while it holds the write side, which is to be released next: from then on a loss is the reader's. */
+    boolean downgradeTo(Participant reader) throws InterruptedException {
+        boolean reads = reader.lock();
+        downgraded = hold;
+        return reads;
     }
 
     void unlock() {
@@ -139,6 +160,10 @@ final class Participant {
     }
 
     private void note(Kind kind, long validUntil) {
-        log.accept(new Event(System.nanoTime(), name, kind, lockName, hold, token, validUntil));
+        log.accept(event(System.nanoTime(), kind, hold, token, validUntil));
+    }
+
+    private Event event(long time, Kind kind, String of, long withToken, long validUntil) {
+        return new Event(time, name, kind, lockName, of, limit, withToken, validUntil);
     }
 }

@@ -21,6 +21,7 @@ final class ProcessFaults {
                             Standalone::inMemory,
                             scene -> {
                                 scene.load(Load.Style.HASTY, Long.MAX_VALUE);
+                                scene.loadBeside(Load.Style.HASTY);
                                 scene.pass(Duration.ofSeconds(60));
                             })
                     .among(4)
@@ -132,7 +133,7 @@ final class ProcessFaults {
     private static void queueInOrder(Scene<Standalone> scene) {
         ObservedWorker first = scene.workers().get(0);
         scene.tell(first, "first", "hold " + scene.lock());
-        first.await(Scene.PATIENCE, Event.Kind.HELD, event -> true);
+        first.await(Scene.PATIENCE, Event.Kind.HELD, event -> event.lock().equals(scene.lock()));
         for (int i = 1; i < scene.workers().size(); i++) {
             scene.pass(Faults.APART.multipliedBy(2));
             scene.tell(scene.workers().get(i), "next", "once " + scene.lock());
@@ -145,6 +146,7 @@ final class ProcessFaults {
     /** Those who are not through in time are stopped; then somebody who waits patiently has to be served. */
     private static void giveUp(Scene<Standalone> scene) {
         scene.load(Load.Style.HASTY, TRIES_PER_THREAD);
+        scene.loadBeside(Load.Style.HASTY);
         scene.awaitLoad(LONGEST_STORM);
         scene.pass(Terms.POLL);
         scene.recoveryFromNow();

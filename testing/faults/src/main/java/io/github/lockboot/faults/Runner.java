@@ -51,10 +51,9 @@ final class Runner<D extends Deployment> {
     }
 
     private RunResult runOnce(TestBed<D> bed, long seed) throws Exception {
-        String lock = fault.name() + "-" + seed;
         bed.refresh();
-        Scene<D> scene = new Scene<>(bed, lock, seed);
-        ServerWatch watch = contestant.isOurs() ? new ServerWatch(bed.deployment(), lock) : null;
+        Scene<D> scene = new Scene<>(bed, fault.name(), seed);
+        ServerWatch watch = contestant.isOurs() ? new ServerWatch(bed.deployment(), scene.locks()) : null;
         long recovery;
         try {
             scene.begin(fault.start());
@@ -71,17 +70,17 @@ final class Runner<D extends Deployment> {
         }
         List<String> violations = new ArrayList<>();
         HistoryChecker checker = HistoryChecker.of(history);
-        Witness.Account account = bed.witness().account(lock);
+        Witness.Account account = bed.witness().account(scene.lock());
         if (fault.harm() != Harm.DATA) {
             checker.overlaps().forEach(overlap -> violations.add(overlap.description()));
         }
-        if (account.lost() > 0) {
-            violations.add(account.lost() + " of " + account.accepted() + " acknowledged writes were lost");
+        for (String lock : scene.locks()) {
+            violations.addAll(bed.witness().account(lock).complaints());
         }
         if (contestant.isOurs()) {
             violations.addAll(scene.complaints());
             violations.addAll(checker.breaches());
-            violations.addAll(promised(checker, recovery));
+            violations.addAll(promised(checker, scene.lock(), recovery));
             if (watch != null && !scene.unboundedKeysPermitted()) {
                 watch.unbounded().forEach(key -> violations.add("the key " + key + " had no TTL"));
             }
@@ -91,22 +90,24 @@ final class Runner<D extends Deployment> {
                 violations,
                 recovery,
                 checker.overlaps().stream()
+                        .filter(overlap -> overlap.lock().equals(scene.lock()))
                         .mapToLong(HistoryChecker.Overlap::nanos)
                         .max()
                         .orElse(0),
                 account.refused(),
                 account.lost(),
                 scene.hanging(),
-                history.stream().filter(event -> event.is(Kind.GRANTED)).count());
+                history.stream()
+                        .filter(event -> event.is(Kind.GRANTED) && event.lock().equals(scene.lock()))
+                        .count());
     }
 
     /** What this library promises beyond exclusion. */
-    private List<String> promised(HistoryChecker checker, long recovery) {
+    private List<String> promised(HistoryChecker checker, String lock, long recovery) {
         List<String> broken = new ArrayList<>();
-        long bound = fault.bound().plus(Terms.SLACK).toNanos();
         if (recovery == RunResult.NEVER) {
             broken.add("not granted again within " + Scene.PATIENCE.toSeconds() + " s");
-        } else if (recovery > bound) {
+        } else if (Terms.isOver(fault.bound(), recovery)) {
             broken.add("granted again only after " + recovery / 1_000_000 + " ms");
         }
         broken.addAll(checker.waitsOver(Scene.PATIENCE));
@@ -118,7 +119,7 @@ final class Runner<D extends Deployment> {
             broken.addAll(checker.oldTokens());
         }
         if (fault.isStrict()) {
-            broken.addAll(checker.outOfOrder(Faults.APART));
+            broken.addAll(checker.outOfOrder(lock, Faults.APART));
         }
         return broken;
     }

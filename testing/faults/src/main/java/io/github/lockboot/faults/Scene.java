@@ -4,15 +4,22 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Random;
+import java.util.stream.Collectors;
 
 import io.github.lockboot.faults.Event.Kind;
 import io.github.lockboot.fixture.Await;
+import io.github.lockboot.harness.Contender.Client;
 import org.jspecify.annotations.Nullable;
 
-/** One run of one fault: processes that want one lock, and what a fault may do to them and to their Redis. */
+/**
+ * One run of one fault: processes that want one lock, and what a fault may do to them and to their Redis. Processes that have readers and
+ * permits also use a read-write lock and a lock of two or three permits all the while, whose keys share the slot of the first.
+ */
 final class Scene<D extends Deployment> {
 
     /** How long to wait for what comes soon or never. */
@@ -30,20 +37,32 @@ final class Scene<D extends Deployment> {
 
     private final TestBed<D> bed;
     private final String lock;
+
+    /** The limits that each further lock is taken with, by its name; one that comes more often is taken more often. */
+    private final Map<String, List<Integer>> beside = new LinkedHashMap<>();
+
     private final Random random;
     private final List<String> complaints = new ArrayList<>();
     private final List<Step> afterwards = new ArrayList<>();
-    private final List<String> begun = new ArrayList<>();
+    private final List<Begun> begun = new ArrayList<>();
     private @Nullable ObservedWorker holder;
     private boolean released;
     private boolean unboundedKeysPermitted;
     private int hanging;
     private long recoveryFrom;
 
-    Scene(TestBed<D> bed, String lock, long seed) {
+    /** What a thread was told to do with a lock, and may not have done yet. */
+    private record Begun(ObservedWorker worker, String lock) {}
+
+    Scene(TestBed<D> bed, String fault, long seed) {
         this.bed = bed;
-        this.lock = lock;
+        this.lock = "{" + fault + "-" + seed + "}";
         this.random = new Random(seed);
+        if (bed.contestant().isOurs()) {
+            int permits = 2 + random.nextInt(2);
+            beside.put(lock + "-read-write", List.of(1, Client.UNLIMITED, Client.UNLIMITED));
+            beside.put(lock + "-permits", List.of(1, permits, permits, permits, permits, permits));
+        }
     }
 
     // --- what a fault may use ---------------------------------------------------------------------------------
@@ -61,9 +80,21 @@ final class Scene<D extends Deployment> {
         return lock;
     }
 
+    /** The names of all locks. */
+    List<String> locks() {
+        List<String> all = new ArrayList<>(List.of(lock));
+        all.addAll(beside.keySet());
+        return all;
+    }
+
     /** The key of the lock in Redis. */
     String key() {
         return bed.contestant().key(lock);
+    }
+
+    /** The keys of all locks. */
+    List<String> keys() {
+        return locks().stream().map(bed.contestant()::key).toList();
     }
 
     Contestant contestant() {
@@ -151,39 +182,56 @@ final class Scene<D extends Deployment> {
 
     /** Tells a thread of a worker something that it says DONE after. */
     void tell(ObservedWorker worker, String thread, String what) {
-        begun.add(worker.name() + "/" + thread);
+        begun.add(new Begun(worker, what.split(" ")[1]));
         worker.tell(thread + " " + what);
     }
 
     /** Has two more threads of each process load the lock, each with so many tries at most. */
     void load(Load.Style style, long tries) {
+        load(style, tries, lock, List.of(1));
+    }
+
+    /** Has two more threads of each process load each of the other locks. */
+    void loadBeside(Load.Style style) {
+        beside.forEach((other, limits) -> load(style, Long.MAX_VALUE, other, limits));
+    }
+
+    private void load(Load.Style style, long tries, String name, List<Integer> limits) {
+        String kinds = limits.stream().map(String::valueOf).collect(Collectors.joining(","));
         for (ObservedWorker worker : workers()) {
             for (String thread : THREADS) {
-                String name = style.name().toLowerCase(Locale.ROOT) + "-" + thread;
-                tell(worker, name, "load " + lock + " " + style + " " + tries + " " + random.nextLong());
+                tell(
+                        worker,
+                        style.name().toLowerCase(Locale.ROOT) + "-" + thread + name.substring(lock.length()),
+                        "load " + name + " " + style + " " + tries + " " + random.nextLong() + " " + kinds);
             }
         }
     }
 
-    /** Waits until the load is through with its tries, and stops what is not after this time. */
+    /** Waits until the load of the lock is through with its tries, and stops what is not after this time. */
     void awaitLoad(Duration atMost) {
         long end = System.nanoTime() + atMost.toNanos();
-        while (System.nanoTime() - end < 0 && doneBy(workers()) < begun.size()) {
+        while (System.nanoTime() - end < 0 && !workers().stream().allMatch(worker -> hasDone(worker, List.of(lock)))) {
             Pause.of(Duration.ofMillis(20));
         }
         workers().forEach(worker -> worker.tell(FaultWorker.AT_ONCE + " stop " + lock));
     }
 
-    private static long doneBy(List<ObservedWorker> workers) {
-        return workers.stream()
-                .flatMap(worker -> worker.log().events().stream())
-                .filter(event -> event.is(Kind.DONE))
+    /** Whether a process has done what it was told to do with these locks. */
+    private boolean hasDone(ObservedWorker worker, List<String> with) {
+        long told = begun.stream()
+                .filter(one -> one.worker() == worker && with.contains(one.lock()))
                 .count();
+        long done = worker.log().events().stream()
+                .filter(event -> event.is(Kind.DONE) && with.contains(event.lock()))
+                .count();
+        return done >= told;
     }
 
     // --- what the runner does ---------------------------------------------------------------------------------
 
     void begin(Fault.Start start) {
+        loadBeside(Load.Style.STEADY);
         if (start == Fault.Start.HELD) {
             ObservedWorker chosen = workers().get(random.nextInt(workers().size()));
             holder = chosen;
@@ -203,13 +251,13 @@ final class Scene<D extends Deployment> {
     }
 
     private boolean hasBeenGranted(ObservedWorker worker) {
-        return worker.log().find(Kind.GRANTED, event -> true) != null;
+        return worker.log().find(Kind.GRANTED, event -> event.lock().equals(lock)) != null;
     }
 
     /**
-     * Does the fault and waits until the lock is granted again.
+     * Does the fault and waits until the lock is granted again, and each of the others with each of its limits.
      *
-     * @return how long that took, or {@link RunResult#NEVER}
+     * @return how long the first took, or {@link RunResult#NEVER}
      */
     long suffer(Fault<D> fault) throws Exception {
         recoveryFrom = 0;
@@ -221,21 +269,34 @@ final class Scene<D extends Deployment> {
             release();
         }
         long end = System.nanoTime() + PATIENCE.toNanos();
-        Long next = nextGrant();
+        long recovery = untilGranted(lock, 1, end);
+        beside.forEach((other, limits) -> limits.stream().distinct().forEach(limit -> {
+            long nanos = untilGranted(other, limit, end);
+            String what = other + " with limit " + limit + " was granted again ";
+            require(nanos != RunResult.NEVER, what + "never");
+            require(!Terms.isOver(fault.boundOfKinds(), nanos), what + "only after " + nanos / 1_000_000 + " ms");
+        }));
+        return recovery;
+    }
+
+    private long untilGranted(String name, int limit, long end) {
+        Long next = nextGrant(name, limit);
         while (next == null && System.nanoTime() - end < 0) {
             Pause.of(Duration.ofMillis(5));
-            next = nextGrant();
+            next = nextGrant(name, limit);
         }
         return next == null ? RunResult.NEVER : next - recoveryFrom;
     }
 
-    private @Nullable Long nextGrant() {
+    private @Nullable Long nextGrant(String name, int limit) {
         Long first = null;
         for (ObservedWorker worker : workers()) {
             Event grant = worker.log()
                     .find(
                             Kind.GRANTED,
-                            event -> event.time() > recoveryFrom && event.lock().equals(lock));
+                            event -> event.time() > recoveryFrom
+                                    && event.limit() == limit
+                                    && event.lock().equals(name));
             if (grant != null && (first == null || grant.time() < first)) {
                 first = grant.time();
             }
@@ -248,14 +309,11 @@ final class Scene<D extends Deployment> {
         Pause.of(QUEUEING);
         List<ObservedWorker> living =
                 workers().stream().filter(ObservedWorker::isUsable).toList();
-        living.forEach(worker -> worker.tell(FaultWorker.AT_ONCE + " stop " + lock));
+        locks().forEach(each -> living.forEach(worker -> worker.tell(FaultWorker.AT_ONCE + " stop " + each)));
         living.forEach(worker -> worker.tell(FaultWorker.AT_ONCE + " release " + lock));
         for (ObservedWorker worker : living) {
-            long threads = begun.stream()
-                    .filter(actor -> actor.startsWith(worker.name() + "/"))
-                    .count();
             try {
-                Await.until(PATIENCE, () -> doneBy(List.of(worker)) >= threads, () -> "hangs: " + worker);
+                Await.until(PATIENCE, () -> hasDone(worker, locks()), () -> "hangs: " + worker);
             } catch (IllegalStateException late) {
                 complaints.add(String.valueOf(late.getMessage()));
                 hanging++;

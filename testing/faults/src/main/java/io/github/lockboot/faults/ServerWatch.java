@@ -2,6 +2,7 @@ package io.github.lockboot.faults;
 
 import java.io.UncheckedIOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.Set;
@@ -10,10 +11,11 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 
 import io.github.lockboot.faults.Event.Kind;
 import io.github.lockboot.fixture.RedisProbe;
+import io.github.lockboot.harness.Contender.Client;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks Redis some forty times a second who owns a lock of this library, for the history, and which of the library's keys have no TTL,
+ * Asks Redis some forty times a second who owns the locks of this library that a run uses, for the history, and which of the library's keys have no TTL,
  * which none may ever lack. While Redis does not answer nothing is learned.
  */
 final class ServerWatch implements AutoCloseable {
@@ -27,28 +29,39 @@ final class ServerWatch implements AutoCloseable {
                 unbounded[#unbounded + 1] = key
               end
             end
-            local fence = '0'
-            if redis.call('TYPE', KEYS[1]).ok == 'hash' then
-              local state = redis.call('HMGET', KEYS[1], 'owner', 'until', 'fence')
-              local time = redis.call('TIME')
-              local now = tonumber(time[1]) * 1000 + tonumber(time[2]) / 1000
-              if state[1] and tonumber(state[2]) > now then
-                fence = state[3]
+            local time = redis.call('TIME')
+            local now = tonumber(time[1]) * 1000 + tonumber(time[2]) / 1000
+            local owners = {}
+            for _, key in ipairs(KEYS) do
+              local kind, fence = 0, '0'
+              if redis.call('TYPE', key).ok == 'hash' then
+                local state = redis.call('HMGET', key, 'owner', 'until', 'fence', 'holders')
+                if state[1] and tonumber(state[2]) > now then
+                  fence = state[3]
+                end
+                for _, holder in ipairs(state[4] and cjson.decode(state[4]) or {}) do
+                  if holder[3] > now then
+                    kind, fence = holder[4], holder[5]
+                  end
+                end
               end
+              owners[#owners + 1] = kind
+              owners[#owners + 1] = fence
             end
-            return {fence, unbounded}
+            return {owners, unbounded}
             """;
 
     private final Deployment deployment;
-    private final String lock;
+    private final List<String> locks;
     private final Queue<Event> events = new ConcurrentLinkedQueue<>();
     private final Set<String> unbounded = ConcurrentHashMap.newKeySet();
     private final Thread thread = new Thread(this::watch, "server-watch");
     private volatile boolean ended;
 
-    ServerWatch(Deployment deployment, String lock) {
+    /** @param locks whose keys are in one slot */
+    ServerWatch(Deployment deployment, List<String> locks) {
         this.deployment = deployment;
-        this.lock = lock;
+        this.locks = locks;
         thread.setDaemon(true);
         thread.start();
     }
@@ -74,11 +87,13 @@ final class ServerWatch implements AutoCloseable {
     }
 
     private void watch() {
-        String key = Contestant.THIS_LIBRARY.key(lock);
+        List<String> keys = locks.stream().map(Contestant.THIS_LIBRARY::key).toList();
+        List<String> command = new ArrayList<>(List.of("EVAL", LOOK, "" + keys.size()));
+        command.addAll(keys);
         while (!ended) {
-            try (RedisProbe probe = deployment.serverOf(key).probe(Duration.ofSeconds(1))) {
+            try (RedisProbe probe = deployment.serverOf(keys.get(0)).probe(Duration.ofSeconds(1))) {
                 while (!ended) {
-                    look(probe, key);
+                    look(probe, command.toArray(String[]::new));
                     Pause.of(EVERY);
                 }
             } catch (UncheckedIOException | RedisProbe.ErrorReply | IllegalStateException noAnswer) {
@@ -87,17 +102,25 @@ final class ServerWatch implements AutoCloseable {
         }
     }
 
-    private void look(RedisProbe probe, String key) {
+    private void look(RedisProbe probe, String... command) {
         long asked = System.nanoTime();
-        Object reply = probe.command("EVAL", LOOK, "1", key);
+        Object reply = probe.command(command);
         long told = System.nanoTime();
-        List<?> answers = (List<?>) reply;
-        if (answers != null) {
-            events.add(new Event(asked, "redis", Kind.SERVER, lock, "-", longOf(answers.get(0)), told));
-            if (answers.get(1) instanceof List<?> keys) {
-                keys.forEach(found -> unbounded.add(String.valueOf(found)));
+        if (reply instanceof List<?> answers
+                && answers.get(0) instanceof List<?> owners
+                && answers.get(1) instanceof List<?> keys) {
+            for (int i = 0; i < locks.size(); i++) {
+                int limit = limitOf(longOf(owners.get(2 * i)));
+                long token = longOf(owners.get(2 * i + 1));
+                events.add(new Event(asked, "redis", Kind.SERVER, locks.get(i), "-", limit, token, told));
             }
+            keys.forEach(found -> unbounded.add(String.valueOf(found)));
         }
+    }
+
+    /** The kinds in Redis are 0 for an exclusive owner, -1 for readers, or the number of permits. */
+    private static int limitOf(long kind) {
+        return kind < 0 ? Client.UNLIMITED : Math.max(1, (int) kind);
     }
 
     private static long longOf(@Nullable Object text) {

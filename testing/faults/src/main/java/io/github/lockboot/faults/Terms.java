@@ -26,8 +26,19 @@ final class Terms {
     static final Duration DEAD_WAITERS =
             TTL.multipliedBy(Fault.USUAL_PROCESSES - 1).plus(POLL);
 
+    /**
+     * What dead ones cost of whom there are more than processes died: a process may hold and wait for a name in several ways, and a copy of
+     * the data has those who have left since. They are dropped after 6 s; until then one is granted the lock, and has a claim lease.
+     */
+    static final Duration DEAD_KINDS = Duration.ofSeconds(6).plus(ONE_LEASE);
+
     /** How much later than promised something may be on a machine that does other things, too. */
     static final Duration SLACK = Duration.ofMillis(1_500);
+
+    /** Whether a recovery took longer than that. */
+    static boolean isOver(Duration bound, long recoveryNanos) {
+        return recoveryNanos > bound.plus(SLACK).toNanos();
+    }
 
     private Terms() {}
 }

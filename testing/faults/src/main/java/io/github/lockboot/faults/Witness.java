@@ -9,6 +9,8 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -26,6 +28,7 @@ final class Witness implements AutoCloseable {
         private long newestToken;
         private long accepted;
         private long lost;
+        private long disturbed;
         private long refused;
 
         private synchronized long read(long token) {
@@ -46,6 +49,14 @@ final class Witness implements AutoCloseable {
             return length;
         }
 
+        private synchronized long look(long token, long read) {
+            if (isStale(token)) {
+                return WitnessClient.REFUSED;
+            }
+            disturbed += length == read ? 0 : 1;
+            return length;
+        }
+
         private boolean isStale(long token) {
             if (token == 0) {
                 return false;
@@ -53,6 +64,18 @@ final class Witness implements AutoCloseable {
             boolean stale = token < newestToken;
             newestToken = Math.max(newestToken, token);
             return stale;
+        }
+
+        /** What one who was alone, or a reader among readers, could not have seen or done; a sentence each. */
+        synchronized List<String> complaints() {
+            List<String> complaints = new ArrayList<>();
+            if (lost > 0) {
+                complaints.add(lost + " of " + accepted + " acknowledged writes were lost");
+            }
+            if (disturbed > 0) {
+                complaints.add(disturbed + " looks showed what another wrote meanwhile");
+            }
+            return complaints;
         }
 
         /** Items that were acknowledged. */
@@ -122,7 +145,11 @@ final class Witness implements AutoCloseable {
                 Account account = account(words[1]);
                 long token = Long.parseLong(words[2]);
                 out.println(
-                        words[0].equals("read") ? account.read(token) : account.write(token, Long.parseLong(words[3])));
+                        switch (words[0]) {
+                            case "read" -> account.read(token);
+                            case "look" -> account.look(token, Long.parseLong(words[3]));
+                            default -> account.write(token, Long.parseLong(words[3]));
+                        });
                 out.flush();
             }
         } catch (IOException ended) {

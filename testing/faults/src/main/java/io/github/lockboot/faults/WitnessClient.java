@@ -44,6 +44,16 @@ final class WitnessClient {
         return ask("write " + lock + " " + token + " " + length);
     }
 
+    /**
+     * Looks whether the list is still as it was read.
+     *
+     * @param length what was read
+     * @return how many items are in it, or {@link #REFUSED}
+     */
+    long look(String lock, long token, long length) {
+        return ask("look " + lock + " " + token + " " + length);
+    }
+
     private long ask(String question) {
         try {
             out.println(question);

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 import io.github.lockboot.faults.Event.Kind;
+import io.github.lockboot.harness.Contender.Client;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -13,8 +14,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * The judge is judged: good histories pass, and each kind of bad one is told apart. A history is written as its events: the time, the
- * hold or {@code redis}, what it told, the token if there is one, and until when that is valid. {@code LATE} is a time at which a loss
- * must have been told.
+ * hold or {@code redis}, what it told, the token if there is one, and until when that is valid. A hold such as {@code a:r} is a reader's,
+ * {@code a:2} one of two permits, {@code a} exclusive, all by {@code a}. {@code LATE} is a time at which a loss must have been told.
  */
 class HistoryCheckerTests {
 
@@ -27,6 +28,11 @@ class HistoryCheckerTests {
             an unreleased hold ends with its lease            | 2 a GRANTED 10 100, 101 b GRANTED 11 200
             who has no lease believes until it last said so   | 2 a GRANTED, 10 a HELD, 11 b GRANTED, 12 a NOT_HELD, 13 a RELEASING
             Redis before the grant and after the answer       | 1 redis SERVER 0 5, 2 a GRANTED 10 100, 22 a HELD 10 100, 21 redis SERVER 0 23
+            readers together, with the writer's token         | 2 w GRANTED 10 100, 5 w RELEASING 10 100, 6 a:r GRANTED 10 100, 7 b:r GRANTED 11 100
+            a writer that becomes a reader, beside another    | 2 a GRANTED 10 100, 4 a:r GRANTED 10 100, 5 a RELEASING 10 100, 6 b:r GRANTED 10 100
+            two permits of two, the later with a smaller token | 2 a:2 GRANTED 10 100, 3 b:2 GRANTED 9 100
+            a third permit after a release                    | 2 a:2 GRANTED 10 100, 3 b:2 GRANTED 20 100, 4 a:2 RELEASING 10 100, 5 c:2 GRANTED 11 100
+            other readers have come since                     | 2 a:r GRANTED 10 100, 20 redis:r SERVER 15 21, 22 a:r HELD 10 100
             """)
     void aGoodHistoryPasses(String what, String history) {
         assertThat(violations(history)).isEmpty();
@@ -44,6 +50,18 @@ class HistoryCheckerTests {
             a loss the release did not report    | without complaint            | 2 a GRANTED 10 100, 101 a LOST 10, 102 a RELEASING 10, 103 a RELEASED 10
             held after Redis gave it to another  | after Redis said token 11    | 2 a GRANTED 10 100, 20 redis SERVER 11 21, 22 a HELD 10 100
             held while Redis says nobody owns it | after Redis said nobody      | 2 a GRANTED 10 100, 20 redis SERVER 0 21, 22 a HELD 10 100
+            a writer beside a reader             | overlaps                     | 2 a:r GRANTED 10 100, 6 b GRANTED 11 100
+            a reader beside a writer             | overlaps                     | 2 a GRANTED 10 100, 6 b:r GRANTED 10 100
+            a writer beside one that now reads   | overlaps                     | 2 a GRANTED 10 100, 4 a:r GRANTED 10 100, 5 a RELEASING 10 100, 6 b GRANTED 11 100
+            a reader beside a permit             | overlaps                     | 2 a:2 GRANTED 10 100, 6 b:r GRANTED 10 100
+            three permits of two                 | hold a:2 of x                | 2 a:2 GRANTED 10 90, 3 b:2 GRANTED 20 100, 4 c:2 GRANTED 30 100
+            the token of a permit given twice    | was given before             | 2 a:2 GRANTED 10 100, 3 b:2 GRANTED 10 100
+            a reader older than the last writer  | is not above                 | 2 a GRANTED 10 100, 5 a RELEASING 10 100, 6 b:r GRANTED 9 100
+            a writer with the token of a reader  | is not above                 | 2 a:r GRANTED 10 100, 5 a:r RELEASING 10 100, 6 b GRANTED 10 100
+            a permit older than the last writer  | is not above                 | 2 a GRANTED 10 100, 5 a RELEASING 10 100, 6 b:2 GRANTED 9 100
+            read after Redis gave it to a writer | after Redis said token 11    | 2 a:r GRANTED 10 100, 20 redis SERVER 11 21, 22 a:r HELD 10 100
+            wrote after Redis gave it to readers | after Redis said token 11    | 2 a GRANTED 10 100, 20 redis:r SERVER 11 21, 22 a HELD 10 100
+            a permit after Redis said none has   | after Redis said nobody      | 2 a:2 GRANTED 10 100, 20 redis SERVER 0 21, 22 a:2 HELD 10 100
             a loss never told                    | was not told                 | 2 a GRANTED 10 100, 101 a NOT_HELD 10, 102 a RELEASE_FAILED 10, LATE a DONE
             a loss told too late                 | was not told                 | 2 a GRANTED 10 100, 101 a NOT_HELD 10, LATE a LOST 10
             """)
@@ -77,16 +95,16 @@ class HistoryCheckerTests {
     @Test
     void locksDoNotDisturbEachOther() {
         assertThat(violations(HistoryChecker.of(List.of(
-                        new Event(2, "a", Kind.GRANTED, "x", "a", 10, 100),
-                        new Event(3, "b", Kind.GRANTED, "y", "b", 5, 100)))))
+                        new Event(2, "a", Kind.GRANTED, "x", "a", 1, 10, 100),
+                        new Event(3, "b", Kind.GRANTED, "y", "b", 1, 5, 100)))))
                 .isEmpty();
     }
 
     @Test
     void aGrantOutOfOrderIsFoundUnlessBothAskedAtTheSameTime() {
         HistoryChecker checker = checker("0 a REQUEST, 10 b REQUEST, 20 b GRANTED 10 100, 30 a GRANTED 11 100");
-        assertThat(checker.outOfOrder(Duration.ofNanos(5))).hasSize(1);
-        assertThat(checker.outOfOrder(Duration.ofNanos(11))).isEmpty();
+        assertThat(checker.outOfOrder("x", Duration.ofNanos(5))).hasSize(1);
+        assertThat(checker.outOfOrder("x", Duration.ofNanos(11))).isEmpty();
     }
 
     @Test
@@ -130,13 +148,15 @@ class HistoryCheckerTests {
     private static Event event(String text) {
         String[] words = text.split(" ");
         long time = words[0].equals("LATE") ? LATE : Long.parseLong(words[0]);
-        boolean server = words[1].equals("redis");
+        String[] hold = words[1].split(":");
+        boolean server = hold[0].equals("redis");
         return new Event(
                 time,
-                server ? "redis" : "actor-" + words[1],
+                server ? "redis" : "actor-" + hold[0],
                 Kind.valueOf(words[2]),
                 "x",
                 server ? "-" : words[1],
+                hold.length == 1 ? 1 : hold[1].equals("r") ? Client.UNLIMITED : Integer.parseInt(hold[1]),
                 words.length > 3 ? Long.parseLong(words[3]) : 0,
                 words.length > 4 ? Long.parseLong(words[4]) : 0);
     }

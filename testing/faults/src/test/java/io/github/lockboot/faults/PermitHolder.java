@@ -67,7 +67,7 @@ final class PermitHolder extends WorkerProcess {
             int permits = Integer.parseInt(words[1]);
             for (int i = 0; i < permits; i++) {
                 int number = i;
-                new Thread(() -> hold(client, client.permit(words[0], permits), number)).start();
+                new Thread(() -> hold(client, client.lock(words[0], permits), number)).start();
             }
         });
     }

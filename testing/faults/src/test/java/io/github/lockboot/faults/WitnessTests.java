@@ -31,6 +31,20 @@ class WitnessTests {
         b.write("x", 0, b.read("x", 0));
         a.write("x", 0, read);
         assertThat(witness.account("x").lost()).isEqualTo(1);
+        assertThat(witness.account("x").complaints()).containsExactly("1 of 2 acknowledged writes were lost");
+    }
+
+    @Test
+    void aReaderThatSeesWhatAnotherWroteComplainsUnlessItsTokenIsOlder() {
+        long read = a.read("x", 10);
+        assertThat(a.look("x", 10, read)).isZero();
+        assertThat(witness.account("x").complaints()).isEmpty();
+        b.write("x", 10, read);
+        assertThat(a.look("x", 10, read)).isEqualTo(1);
+        assertThat(witness.account("x").complaints()).hasSize(1);
+        b.read("x", 11);
+        assertThat(a.look("x", 10, read)).isEqualTo(WitnessClient.REFUSED);
+        assertThat(witness.account("x").complaints()).hasSize(1);
     }
 
     @Test

@@ -19,17 +19,22 @@ public interface Contender {
     /** One application instance's locks. What a library does not tell or need has a default here. */
     interface Client extends AutoCloseable {
 
+        /** The limit of readers. */
+        int UNLIMITED = Integer.MAX_VALUE;
+
         /** A lock for use by the calling thread alone; other threads get their own for the same name. */
         Lock lock(String name);
 
-        /** The read side of the lock, for use as {@link #lock}. */
-        default Lock readLock(String name) {
-            throw new UnsupportedOperationException();
-        }
-
-        /** A lock that so many may hold at a time, for use as {@link #lock}. */
-        default Lock permit(String name, int permits) {
-            throw new UnsupportedOperationException();
+        /**
+         * The same, for one of several who may hold it at a time.
+         *
+         * @param limit how many: {@link #UNLIMITED} for readers, or the number of permits; 1 for the lock that excludes all others
+         */
+        default Lock lock(String name, int limit) {
+            if (limit != 1) {
+                throw new UnsupportedOperationException("readers and permits");
+            }
+            return lock(name);
         }
 
         /** What it answers its holder who asks whether it still holds; a library without an answer says true. */

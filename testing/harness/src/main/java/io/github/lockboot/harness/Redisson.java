@@ -53,20 +53,18 @@ public record Redisson(String name, Type type, @Nullable Timing timing) implemen
                     case PLAIN -> redisson.getLock(key(name));
                     case FAIR -> redisson.getFairLock(key(name));
                     case READ_WRITE -> redisson.getReadWriteLock(key(name)).writeLock();
-                    case SEMAPHORE -> permit(name, 1);
+                    case SEMAPHORE -> lock(name, 1);
                 };
             }
 
             @Override
-            public Lock readLock(String name) {
-                return redisson.getReadWriteLock(key(name)).readLock();
-            }
-
-            @Override
-            public Lock permit(String name, int permits) {
-                RPermitExpirableSemaphore semaphore = redisson.getPermitExpirableSemaphore(key(name));
-                semaphore.trySetPermits(permits);
-                return new Permit(semaphore);
+            public Lock lock(String name, int limit) {
+                if (type == Type.SEMAPHORE) {
+                    RPermitExpirableSemaphore semaphore = redisson.getPermitExpirableSemaphore(key(name));
+                    semaphore.trySetPermits(limit);
+                    return new Permit(semaphore);
+                }
+                return limit == UNLIMITED ? redisson.getReadWriteLock(key(name)).readLock() : lock(name);
             }
 
             /** Asks Redis; who cannot ask is taken not to believe. */

@@ -38,13 +38,12 @@ public record ThisLibrary(String name, int localHandoffLimit, Timing timing) imp
         }
 
         @Override
-        public Lock readLock(String name) {
-            return registry.readWrite(name).readLock();
-        }
-
-        @Override
-        public Lock permit(String name, int permits) {
-            return registry.get(name, LockOptions.defaults().withPermits(permits));
+        public Lock lock(String name, int limit) {
+            return switch (limit) {
+                case 1 -> registry.readWrite(name).writeLock();
+                case UNLIMITED -> registry.readWrite(name).readLock();
+                default -> registry.get(name, LockOptions.defaults().withPermits(limit));
+            };
         }
 
         @Override
