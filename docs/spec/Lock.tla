@@ -6,8 +6,12 @@
 (* Time is relative: leases count down and messages age, one tick at a time, so no behaviour ends at a horizon. A client's *)
 (* clock may lose Skew ticks, and a client takes Drift off every lease for it. A paused client is one that does nothing.   *)
 (*                                                                                                                         *)
+(* A name has holders of a kind: one exclusive one, or shared ones (readers), or limited ones (permits), each of which was   *)
+(* admitted when fewer than its own number held. A client here is what one JVM wants of one kind at a time; what else that *)
+(* JVM wants of the name is another client.                                                                                *)
+(*                                                                                                                         *)
 (* Mutant names one rule that is broken on purpose; "none" is the protocol as it is.                                       *)
-EXTENDS Naturals, Sequences, FiniteSets, TLC
+EXTENDS Integers, Sequences, FiniteSets, TLC
 
 CONSTANTS
     Clients,
@@ -16,6 +20,9 @@ CONSTANTS
     Drift,          \* what a client takes off each lease
     Skew,           \* ticks a client's clock may lose
     Locals,         \* tokens per grant: that many holds in a row without asking Redis
+    Reading,        \* TRUE: clients may ask for shared holds, and make them of exclusive ones
+    Permits,        \* the n of the limited holds that clients may ask for
+    MaxReaders,     \* of one client: those after the first join its shared hold
     MaxIds,         \* acquisitions per client
     MaxFence,       \* bounds the number of grants
     MaxInFlight,    \* messages per client
@@ -27,82 +34,160 @@ CONSTANTS
     Mutant
 
 VARIABLES
-    r,              \* Redis: owner, left (of its lease), fence, queue
+    r,              \* Redis: holders (each with what is left of its lease), fence, token (of readers; 0: there is no key), queue
     net,            \* commands, replies and pushes under way
     cl,             \* clients
-    newest,         \* history: the largest token under which anybody began to believe it holds
+    past,           \* history of tokens under which anybody began to believe it holds: newest, the largest, exclusive or
+                    \* shared; permits, those of permits since; reads, that of the last reader, unless something came between
     faults          \* deliveries repeated, clients crashed, messages lost
 
-vars == <<r, net, cl, newest, faults>>
+vars == <<r, net, cl, past, faults>>
 
 None == <<>>                    \* no id; an id is <<client, number>>
 Max(a, b) == IF a > b THEN a ELSE b
 Min(a, b) == IF a < b THEN a ELSE b
 Minus(a, b) == IF a > b THEN a - b ELSE 0
 
-Commands == {"acquire", "unlock", "renew", "cancel"}
+Exclusive == 0                  \* a kind; n is limited to n
+Shared == -1
+Kinds == {Exclusive} \union Permits \union IF Reading THEN {Shared} ELSE {}
+IsLimited(kind) == kind > 0
+
+Commands == {"acquire", "unlock", "renew", "cancel", "downgrade"}
 
 \* --- the scripts -----------------------------------------------------------------------------------------------------
 
-\* What a script makes of the state, with the messages it sends.
-State == [owner |-> r.owner, left |-> r.left, fence |-> r.fence, queue |-> r.queue, out |-> {}]
+\* What a script makes of the state, with the messages it sends; parts: whether it lets anything come between two readers.
+State == [holders |-> r.holders, fence |-> r.fence, token |-> r.token, queue |-> r.queue, out |-> {}, parts |-> FALSE]
 
-Own(s, id, lease) == [s EXCEPT !.owner = id, !.left = lease, !.fence = @ + 1]
+Holder(s, id) == CHOOSE h \in s.holders : h.id = id
+IsHolder(s, id) == \E h \in s.holders : h.id = id
+IsQueued(s, id) == \E i \in 1..Len(s.queue) : s.queue[i].id = id
 
-\* The first in the queue gets the lock: its whole lease if this script's reply tells it, else a claim lease and a push.
-Grant(s, reader) ==
-    LET free == [s EXCEPT !.owner = None, !.left = 0] IN
-    IF s.queue = <<>> THEN free
-    ELSE LET id == Head(s.queue)
-             g == Own([free EXCEPT !.queue = Tail(@)], id, IF id = reader THEN Ttl ELSE Claim)
-         IN IF id = reader THEN g
-            ELSE [g EXCEPT !.out = {[k |-> "push", id |-> id, fence |-> g.fence, lease |-> g.left]}]
+Fits(holders, kind) ==
+    IF kind = Exclusive THEN holders = {}
+    ELSE IF Mutant = "admit-any-kind" THEN TRUE
+    ELSE IF kind = Shared THEN \A h \in holders : h.kind = Shared
+    ELSE /\ Cardinality(holders) < IF Mutant = "admit-one-more" THEN kind + 1 ELSE kind
+         /\ \A h \in holders : IsLimited(h.kind)
 
+\* Every grant has a fence of its own. That of a permit reserves its other tokens at once: others are granted beside it.
+Own(s, id, kind, lease) ==
+    LET first == s.fence + 1
+        newest == IF IsLimited(kind) /\ Mutant # "permit-unreserved" THEN s.fence + Locals ELSE first
+    IN [s EXCEPT !.holders = @ \union {[id |-> id, kind |-> kind, left |-> lease, fence |-> first]},
+                 !.fence = newest,
+                 !.token = IF kind # Shared THEN newest ELSE IF @ = 0 THEN first ELSE @,
+                 !.parts = @ \/ kind # Shared]
+
+TokenOf(s, h) == IF h.kind = Shared /\ Mutant # "reader-own-token" THEN s.token ELSE h.fence
+
+AreQueued(s) == MaxReaders > 1 /\ s.queue # <<>>
+
+\* The first in the queue is admitted as long as it fits, then the next: with its whole lease if this script's reply tells
+\* it, else with a claim lease and a push.
+RECURSIVE Admit(_, _)
+Admit(s, reader) ==
+    IF s.queue = <<>> \/ ~Fits(s.holders, Head(s.queue).kind) THEN s
+    ELSE LET first == Head(s.queue)
+             g == TLCEval(Own([s EXCEPT !.queue = Tail(@)], first.id, first.kind,
+                              IF first.id = reader THEN Ttl ELSE Claim))
+             h == Holder(g, first.id)
+             push == [k |-> "push", id |-> h.id, fence |-> h.fence, token |-> TokenOf(g, h), lease |-> h.left,
+                      others |-> AreQueued(g)]
+         IN Admit(IF h.id = reader THEN g ELSE [g EXCEPT !.out = @ \union {push}], reader)
+
+Without(s, id) == [s EXCEPT !.holders = {h \in @ : h.id # id}, !.out = {m \in @ : m.id # id}]
+
+\* Each lease that has run out ends. Nobody told how many tokens an exclusive holder used.
 Settled(reader) ==
-    IF r.owner # None /\ r.left = 0 THEN Grant([State EXCEPT !.fence = @ + Locals - 1], reader) ELSE State
+    LET over == {h \in r.holders : h.left = 0}
+        s == [State EXCEPT !.holders = @ \ over]
+        t == IF \A h \in over : h.kind # Exclusive THEN s
+             ELSE [s EXCEPT !.fence = @ + Locals - 1, !.token = s.fence + Locals - 1, !.parts = TRUE]
+    IN IF over = {} /\ Mutant = "leave-admits-nobody" THEN s ELSE Admit(t, reader)
 
-IsQueued(s, id) == \E i \in 1..Len(s.queue) : s.queue[i] = id
-
-Enqueued(s, id) == IF IsQueued(s, id) THEN s ELSE [s EXCEPT !.queue = Append(@, id)]
+\* Queues the id, unless it waits or holds already.
+Enqueued(s, id, kind) ==
+    IF IsQueued(s, id) \/ (IsHolder(s, id) /\ Mutant # "queue-holder") THEN s
+    ELSE [s EXCEPT !.queue = Append(@, [id |-> id, kind |-> kind])]
 
 Answered(s, reply) == [s EXCEPT !.out = @ \union {reply}]
 
 OwnerOrQueued(s, id, lease, age) ==
-    Answered(s, IF s.owner = id
-                THEN [k |-> "owner", id |-> id, fence |-> s.fence, lease |-> lease, age |-> age]
+    Answered(s, IF IsHolder(s, id)
+                THEN LET h == Holder(s, id) IN
+                     [k |-> "owner", id |-> id, fence |-> h.fence, token |-> TokenOf(s, h), lease |-> lease, age |-> age,
+                      others |-> AreQueued(s)]
                 ELSE [k |-> "queued", id |-> id, fence |-> s.fence, age |-> age])
 
+Prolong(s, id) == [s EXCEPT !.holders = {IF h.id = id THEN [h EXCEPT !.left = Max(@, Ttl)] ELSE h : h \in @}]
+
 Acquire(m) ==
-    LET s == Settled(m.id)
-        t == IF s.owner = m.id THEN [s EXCEPT !.left = IF Mutant = "reacquire-unrenewed" THEN @ ELSE Max(@, Ttl)]
-             ELSE IF s.owner = None THEN Own(s, m.id, Ttl)
-             ELSE Enqueued(s, m.id)
+    LET s == TLCEval(Settled(m.id))
+        rekinded == [s EXCEPT !.holders = {IF h.id = m.id THEN [h EXCEPT !.kind = m.kind] ELSE h : h \in @}]
+        t == IF IsHolder(s, m.id)
+             THEN IF Mutant = "reacquire-unrenewed" THEN s
+                  ELSE Prolong(IF Mutant = "reacquire-kind" THEN rekinded ELSE s, m.id)
+             ELSE IF (s.queue = <<>> \/ Mutant = "overtake") /\ Fits(s.holders, m.kind)
+             THEN Own([s EXCEPT !.queue = SelectSeq(@, LAMBDA w : w.id # m.id)], m.id, m.kind, Ttl)
+             ELSE Enqueued(s, m.id, m.kind)
     IN OwnerOrQueued(t, m.id, Ttl, m.age)
 
+\* What a reader tells as its last token says nothing: it used that of another.
 Unlock(m) ==
-    LET s == Settled(None)
-        mine == IF Mutant = "release-by-client" THEN s.owner # None /\ s.owner[1] = m.id[1] ELSE s.owner = m.id
-        t == [s EXCEPT !.fence = Max(@, m.last)]
-    IN IF ~mine THEN s
-       ELSE IF m.next = None THEN Grant(t, None)
-       ELSE LET u == Grant(Enqueued(t, m.next), m.next) IN OwnerOrQueued(u, m.next, u.left, m.age)
+    LET s == TLCEval(Settled(None))
+        mine == {h \in s.holders : IF Mutant = "release-by-client" THEN h.id[1] = m.id[1] ELSE h.id = m.id}
+        last == Max(s.fence, m.last)
+        t == [s EXCEPT !.holders = IF Mutant = "unlock-all" THEN {} ELSE @ \ mine,
+                       !.out = {o \in @ : \A h \in mine : o.id # h.id}]
+        u == IF \A h \in mine : h.kind = Shared THEN t ELSE [t EXCEPT !.fence = last, !.token = last]
+    IN IF mine = {} THEN s
+       ELSE IF m.next = None THEN Admit(u, None)
+       ELSE LET v == Admit(Enqueued(u, m.next, m.kind), m.next)
+            IN OwnerOrQueued(v, m.next, IF IsHolder(v, m.next) THEN Holder(v, m.next).left ELSE 0, m.age)
+
+Renewed(s, m, h) == Answered(s, [k |-> "renewed", id |-> m.id, lease |-> h.left, age |-> m.age, others |-> AreQueued(s)])
+
+NotOwner(s, m) == Answered(s, [k |-> "notowner", id |-> m.id])
 
 Renew(m) ==
-    LET s == Settled(None)
-        t == [s EXCEPT !.left = Max(@, Ttl)]
-    IN IF s.owner = m.id /\ (s.fence = m.tok \/ Mutant = "renew-unfenced")
-       THEN Answered(t, [k |-> "renewed", id |-> m.id, lease |-> t.left, age |-> m.age])
-       ELSE Answered(s, [k |-> "notowner", id |-> m.id])
+    LET s == TLCEval(Settled(None))
+        t == Prolong(s, m.id)
+    IN IF IsHolder(s, m.id) /\ (Holder(s, m.id).fence = m.tok \/ Mutant = "renew-unfenced")
+       THEN Renewed(t, m, Holder(t, m.id))
+       ELSE NotOwner(s, m)
+
+\* A later grant of the id has a larger fence than every token used under an earlier one.
+Downgrade(m) ==
+    LET s == TLCEval(Settled(None))
+        h == Holder(s, m.id)
+        d == [h EXCEPT !.kind = Shared]
+        last == Max(s.fence, m.last)
+        t == [s EXCEPT !.holders = (@ \ {h}) \union {d},
+                       !.fence = IF Mutant = "downgrade-untold" THEN @ ELSE last,
+                       !.token = IF Mutant = "downgrade-untold" THEN @ ELSE last]
+        u == IF h.kind = Shared THEN s
+             ELSE IF Mutant = "downgrade-reopens"
+             THEN LET a == Admit(Without(t, m.id), None) IN Admit([a EXCEPT !.holders = @ \union {d}], None)
+             ELSE Admit(t, None)
+        revived == [id |-> m.id, kind |-> Shared, left |-> Ttl, fence |-> s.fence]
+    IN IF IsHolder(s, m.id) /\ (h.fence <= m.last \/ Mutant = "downgrade-unfenced") THEN Renewed(u, m, h)
+       ELSE IF Mutant = "downgrade-revives" THEN Renewed([s EXCEPT !.holders = @ \union {revived}], m, revived)
+       ELSE NotOwner(s, m)
 
 Cancel(m) ==
-    LET s == Settled(None) IN
-    IF s.owner = m.id THEN Grant(s, None)
-    ELSE [s EXCEPT !.queue = SelectSeq(@, LAMBDA id : id # m.id)]
+    LET s == TLCEval(Settled(None))
+        t == [s EXCEPT !.queue = SelectSeq(@, LAMBDA w : w.id # m.id)]
+    IN
+    IF IsHolder(s, m.id) THEN Admit(Without(s, m.id), None)
+    ELSE IF Mutant = "leave-admits-nobody" THEN t ELSE Admit(t, None)
 
 Ran(m) == CASE m.k = "acquire" -> Acquire(m)
             [] m.k = "unlock" -> Unlock(m)
             [] m.k = "renew" -> Renew(m)
             [] m.k = "cancel" -> Cancel(m)
+            [] m.k = "downgrade" -> Downgrade(m)
 
 \* A reply is read once.
 Read(m) == net' = net \ {m} /\ faults' = faults
@@ -115,12 +200,20 @@ IsAlive(c) == cl[c].ph # "crashed"
 
 Execute(m) ==
     /\ m.k \in Commands
-    /\ LET s == Ran(m) IN
-       /\ r' = [owner |-> s.owner, left |-> s.left, fence |-> s.fence, queue |-> s.queue]
+    /\ LET s == TLCEval(Ran(m)) IN
+       /\ r' = [holders |-> s.holders, fence |-> s.fence, token |-> s.token, queue |-> s.queue]
+       /\ past' = IF s.parts THEN [past EXCEPT !.reads = 0] ELSE past
        /\ LET out == {o \in s.out : IsAlive(o.id[1])} IN
           \/ net' = (net \ {m}) \union out /\ faults' = faults
           \/ faults.dups < MaxDups /\ net' = net \union out /\ faults' = [faults EXCEPT !.dups = @ + 1]
-    /\ UNCHANGED <<cl, newest>>
+    /\ UNCHANGED cl
+
+\* A key with nothing but its newest token is not kept for long. Its fence goes on as the clock of Redis does.
+Forget ==
+    /\ Reading /\ r.holders = {} /\ r.queue = <<>> /\ r.token > 0
+    /\ r' = [r EXCEPT !.token = 0]
+    /\ past' = [past EXCEPT !.reads = 0]
+    /\ UNCHANGED <<net, cl, faults>>
 
 \* --- the clients -----------------------------------------------------------------------------------------------------
 
@@ -134,26 +227,32 @@ About(id) == {m \in net : m.id = id \/ (m.k = "unlock" /\ m.next = id)}
 
 Room(c) == Cardinality(Of(c)) < MaxInFlight
 
-AcquireCommand(id) == [k |-> "acquire", id |-> id, age |-> 0]
-UnlockCommand(id, last, next) == [k |-> "unlock", id |-> id, last |-> last, next |-> next, age |-> 0]
+AcquireCommand(id, kind) == [k |-> "acquire", id |-> id, kind |-> kind, age |-> 0]
+UnlockNextCommand(id, last, next, kind) ==
+    [k |-> "unlock", id |-> id, last |-> last, next |-> next, kind |-> kind, age |-> 0]
+UnlockCommand(id, last) == UnlockNextCommand(id, last, None, Exclusive)
 CancelCommand(id) == [k |-> "cancel", id |-> id]
 
 \* An id that has ended is ended again: by unlock once it was granted, else by cancel.
 EndCommand(c, id) ==
-    IF id[2] \in cl[c].granted /\ Mutant # "cancel-after-hold" THEN UnlockCommand(id, cl[c].top, None) ELSE CancelCommand(id)
+    IF id[2] \in cl[c].granted /\ Mutant # "cancel-after-hold" THEN UnlockCommand(id, cl[c].top) ELSE CancelCommand(id)
 
-\* Neither waiting nor holding under the number.
-Rest(c, phase, n) ==
-    [cl[c] EXCEPT !.ph = phase, !.n = n, !.fence = 0, !.asked = 0, !.left = 0, !.tok = 0, !.last = 0]
+\* A phase under the number, from its start: nothing is held under it.
+Phase(c, phase, n, kind) ==
+    [cl[c] EXCEPT !.ph = phase, !.n = n, !.kind = kind, !.fence = 0, !.asked = 0, !.left = 0, !.tok = 0, !.last = 0,
+                  !.readers = 0, !.told = FALSE]
+
+Rest(c) == Phase(c, "idle", cl[c].n, Exclusive)
 
 Lease(lease, age) == Minus(lease, Drift + IF Mutant = "date-from-reception" THEN 0 ELSE age)
 
 Begin(c) ==
     /\ cl[c].ph = "idle" /\ cl[c].n < MaxIds /\ Room(c)
     /\ LET n == IF Mutant = "reuse-id" /\ cl[c].n > 0 THEN cl[c].n ELSE cl[c].n + 1 IN
-       /\ cl' = [cl EXCEPT ![c] = Rest(c, "waiting", n)]
-       /\ net' = net \union {AcquireCommand(<<c, n>>)}
-    /\ UNCHANGED <<r, newest, faults>>
+       \E kind \in Kinds :
+       /\ cl' = [cl EXCEPT ![c] = Phase(c, "waiting", n, kind)]
+       /\ net' = net \union {AcquireCommand(<<c, n>>, kind)}
+    /\ UNCHANGED <<r, past, faults>>
 
 \* Asks again: its interval has passed, or the answer has not come in time.
 MayPoll(c) ==
@@ -163,15 +262,15 @@ MayPoll(c) ==
 
 Poll(c) ==
     /\ MayPoll(c)
-    /\ net' = net \union {AcquireCommand(Id(c))}
-    /\ UNCHANGED <<r, cl, newest, faults>>
+    /\ net' = net \union {AcquireCommand(Id(c), cl[c].kind)}
+    /\ UNCHANGED <<r, cl, past, faults>>
 
 \* Whoever waited has gone: one step decides that a grant which comes now is too late.
 Leave(c) ==
     /\ IsWaiting(c)
-    /\ cl' = [cl EXCEPT ![c] = Rest(c, "idle", cl[c].n)]
+    /\ cl' = [cl EXCEPT ![c] = Rest(c)]
     /\ net' = net \union {CancelCommand(Id(c))}
-    /\ UNCHANGED <<r, newest, faults>>
+    /\ UNCHANGED <<r, past, faults>>
 
 MayRenew(c) ==
     /\ IsHeld(c) /\ cl[c].left > 0 /\ cl[c].left < Ttl - Drift
@@ -181,34 +280,61 @@ MayRenew(c) ==
 SendRenew(c) ==
     /\ MayRenew(c)
     /\ net' = net \union {[k |-> "renew", id |-> Id(c), tok |-> cl[c].tok, age |-> 0]}
-    /\ UNCHANGED <<r, cl, newest, faults>>
+    /\ UNCHANGED <<r, cl, past, faults>>
+
+\* What it means for the history that a hold of this kind begins under a token.
+Began(kind, token) ==
+    IF IsLimited(kind) THEN [past EXCEPT !.permits = @ \union {token}]
+    ELSE [past EXCEPT !.newest = Max(@, token), !.permits = {}, !.reads = IF kind = Shared THEN token ELSE @]
 
 \* The next thread of the same client: it takes over the deadline and gets a token of its own.
 PassOn(c) ==
     /\ IsHeld(c) /\ cl[c].left > 0 /\ cl[c].last < cl[c].tok + Locals - 1
+    /\ cl[c].kind # Shared \/ Mutant = "pass-on-downgraded"
     /\ cl' = [cl EXCEPT ![c].last = @ + 1, ![c].top = Max(@, cl[c].last + 1),
                         ![c].left = IF Mutant = "take-over-unrenewed" THEN Ttl - Drift ELSE @]
-    /\ newest' = Max(newest, cl[c].last + 1)
+    /\ past' = Began(cl[c].kind, cl[c].last + 1)
     /\ UNCHANGED <<r, net, faults>>
+
+\* The thread that holds exclusively keeps the lock as a reader. It reads from now on, before Redis is told.
+SendDowngrade(c) ==
+    /\ Reading /\ IsHeld(c) /\ cl[c].left > 0 /\ cl[c].kind = Exclusive /\ Room(c)
+    /\ cl' = [cl EXCEPT ![c].kind = Shared]
+    /\ net' = net \union {[k |-> "downgrade", id |-> Id(c), last |-> cl[c].last, age |-> 0]}
+    /\ past' = Began(Shared, cl[c].last)
+    /\ UNCHANGED <<r, faults>>
+
+\* A further reader takes part in the hold and Redis does not know; not once others are known to wait.
+Join(c) ==
+    /\ IsHeld(c) /\ cl[c].left > 0 /\ cl[c].kind = Shared /\ cl[c].readers < MaxReaders - 1
+    /\ ~cl[c].told \/ Mutant = "join-after-told"
+    /\ cl' = [cl EXCEPT ![c].readers = @ + 1]
+    /\ UNCHANGED <<r, net, past, faults>>
+
+Part(c) ==
+    /\ IsHeld(c) /\ cl[c].readers > 0
+    /\ cl' = [cl EXCEPT ![c].readers = @ - 1]
+    /\ UNCHANGED <<r, net, past, faults>>
 
 \* The hold ends here, then it is told to Redis; with a next id for those who still wait in this client.
 Release(c) ==
-    /\ IsHeld(c)
-    /\ net' = net \union {UnlockCommand(Id(c), cl[c].last, None)}
-    /\ IF Mutant = "unlock-before-end" THEN cl' = cl ELSE cl' = [cl EXCEPT ![c] = Rest(c, "idle", cl[c].n)]
-    /\ UNCHANGED <<r, newest, faults>>
+    /\ IsHeld(c) /\ cl[c].readers = 0
+    /\ net' = net \union {UnlockCommand(Id(c), cl[c].last)}
+    /\ IF Mutant = "unlock-before-end" THEN cl' = cl ELSE cl' = [cl EXCEPT ![c] = Rest(c)]
+    /\ UNCHANGED <<r, past, faults>>
 
 ReleaseWithNext(c) ==
-    /\ IsHeld(c) /\ cl[c].n < MaxIds
-    /\ net' = net \union {UnlockCommand(Id(c), cl[c].last, <<c, cl[c].n + 1>>)}
-    /\ cl' = [cl EXCEPT ![c] = Rest(c, "waiting", cl[c].n + 1)]
-    /\ UNCHANGED <<r, newest, faults>>
+    /\ IsHeld(c) /\ cl[c].readers = 0 /\ cl[c].n < MaxIds
+    /\ \E kind \in Kinds :
+       /\ net' = net \union {UnlockNextCommand(Id(c), cl[c].last, <<c, cl[c].n + 1>>, kind)}
+       /\ cl' = [cl EXCEPT ![c] = Phase(c, "waiting", cl[c].n + 1, kind)]
+    /\ UNCHANGED <<r, past, faults>>
 
 \* The deadline has passed and somebody looked.
 NoticeLoss(c) ==
     /\ IsHeld(c) /\ cl[c].left = 0
-    /\ cl' = [cl EXCEPT ![c] = Rest(c, "idle", cl[c].n)]
-    /\ UNCHANGED <<r, net, newest, faults>>
+    /\ cl' = [cl EXCEPT ![c] = Rest(c)]
+    /\ UNCHANGED <<r, net, past, faults>>
 
 \* The process is gone, but what it does at a resource may go on until its lease ends.
 Crash(c) ==
@@ -216,60 +342,61 @@ Crash(c) ==
     /\ cl' = [cl EXCEPT ![c].ph = "crashed", ![c].left = IF IsHeld(c) THEN @ ELSE 0]
     /\ net' = {m \in net : m.k \in Commands \/ m.id[1] # c}
     /\ faults' = [faults EXCEPT !.crashes = @ + 1]
-    /\ UNCHANGED <<r, newest>>
+    /\ UNCHANGED <<r, past>>
 
-Holds(c, fence, left) ==
-    /\ cl' = [cl EXCEPT ![c].ph = "held", ![c].left = left, ![c].tok = fence, ![c].last = fence,
-                        ![c].top = Max(@, fence), ![c].granted = @ \union {cl[c].n}, ![c].fence = 0, ![c].asked = 0]
-    /\ newest' = IF left > 0 THEN Max(newest, fence) ELSE newest
+Holds(c, m, left) ==
+    /\ cl' = [cl EXCEPT ![c].ph = "held", ![c].left = left, ![c].tok = m.fence, ![c].last = m.token,
+                        ![c].top = Max(@, m.token), ![c].granted = @ \union {cl[c].n}, ![c].fence = 0, ![c].asked = 0,
+                        ![c].told = m.others]
+    /\ past' = IF left > 0 THEN Began(cl[c].kind, m.token) ELSE past
 
-Prolonged(c, left) ==
-    /\ cl' = [cl EXCEPT ![c].left = Max(@, left)]
-    /\ newest' = IF left > 0 THEN Max(newest, cl[c].last) ELSE newest
+Prolonged(c, m, left) ==
+    /\ cl' = [cl EXCEPT ![c].left = Max(@, left), ![c].told = @ \/ m.others]
+    /\ past' = IF left > 0 THEN Began(cl[c].kind, cl[c].last) ELSE past
 
 \* A reply to, or a push for, an id that is not under way.
 IsOver(c, id) == id # Id(c) \/ ~(IsWaiting(c) \/ IsHeld(c))
 
 EndAgain(c, m) == /\ net' = (net \ {m}) \union {EndCommand(c, m.id)}
-                  /\ UNCHANGED <<cl, newest, faults>>
+                  /\ UNCHANGED <<cl, past, faults>>
 
 OnOwner(c, m) ==
     LET left == Lease(m.lease, m.age)
         cancelled == Mutant = "take-after-cancel" /\ m.id = Id(c) /\ cl[c].ph = "idle"
     IN
     IF IsOver(c, m.id) /\ ~cancelled THEN EndAgain(c, m)
-    ELSE IF IsWaiting(c) \/ cancelled THEN Read(m) /\ Holds(c, m.fence, left)
-    ELSE IF m.fence = cl[c].tok THEN Read(m) /\ Prolonged(c, left)
-    ELSE IF m.fence < cl[c].tok /\ Mutant # "heed-older-answer" THEN Read(m) /\ UNCHANGED <<cl, newest>>
-    ELSE /\ net' = (net \ {m}) \union {UnlockCommand(m.id, m.fence, None)}
-         /\ cl' = [cl EXCEPT ![c] = Rest(c, "idle", cl[c].n)]
-         /\ UNCHANGED <<newest, faults>>
+    ELSE IF IsWaiting(c) \/ cancelled THEN Read(m) /\ Holds(c, m, left)
+    ELSE IF m.fence = cl[c].tok THEN Read(m) /\ Prolonged(c, m, left)
+    ELSE IF m.fence < cl[c].tok /\ Mutant # "heed-older-answer" THEN Read(m) /\ UNCHANGED <<cl, past>>
+    ELSE /\ net' = (net \ {m}) \union {UnlockCommand(m.id, m.fence)}
+         /\ cl' = [cl EXCEPT ![c] = Rest(c)]
+         /\ UNCHANGED <<past, faults>>
 
 OnQueued(c, m) ==
     IF IsOver(c, m.id) THEN EndAgain(c, m)
     ELSE /\ Read(m)
          /\ cl' = IF IsWaiting(c) THEN [cl EXCEPT ![c].fence = m.fence, ![c].asked = m.age] ELSE cl
-         /\ UNCHANGED newest
+         /\ UNCHANGED past
 
 \* Only a hint: it counts if it is newer than the answer that queued us, and from when that was asked for.
 OnPush(c, m) ==
     LET left == Lease(m.lease, cl[c].asked)
         isNewer == cl[c].fence > 0 /\ (m.fence > cl[c].fence \/ Mutant = "accept-stale-push")
     IN
-    IF IsOver(c, m.id) THEN /\ net' = (net \ {m}) \union {UnlockCommand(m.id, cl[c].top, None)}
-                            /\ UNCHANGED <<cl, newest, faults>>
+    IF IsOver(c, m.id) THEN /\ net' = (net \ {m}) \union {UnlockCommand(m.id, cl[c].top)}
+                            /\ UNCHANGED <<cl, past, faults>>
     ELSE /\ IsWaiting(c) /\ ~Prompt => cl[c].fence > 0 \* before the answer it is kept
          /\ Taken(m)
-         /\ IF IsWaiting(c) /\ isNewer /\ left > 0 THEN Holds(c, m.fence, left) ELSE UNCHANGED <<cl, newest>>
+         /\ IF IsWaiting(c) /\ isNewer /\ left > 0 THEN Holds(c, m, left) ELSE UNCHANGED <<cl, past>>
 
 OnRenewed(c, m) ==
     /\ Read(m)
-    /\ IF m.id = Id(c) /\ IsHeld(c) THEN Prolonged(c, Lease(m.lease, m.age)) ELSE UNCHANGED <<cl, newest>>
+    /\ IF m.id = Id(c) /\ IsHeld(c) THEN Prolonged(c, m, Lease(m.lease, m.age)) ELSE UNCHANGED <<cl, past>>
 
 OnNotOwner(c, m) ==
     /\ Read(m)
-    /\ cl' = IF m.id = Id(c) /\ IsHeld(c) THEN [cl EXCEPT ![c] = Rest(c, "idle", cl[c].n)] ELSE cl
-    /\ UNCHANGED newest
+    /\ cl' = IF m.id = Id(c) /\ IsHeld(c) THEN [cl EXCEPT ![c] = Rest(c)] ELSE cl
+    /\ UNCHANGED past
 
 Receive(m) ==
     LET c == m.id[1] IN
@@ -285,7 +412,7 @@ Lose(m) ==
     /\ Prompt /\ faults.losses < MaxLosses
     /\ net' = net \ {m}
     /\ faults' = [faults EXCEPT !.losses = @ + 1]
-    /\ UNCHANGED <<r, cl, newest>>
+    /\ UNCHANGED <<r, cl, past>>
 
 \* --- time ------------------------------------------------------------------------------------------------------------
 
@@ -303,31 +430,36 @@ Tick ==
                     ELSE [cl[c] EXCEPT !.left = Minus(@, 1),
                                        !.asked = IF cl[c].fence > 0 THEN Min(@ + 1, Ttl) ELSE 0]]
        /\ net' = {IF IsDated(m) /\ m.id[1] \notin late THEN [m EXCEPT !.age = Min(@ + 1, Ttl)] ELSE m : m \in net}
-    /\ r' = [r EXCEPT !.left = Minus(@, 1)]
-    /\ UNCHANGED <<newest, faults>>
+    /\ r' = [r EXCEPT !.holders = {[h EXCEPT !.left = Minus(@, 1)] : h \in @}]
+    /\ UNCHANGED <<past, faults>>
 
 \* --- the whole -------------------------------------------------------------------------------------------------------
 
 Init ==
-    /\ r = [owner |-> None, left |-> 0, fence |-> 0, queue |-> <<>>]
+    /\ r = [holders |-> {}, fence |-> 0, token |-> 0, queue |-> <<>>]
     /\ net = {}
-    /\ cl = [c \in Clients |-> [ph |-> "idle", n |-> 0, fence |-> 0, asked |-> 0, left |-> 0, tok |-> 0, last |-> 0,
-                                top |-> 0, granted |-> {}, lag |-> 0]]
-    /\ newest = 0
+    /\ cl = [c \in Clients |-> [ph |-> "idle", n |-> 0, kind |-> Exclusive, fence |-> 0, asked |-> 0, left |-> 0, tok |-> 0,
+                                last |-> 0, readers |-> 0, told |-> FALSE, top |-> 0, granted |-> {}, lag |-> 0]]
+    /\ past = [newest |-> 0, permits |-> {}, reads |-> 0]
     /\ faults = [dups |-> 0, crashes |-> 0, losses |-> 0]
 
-ClientActs(c) == Begin(c) \/ Poll(c) \/ Leave(c) \/ SendRenew(c) \/ PassOn(c) \/ Release(c) \/ ReleaseWithNext(c)
-                 \/ NoticeLoss(c) \/ Crash(c)
+ClientActs(c) == Begin(c) \/ Poll(c) \/ Leave(c) \/ SendRenew(c) \/ PassOn(c) \/ SendDowngrade(c) \/ Join(c) \/ Part(c)
+                 \/ Release(c) \/ ReleaseWithNext(c) \/ NoticeLoss(c) \/ Crash(c)
 
 Next == \/ \E c \in Clients : ClientActs(c)
         \/ \E m \in net : Execute(m) \/ Receive(m) \/ Lose(m)
-        \/ Tick
+        \/ Tick \/ Forget
 
 Spec == Init /\ [][Next]_vars
 
+\* Weak fairness of Deliver is written out: TLC would take ten times as long to find out when it is enabled.
+Deliver == \E m \in net : Execute(m) \/ Receive(m)
+IsDeliverable == \E m \in net : m.k \in Commands \/ IsAlive(m.id[1])
+
 \* The network delivers, clients ask, hold for a while and let go, and time passes.
-Fair == /\ \A c \in Clients : WF_vars(Poll(c)) /\ WF_vars(SendRenew(c)) /\ WF_vars(Release(c)) /\ WF_vars(NoticeLoss(c))
-        /\ WF_vars(\E m \in net : Execute(m) \/ Receive(m))
+Fair == /\ \A c \in Clients : WF_vars(Poll(c)) /\ WF_vars(SendRenew(c)) /\ WF_vars(Part(c)) /\ WF_vars(Release(c))
+                             /\ WF_vars(NoticeLoss(c))
+        /\ []<>~IsDeliverable \/ []<><<Deliver>>_vars
         /\ WF_vars(Tick)
 
 FairSpec == Spec /\ Fair
@@ -339,17 +471,51 @@ Symmetric == Permutations(Clients)
 
 AtMostOneBelieves == \A c, d \in Clients : Believes(c) /\ Believes(d) => c = d
 
-\* While a client believes, nobody has been given a newer token.
-TheNewestTokenBelieves == \A c \in Clients : Believes(c) => cl[c].last = newest /\ cl[c].tok = r.fence
+\* An exclusive holder is alone; readers are among readers; permits among permits, and never more than the largest n.
+BelieversFit ==
+    LET all == {c \in Clients : Believes(c)} IN
+    \/ \A c, d \in all : c = d
+    \/ \A c \in all : cl[c].kind = Shared
+    \/ (\A c \in all : IsLimited(cl[c].kind)) /\ \E c \in all : Cardinality(all) <= cl[c].kind
 
-\* Each hold begins with a token larger than all before it.
+\* Who believes has the lock in Redis, by that very grant.
+BelieversHold == \A c \in Clients : Believes(c) => \E h \in r.holders : h.id = Id(c) /\ h.fence = cl[c].tok
+
+\* The same of what Redis has; an id is there once, and the first in the queue has to wait.
+HoldersFit ==
+    /\ \A g, h \in r.holders : g # h => g.id # h.id /\ (g.kind = h.kind \/ (IsLimited(g.kind) /\ IsLimited(h.kind)))
+    /\ \A g, h \in r.holders : g.kind = Exclusive => g = h
+    /\ (\E g \in r.holders : IsLimited(g.kind)) => \E h \in r.holders : Cardinality(r.holders) <= h.kind
+    /\ \A i \in 1..Len(r.queue) : /\ ~IsHolder(r, r.queue[i].id)
+                                  /\ \A j \in 1..Len(r.queue) : r.queue[i].id = r.queue[j].id => i = j
+    /\ r.queue # <<>> => ~Fits(r.holders, Head(r.queue).kind)
+
+\* While a client believes, nobody has been given a newer token; except among permits.
+TheNewestTokenBelieves == \A c \in Clients : Believes(c) =>
+    IF IsLimited(cl[c].kind) THEN cl[c].last > past.newest
+    ELSE cl[c].last = past.newest /\ past.permits = {} /\ (cl[c].kind = Exclusive => cl[c].tok = r.fence)
+
+\* Each hold begins with a token larger than all before it. That of a permit may be smaller than those of other permits, and
+\* was never used. A reader has the newest one, and the reader before it the same, if nothing came between.
 TokensGrow ==
-    [][\A c \in Clients : Believes(c)' /\ cl'[c].last # cl[c].last => cl'[c].last > newest]_vars
+    [][\A c \in Clients : Believes(c)' /\ (cl'[c].last # cl[c].last \/ cl'[c].kind # cl[c].kind) =>
+        LET token == cl'[c].last
+            kind == cl'[c].kind
+        IN IF IsLimited(kind) THEN token > past.newest /\ token \notin past.permits
+           ELSE /\ \A t \in past.permits : token > t \/ (token = t /\ kind = Shared)
+                /\ token > past.newest \/ (token = past.newest /\ kind = Shared)
+                /\ kind = Shared /\ past.reads # 0 => token = past.reads]_vars
 
 \* A lease that has not run out ends only by a command of its own id.
 OnlyItsOwnIdEndsALease ==
-    [][r.owner # None /\ r.left > 0 /\ r'.owner # r.owner
-        => \E m \in net : m.k \in {"unlock", "cancel"} /\ m.id = r.owner]_vars
+    [][\A h \in r.holders : h.left > 0 /\ ~IsHolder(r', h.id)
+        => \E m \in net : m.k \in {"unlock", "cancel"} /\ m.id = h.id]_vars
+
+\* Who is granted the lock leaves nobody behind who came before.
+NobodyOvertakes ==
+    [][\A h \in r'.holders : ~IsHolder(r, h.id) =>
+        \A i \in 1..Len(r.queue) :
+            (\A j \in 1..i : r.queue[j].id # h.id) => ~IsQueued(r', r.queue[i].id)]_vars
 
 \* Who waits is granted the lock, or leaves, or crashes.
 EveryWaitEnds == \A c \in Clients : \A n \in 1..MaxIds :

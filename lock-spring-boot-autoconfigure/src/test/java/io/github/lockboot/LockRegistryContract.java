@@ -10,6 +10,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -52,6 +53,7 @@ public abstract class LockRegistryContract {
 
     /** The side of one writer. */
     @Nested
+    @Tag("full")
     class WriteSide extends NamedLockContract {
 
         WriteSide() {

@@ -20,8 +20,6 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 /** What permits of one name do to each other, and to the other kinds of holds. */
 abstract class PermitContract extends TwoInstances {
 
-    private static final Duration LONG = Duration.ofSeconds(25);
-
     PermitContract(LockRegistryContract contract) {
         super(contract);
     }

@@ -19,6 +19,12 @@ abstract class TwoInstances {
     static final LockOptions EXCLUSIVE = LockOptions.defaults();
     static final LockOptions SHARED = LockOptions.defaults().shared();
 
+    /** A wait that ends in time, so it can be long. */
+    static final Duration LONG = Duration.ofSeconds(25);
+
+    /** A wait for what is free. */
+    private static final Duration SOON = Duration.ofSeconds(10);
+
     final String name;
     private final LockRegistryContract contract;
     private final List<Actor> actors = new ArrayList<>();
@@ -88,23 +94,23 @@ abstract class TwoInstances {
 
     /** A thread that has got the lock. */
     final Caller holder(NamedLock lock) throws Exception {
-        Caller holder = caller(lock);
+        Caller holder = caller(lock, SOON);
         holder.awaitGrant();
         return holder;
     }
 
     /** A thread that waits for the lock, behind all who waited before it in either instance. */
     final Caller waiter(LockRegistry registry, NamedLock lock) {
-        Caller waiter = caller(lock);
+        Caller waiter = caller(lock, LONG);
         Actor.await("it waits", waiter.actor::isWaiting);
         awaitArrival(registry);
         waiter.assertWaits();
         return waiter;
     }
 
-    private Caller caller(NamedLock lock) {
+    private Caller caller(NamedLock lock, Duration atMost) {
         Actor actor = actor();
-        return new Caller(actor, lock, actor.start(() -> lock.tryLock(25, TimeUnit.SECONDS)));
+        return new Caller(actor, lock, actor.start(() -> lock.tryLock(atMost.toMillis(), TimeUnit.MILLISECONDS)));
     }
 
     /**
@@ -118,7 +124,7 @@ abstract class TwoInstances {
     /** Waits until a thread that comes now is refused, though it would be compatible with the holders: it may not overtake a waiter. */
     final void awaitRefusal(NamedLock lock) {
         Actor comer = actor();
-        Actor.await("nobody overtakes the waiter", () -> !takesAndGivesBack(comer, lock));
+        Actor.await("nobody overtakes the waiter", LONG, () -> !takesAndGivesBack(comer, lock));
     }
 
     private static boolean takesAndGivesBack(Actor comer, NamedLock lock) {

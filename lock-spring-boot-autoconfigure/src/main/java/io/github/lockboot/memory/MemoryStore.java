@@ -22,7 +22,6 @@ import io.github.lockboot.redis.engine.EngineContext;
 import io.github.lockboot.redis.engine.LockEngine;
 import io.github.lockboot.redis.protocol.GrantChannel;
 import io.github.lockboot.redis.protocol.GrantChannel.Push;
-import io.github.lockboot.redis.protocol.Kind;
 import io.github.lockboot.redis.protocol.LockStore;
 import io.github.lockboot.redis.protocol.Reply;
 import org.jspecify.annotations.Nullable;
@@ -91,18 +90,18 @@ final class MemoryStore implements LockStore {
     // --- questions --------------------------------------------------------------------------------------------
 
     @Override
-    public CompletableFuture<Reply> acquire(String name, String id, Kind kind, long ttlMillis, boolean enqueue) {
+    public CompletableFuture<Reply> acquire(String name, String id, int permits, long ttlMillis, boolean enqueue) {
         return ask(name, state -> {
             state.settle();
             Holder holder = state.holder(id);
             if (holder != null) {
                 holder.prolong(ttlMillis);
-            } else if (state.queue.isEmpty() && state.admits(kind)) {
-                state.grant(id, kind, ttlMillis);
+            } else if (state.queue.isEmpty() && state.admits(permits)) {
+                state.grant(id, permits, ttlMillis);
             } else if (!enqueue) {
                 return new Reply.Busy(state.left());
             } else {
-                state.queue.putIfAbsent(id, new Waiter(kind, ttlMillis));
+                state.queue.putIfAbsent(id, new Waiter(permits, ttlMillis));
             }
             return state.replyTo(id);
         });
@@ -111,8 +110,8 @@ final class MemoryStore implements LockStore {
     @Override
     public CompletableFuture<Reply> unlock(String name, String id, long lastToken) {
         return ask(name, state -> {
-            if (!state.queue.isEmpty()
-                    || !state.isExclusive()) { // else its holder is the same, even if its lease has run out
+            boolean same = state.queue.isEmpty() && state.isExclusive(); // even if its lease has run out
+            if (!same) {
                 state.settle();
             }
             Holder holder = state.holder(id);
@@ -126,10 +125,10 @@ final class MemoryStore implements LockStore {
 
     @Override
     public CompletableFuture<Reply> unlock(
-            String name, String id, long lastToken, String nextId, Kind nextKind, long nextTtlMillis) {
+            String name, String id, long lastToken, String nextId, int nextPermits, long nextTtlMillis) {
         return askAsHolder(name, id, (state, holder) -> {
             if (state.holder(nextId) == null) {
-                state.queue.putIfAbsent(nextId, new Waiter(nextKind, nextTtlMillis));
+                state.queue.putIfAbsent(nextId, new Waiter(nextPermits, nextTtlMillis));
             }
             state.end(holder, lastToken);
             state.admit();
@@ -144,12 +143,12 @@ final class MemoryStore implements LockStore {
     @Override
     public CompletableFuture<Reply> downgrade(String name, String id, long lastToken) {
         return askAsHolder(name, id, (state, holder) -> {
-            if (holder.kind.isExclusive()) {
-                holder.kind = Kind.SHARED;
+            if (holder.permits == EXCLUSIVE) {
+                holder.permits = SHARED;
                 state.used(lastToken);
                 state.admit();
             }
-            return holder.kind.isShared() ? state.renewed(holder) : Reply.Plain.NOT_OWNER;
+            return holder.permits == SHARED ? state.renewed(holder) : Reply.Plain.NOT_OWNER;
         });
     }
 
@@ -181,7 +180,7 @@ final class MemoryStore implements LockStore {
     @Override
     public CompletableFuture<Reply> complete(String name, String id, long lastToken) {
         return askAsHolder(name, id, (state, holder) -> {
-            if (!holder.kind.isExclusive()) {
+            if (holder.permits != EXCLUSIVE) {
                 return Reply.Plain.NOT_OWNER;
             }
             if (!state.queue.isEmpty()) {
@@ -275,18 +274,18 @@ final class MemoryStore implements LockStore {
         }
     }
 
-    private record Waiter(Kind kind, long ttlMillis) {}
+    private record Waiter(int permits, long ttlMillis) {}
 
     private final class Holder {
 
         final String id;
         final long fence;
-        Kind kind;
+        int permits;
         private long until;
 
-        Holder(String id, Kind kind, long fence) {
+        Holder(String id, int permits, long fence) {
             this.id = id;
-            this.kind = kind;
+            this.permits = permits;
             this.fence = fence;
         }
 
@@ -329,12 +328,12 @@ final class MemoryStore implements LockStore {
 
         /** Ends a hold of which it is not known what tokens it has used. */
         void expire(Holder holder) {
-            end(holder, holder.kind.isExclusive() ? holder.fence + TOKENS_PER_GRANT : 0);
+            end(holder, holder.permits == EXCLUSIVE ? holder.fence + TOKENS_PER_GRANT : 0);
         }
 
         void end(Holder holder, long lastToken) {
             holders.remove(holder);
-            if (!holder.kind.isShared()) {
+            if (holder.permits != SHARED) {
                 used(lastToken);
             }
         }
@@ -345,11 +344,10 @@ final class MemoryStore implements LockStore {
             token = newestToken;
         }
 
-        boolean admits(Kind kind) {
-            Kind other = holders.isEmpty() ? kind : holders.get(0).kind;
+        boolean admits(int permits) {
             return holders.isEmpty()
-                    || (kind.isShared() && other.isShared())
-                    || (other.permits() > 0 && holders.size() < kind.permits());
+                    || (permits == SHARED && holders.get(0).permits == SHARED)
+                    || (holders.get(0).permits > 0 && holders.size() < permits);
         }
 
         /** Grants the lock to the first waiters, as many as the holders admit. Returns how many. */
@@ -358,23 +356,23 @@ final class MemoryStore implements LockStore {
             while (!queue.isEmpty()) {
                 Map.Entry<String, Waiter> first = queue.entrySet().iterator().next();
                 Waiter waiter = first.getValue();
-                if (!admits(waiter.kind)) {
+                if (!admits(waiter.permits)) {
                     break;
                 }
                 queue.remove(first.getKey());
-                granted.add(grant(first.getKey(), waiter.kind, Math.min(waiter.ttlMillis, CLAIM_LEASE_MILLIS)));
+                granted.add(grant(first.getKey(), waiter.permits, Math.min(waiter.ttlMillis, CLAIM_LEASE_MILLIS)));
             }
             granted.forEach(holder -> push(holder.id, holder.fence, holder.left(), tokenOf(holder)));
             return granted.size();
         }
 
-        Holder grant(String id, Kind kind, long lease) {
-            Holder holder = new Holder(id, kind, ++newestToken);
+        Holder grant(String id, int permits, long lease) {
+            Holder holder = new Holder(id, permits, ++newestToken);
             holder.prolong(lease);
             holders.add(holder);
-            if (kind.permits() > 0) {
+            if (permits > 0) {
                 used(newestToken + TOKENS_PER_PERMIT - 1);
-            } else if (kind.isShared() && token == 0) {
+            } else if (permits == SHARED && token == 0) {
                 token = holder.fence;
             }
             return holder;
@@ -394,7 +392,7 @@ final class MemoryStore implements LockStore {
         }
 
         boolean isExclusive() {
-            return !holders.isEmpty() && holders.get(0).kind.isExclusive();
+            return !holders.isEmpty() && holders.get(0).permits == EXCLUSIVE;
         }
 
         Reply replyTo(String id) {
@@ -414,7 +412,7 @@ final class MemoryStore implements LockStore {
         }
 
         private long tokenOf(Holder holder) {
-            return holder.kind.isShared() ? token : holder.fence;
+            return holder.permits == SHARED ? token : holder.fence;
         }
 
         /** How long until the first lease ends. */

@@ -13,7 +13,7 @@ import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
-import io.github.lockboot.redis.protocol.Kind;
+import io.github.lockboot.redis.protocol.LockStore;
 import io.github.lockboot.redis.protocol.Reply;
 import io.github.lockboot.redis.protocol.ScriptStore;
 import org.jspecify.annotations.Nullable;
@@ -159,10 +159,10 @@ final class SelfCheck {
         try {
             // Redis may have cached the scripts, which then need no EVAL.
             connection.scriptingCommands().eval(script, ReturnType.INTEGER, 1, key);
-            Reply taken =
-                    store.acquire(name, one, Kind.EXCLUSIVE, TTL_MILLIS, true).join();
+            Reply taken = store.acquire(name, one, LockStore.EXCLUSIVE, TTL_MILLIS, true)
+                    .join();
             long token = taken instanceof Reply.Owner owner ? owner.fence() : 0;
-            store.acquire(name, other, Kind.EXCLUSIVE, TTL_MILLIS, true).join();
+            store.acquire(name, other, LockStore.EXCLUSIVE, TTL_MILLIS, true).join();
             store.renew(name, one, token, TTL_MILLIS).join();
             store.downgrade(name, one, token).join();
             store.inspect(name).join();

@@ -37,7 +37,10 @@ end
 
 -- A stored list, each entry read by a function; nil if no script of locks wrote it.
 local function parse(packed, read)
-  local ok, list = pcall(cjson.decode, packed or '[]')
+  if not packed then
+    return {}
+  end
+  local ok, list = pcall(cjson.decode, packed)
   if not ok or type(list) ~= 'table' then
     return nil
   end
@@ -53,7 +56,7 @@ end
 -- {id, ttl ms, last seen ms, kind unless it is exclusive}
 local function read_waiter(entry)
   entry[2], entry[3] = number_in(entry[2], 1, MOST_MS), number_in(entry[3], 0, MOST_MS)
-  return entry[2] and entry[3] and number_in(entry[4] or EXCLUSIVE, SHARED, MOST_PERMITS) and entry
+  return entry[2] and entry[3] and (entry[4] == nil or number_in(entry[4], SHARED, MOST_PERMITS)) and entry
 end
 
 -- {id, ttl ms, end of the lease ms, kind, fence}
@@ -70,10 +73,11 @@ local function admits(holders, kind)
 end
 
 -- An exclusive holder is stored in fields of its own, all others in a list.
-local function parse_holders(stored)
+local function parse_holders(stored, fence)
   if stored.owner then
-    local owner = read_holder({stored.owner, stored.ttl, stored['until'], EXCLUSIVE, stored.fence})
-    return not stored.holders and owner and {owner}
+    local ttl, expiry = number_in(stored.ttl, 1, MOST_MS), number_in(stored['until'], 0, 2 * MOST_MS)
+    local owner = {id = stored.owner, ttl = ttl, expiry = expiry, kind = EXCLUSIVE, fence = fence}
+    return ttl and expiry and not stored.holders and {owner}
   end
   local holders = parse(stored.holders, read_holder)
   for _, holder in ipairs(holders or {}) do
@@ -102,7 +106,7 @@ local function load()
     return nil
   end
   local lock = {stored = stored, fence = number_in(stored.fence, 0, LAST_TOKEN), queue = parse(stored.queue, read_waiter)}
-  lock.holders, lock.token = parse_holders(stored), number_in(stored.token, 0, lock.fence or 0)
+  lock.holders, lock.token = parse_holders(stored, lock.fence), number_in(stored.token, 0, lock.fence or 0)
   lock.looked, lock.excused = number_in(stored.looked, 0, MOST_MS), number_in(stored.excused, 0, MOST_MS)
   return lock.fence and lock.holders and lock.queue and (lock.token or not stored.token) and lock or nil
 end
@@ -165,17 +169,10 @@ end
 local function admit(reader)
   local granted, waiter = 0, lock.queue[1]
   while waiter and admits(lock.holders, waiter[4] or EXCLUSIVE) do
-    local id, ttl = waiter[1], waiter[2]
-    grant(id, ttl, waiter[4] or EXCLUSIVE, id == reader and ttl or math.min(ttl, CLAIM_LEASE)).push = id ~= reader
-    granted = granted + 1
-    waiter = lock.queue[granted + 1]
-  end
-  if granted > 0 then
-    local rest = {}
-    for position = granted + 1, #lock.queue do
-      rest[#rest + 1] = lock.queue[position]
-    end
-    lock.queue = rest
+    local id, ttl, kind = waiter[1], waiter[2], waiter[4] or EXCLUSIVE
+    grant(id, ttl, kind, id == reader and ttl or math.min(ttl, CLAIM_LEASE)).push = id ~= reader
+    table.remove(lock.queue, 1)
+    granted, waiter = granted + 1, lock.queue[1]
   end
   return granted
 end
@@ -261,7 +258,7 @@ local function save()
   local packed = {}
   for place, holder in ipairs(lock.holders) do
     stay = math.max(stay, holder.expiry - now)
-    packed[place] = {holder.id, holder.ttl, holder.expiry, holder.kind, text(holder.fence)}
+    packed[place] = not owner and {holder.id, holder.ttl, holder.expiry, holder.kind, text(holder.fence)}
   end
   if lock.stored then
     redis.call('PEXPIRE', key, text(stay))
@@ -309,11 +306,12 @@ end
 local function answer(...)
   save()
   for _, holder in ipairs(lock and lock.holders or {}) do
-    local session = string.match(holder.id, '^(.*)-') or holder.id
-    if holder.push then
-      redis.pcall('PUBLISH', channels .. session, message(holder.id, holder.fence, holder.expiry - now, token_of(holder)))
-    elseif lock.hint then
-      redis.pcall('PUBLISH', channels .. session, message(holder.id, 0, 0, 0))
+    if holder.push or lock.hint then
+      local session, fence, lease, token = string.match(holder.id, '^(.*)-') or holder.id, 0, 0, 0
+      if holder.push then
+        fence, lease, token = holder.fence, holder.expiry - now, token_of(holder)
+      end
+      redis.pcall('PUBLISH', channels .. session, message(holder.id, fence, lease, token))
     end
   end
   local words = {...}

@@ -7,6 +7,7 @@ import javax.sql.DataSource;
 
 import io.github.lockboot.Actor;
 import io.github.lockboot.LockLostException;
+import io.github.lockboot.LockOptions;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.StaleTokenException;
 import io.github.lockboot.memory.MemoryLockRegistry;
@@ -99,6 +100,28 @@ class JdbcFenceTests {
                 });
         assertThat(amount()).isEqualTo(7);
         assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::unlock);
+    }
+
+    @Test
+    void theLateWriteOfAReaderIsRefusedAfterThatOfTheNextWriter() throws Exception {
+        MemoryLockRegistry registry = new MemoryLockRegistry();
+        NamedLock read = registry.get("stock:pen", LockOptions.defaults().shared());
+        NamedLock readElsewhere =
+                registry.newInstance().get("stock:pen", LockOptions.defaults().shared());
+        read.lock();
+        assertThat(other.call(() -> readElsewhere.tryLock())).isTrue();
+        long token = read.fencingToken();
+        setAmount(9, token);
+        setAmount(8, other.call(readElsewhere::fencingToken));
+        read.unlock();
+        other.run(readElsewhere::unlock);
+
+        NamedLock write = registry.get("stock:pen");
+        write.lock();
+        setAmount(7, write.fencingToken());
+        assertThatExceptionOfType(StaleTokenException.class).isThrownBy(() -> setAmount(6, token));
+        write.unlock();
+        assertThat(amount()).isEqualTo(7);
     }
 
     @Test

@@ -88,7 +88,7 @@ class MemoryStoreTests {
                     String next = newId();
                     if (same(
                             model.unlock(id, modelFence + used, next, kind(next), TTL),
-                            store.unlock(NAME, id, fence + used, next, kind(next), TTL))) {
+                            store.unlock(NAME, id, fence + used, next, kind(next).permits(), TTL))) {
                         known.remove(id);
                         known.add(next);
                     }
@@ -103,7 +103,7 @@ class MemoryStoreTests {
     }
 
     private void acquire(String id, boolean enqueue) {
-        CompletableFuture<Reply> answer = store.acquire(NAME, id, kind(id), TTL, enqueue);
+        CompletableFuture<Reply> answer = store.acquire(NAME, id, kind(id).permits(), TTL, enqueue);
         same(model.acquire(id, kind(id), TTL, enqueue, 100), answer);
         if (answer.join() instanceof Reply.Owner owner) {
             fences.put(id, owner.fence());
@@ -167,15 +167,15 @@ class MemoryStoreTests {
 
     @Test
     void tokensGrowAlsoAfterAnOwnerThatDidNotTellWhatItUsed() {
-        Reply.Owner first = (Reply.Owner)
-                store.acquire(NAME, "session-1", Kind.EXCLUSIVE, TTL, true).join();
+        Reply.Owner first = (Reply.Owner) store.acquire(NAME, "session-1", Kind.EXCLUSIVE.permits(), TTL, true)
+                .join();
         timer.stopFor(Duration.ofMillis(TTL));
-        Reply.Owner second = (Reply.Owner)
-                store.acquire(NAME, "session-2", Kind.EXCLUSIVE, TTL, true).join();
+        Reply.Owner second = (Reply.Owner) store.acquire(NAME, "session-2", Kind.EXCLUSIVE.permits(), TTL, true)
+                .join();
         assertThat(second.fence()).isGreaterThanOrEqualTo(first.fence() + 65_536);
         store.unlock(NAME, "session-2", second.fence() + 7);
-        Reply.Owner third = (Reply.Owner)
-                store.acquire(NAME, "session-3", Kind.EXCLUSIVE, TTL, true).join();
+        Reply.Owner third = (Reply.Owner) store.acquire(NAME, "session-3", Kind.EXCLUSIVE.permits(), TTL, true)
+                .join();
         assertThat(third.fence()).isGreaterThan(second.fence() + 7);
     }
 
@@ -197,15 +197,15 @@ class MemoryStoreTests {
     }
 
     private Reply.Owner acquired(String id, Kind kind) {
-        return store.acquire(NAME, id, kind, TTL, true).join() instanceof Reply.Owner owner ? owner : null;
+        return store.acquire(NAME, id, kind.permits(), TTL, true).join() instanceof Reply.Owner owner ? owner : null;
     }
 
     @Test
     void aNameThatIsNotUsedIsForgotten() {
         for (int i = 0; i < 1_000; i++) {
-            store.acquire("released " + i, "session-1", Kind.EXCLUSIVE, TTL, true);
+            store.acquire("released " + i, "session-1", Kind.EXCLUSIVE.permits(), TTL, true);
             store.unlock("released " + i, "session-1", 0);
-            store.acquire("expired " + i, "session-2", Kind.EXCLUSIVE, TTL, true);
+            store.acquire("expired " + i, "session-2", Kind.EXCLUSIVE.permits(), TTL, true);
             store.inspect("free " + i);
         }
         assertThat(store.inUse()).isEqualTo(1_000);

@@ -27,7 +27,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 /** A process that for a while can make no thread, as at the limit of a container: nothing is left of it when there are some again. */
 class LackOfThreadsTests {
 
-    private static final Terms TERMS = new Terms(Kind.EXCLUSIVE, 2_000, true);
+    private static final Terms TERMS = new Terms(Kind.EXCLUSIVE.permits(), 2_000, true);
     private static final LockOptions OPTIONS = LockOptions.defaults()
             .withTtl(Duration.ofSeconds(2))
             .withWaitTime(Duration.ZERO)

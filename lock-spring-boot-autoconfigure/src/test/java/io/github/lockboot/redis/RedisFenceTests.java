@@ -76,6 +76,29 @@ class RedisFenceTests {
     }
 
     @Test
+    void theLateWriteOfAReaderIsRefusedAfterThatOfTheNextWriter() throws Exception {
+        NamedLock read = registries.registry().get(key, LockOptions.defaults().shared());
+        NamedLock readElsewhere =
+                registries.registry().get(key, LockOptions.defaults().shared());
+        Actor other = new Actor();
+        read.lock();
+        assertThat(other.call(() -> readElsewhere.tryLock())).isTrue();
+        long token = read.fencingToken();
+        fence.set(key, "10", token, HOUR);
+        fence.set(key, "11", other.call(readElsewhere::fencingToken), HOUR);
+        read.unlock();
+        other.run(readElsewhere::unlock);
+        other.close();
+
+        NamedLock write = registries.registry().get(key);
+        write.lock();
+        fence.set(key, "12", write.fencingToken(), HOUR);
+        assertThatExceptionOfType(StaleTokenException.class).isThrownBy(() -> fence.set(key, "13", token, HOUR));
+        write.unlock();
+        assertThat(fence.get(key)).isEqualTo("12");
+    }
+
+    @Test
     void aHolderMayWriteAnyNumberOfTimes() {
         assertThat(fence.get(key)).isNull();
         fence.set(key, "1", 7, HOUR);

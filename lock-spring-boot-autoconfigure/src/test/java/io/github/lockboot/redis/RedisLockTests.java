@@ -1,10 +1,17 @@
 package io.github.lockboot.redis;
 
+import java.util.concurrent.TimeUnit;
+
+import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockRegistryContract;
+import io.github.lockboot.NamedLock;
 import io.github.lockboot.fixture.RedisServer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
 
 /** The contract on the Redis that is found first. */
 class RedisLockTests extends LockRegistryContract {
@@ -36,5 +43,37 @@ class RedisLockTests extends LockRegistryContract {
     @Override
     protected LockRegistry otherRegistry() {
         return other;
+    }
+
+    @Test
+    void aReaderWhoseInstanceDiesDelaysAWriterByItsTtlAtMost() throws Exception {
+        RedisLockRegistry dying = holder(LockOptions.defaults().shared());
+        assertThat(other.get(name).tryLock()).isFalse();
+        dying.close();
+        assertThat(other.get(name).tryLock(20, TimeUnit.SECONDS)).isTrue();
+        other.get(name).unlock();
+    }
+
+    @Test
+    void aPermitOfAnInstanceThatDiesComesBackWithinItsTtl() throws Exception {
+        LockOptions two = LockOptions.defaults().withPermits(2);
+        NamedLock alive = one.get(name, two);
+        NamedLock next = other.get(name, two);
+        RedisLockRegistry dying = holder(two);
+        alive.lock();
+        assertThat(next.tryLock()).isFalse();
+        dying.close();
+        assertThat(next.tryLock(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(alive.isHeldByCurrentThread()).isTrue();
+        next.unlock();
+        alive.unlock();
+    }
+
+    /** An instance that holds the lock and renews it. */
+    private RedisLockRegistry holder(LockOptions kind) throws Exception {
+        RedisLockRegistry holder = registries.connected();
+        assertThat(holder.get(name, kind.withTtl(LockOptions.MIN_TTL)).tryLock(5, TimeUnit.SECONDS))
+                .isTrue();
+        return holder;
     }
 }

@@ -7,6 +7,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -24,8 +25,18 @@ class LockSpecTests {
     }
 
     @Test
+    void theProtocolHoldsForHoldersOfEveryKind() {
+        holds("Kinds.cfg", "-workers", "2");
+    }
+
+    @Test
     void everyWaitEndsWhenTheNetworkDelivers() {
         holds("Liveness.cfg");
+    }
+
+    @Test
+    void everyWaitOfEveryKindEndsWhenTheNetworkDelivers() {
+        holds("KindsLiveness.cfg");
     }
 
     @Test
@@ -50,7 +61,21 @@ class LockSpecTests {
         "reuse-id, TheNewestTokenBelieves, 8",
         "take-after-cancel, TheNewestTokenBelieves, 7",
         "unlock-before-end, TheNewestTokenBelieves, 7",
-        "no-drift, TheNewestTokenBelieves, 7"
+        "no-drift, TheNewestTokenBelieves, 7",
+        "admit-any-kind, TheNewestTokenBelieves, 6",
+        "admit-one-more, BelieversFit, 7",
+        "overtake, NobodyOvertakes, 9",
+        "leave-admits-nobody, HoldersFit, 10",
+        "unlock-all, OnlyItsOwnIdEndsALease, 8",
+        "queue-holder, HoldersFit, 8",
+        "permit-unreserved, TokensGrow, 8",
+        "reader-own-token, TheNewestTokenBelieves, 7",
+        "downgrade-reopens, BelieversFit, 10",
+        "downgrade-revives, HoldersFit, 8",
+        "downgrade-untold, TheNewestTokenBelieves, 10",
+        "pass-on-downgraded, TokensGrow, 5",
+        "downgrade-unfenced, BelieversHold, 10",
+        "reacquire-kind, HoldersFit, 9"
     })
     void aBrokenRuleIsNoticed(String mutant, String property, int length) {
         Result result = Tlc.check(FOLDER, "mutants/" + mutant + ".cfg", work);
@@ -60,10 +85,11 @@ class LockSpecTests {
     }
 
     /** Endless waits are looked for now and then, so how long the one found is depends on the machine. */
-    @Test
-    void withoutPollsAWaitMayNeverEnd() {
-        Result result = Tlc.check(FOLDER, "mutants/no-poll.cfg", work);
-        report("no-poll", result);
+    @ParameterizedTest
+    @ValueSource(strings = {"no-poll", "join-after-told"})
+    void aWaitThatMayNeverEndIsNoticed(String mutant) {
+        Result result = Tlc.check(FOLDER, "mutants/" + mutant + ".cfg", work);
+        report(mutant, result);
         assertThat(result.violated()).as(result.output()).isEqualTo("Temporal properties");
     }
 

@@ -156,7 +156,7 @@ final class Acquisition {
         Moment sentAt = context.now();
         acquisitions
                 .store()
-                .acquire(queue.name(), id, terms.kind(), terms.ttlMillis(), enqueue)
+                .acquire(queue.name(), id, terms.permits(), terms.ttlMillis(), enqueue)
                 .whenComplete((reply, failure) -> onEvent(() -> onAnswer(reply, failure, sentAt, enqueue)));
     }
 
@@ -240,7 +240,7 @@ final class Acquisition {
                 acquisitions.verifyChannel(); // the grant of a queued id is pushed
             }
             own(
-                    new Grant(terms.kind(), answer.fence(), answer.token(), answer.leaseMillis(), sentAt, false),
+                    new Grant(terms, answer.fence(), answer.token(), answer.leaseMillis(), sentAt, false),
                     answer.waiters());
         } else if (answer.fence() == known.fence()) {
             known.prolong(answer.leaseMillis(), sentAt);
@@ -341,7 +341,7 @@ final class Acquisition {
             boolean renewable = terms.renew() || push.leaseMillis() >= terms.ttlMillis();
             if (renewable && left >= lease / 3) {
                 own(
-                        new Grant(terms.kind(), push.fence(), push.token(), push.leaseMillis(), known.askedAt, true),
+                        new Grant(terms, push.fence(), push.token(), push.leaseMillis(), known.askedAt, true),
                         push.waiters());
             } else {
                 askSoon();

@@ -12,7 +12,6 @@ import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockScope;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.internal.LockNames;
-import io.github.lockboot.redis.protocol.Kind;
 import org.jspecify.annotations.Nullable;
 
 /** A handle without state of its own: ownership by thread and reentrancy, on top of the engine's queue of the name. */
@@ -96,14 +95,13 @@ final class EngineLock implements NamedLock, LockScope {
     /** Also if the lease is in doubt: the thread would wait for itself. The owner of the write side may take the read side. */
     private boolean reenter() {
         Thread current = Thread.currentThread();
-        Kind kind = request.terms().kind();
         Hold owned = ownedBy(current);
         if (owned == null) {
             engine.requireNotHeldOtherwise(current, request);
             return false;
         }
-        if (kind.isExclusive() && owned.isDowngraded()) {
-            throw LockEngine.wouldWaitForItself(current, getName(), Kind.SHARED, kind);
+        if (request.terms().isExclusive() && owned.isDowngraded()) {
+            throw LockEngine.wouldWaitForItself(current, request, owned);
         }
         return owned.enterAgain(asReader(owned));
     }
@@ -180,9 +178,8 @@ final class EngineLock implements NamedLock, LockScope {
 
     /** The hold of the thread that this side of the lock may use; for the read side also that of the write side. */
     private @Nullable Hold ownedBy(Thread thread) {
-        Kind kind = request.terms().kind();
-        Hold owned = engine.heldBy(thread, getName(), kind);
-        return owned == null && kind.isShared() ? engine.heldBy(thread, getName(), Kind.EXCLUSIVE) : owned;
+        Hold owned = engine.heldBy(thread, getName(), request.terms());
+        return owned == null && request.terms().isShared() ? engine.writtenBy(thread, getName()) : owned;
     }
 
     private @Nullable Hold mine() {
@@ -191,7 +188,7 @@ final class EngineLock implements NamedLock, LockScope {
     }
 
     private boolean asReader(Hold hold) {
-        return request.terms().kind().isShared() && hold.grant().kind().isExclusive();
+        return request.terms().isShared() && hold.grant().terms().isExclusive();
     }
 
     /** The current thread's hold, lost or not. */

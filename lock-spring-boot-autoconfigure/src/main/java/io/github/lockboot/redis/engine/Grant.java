@@ -4,7 +4,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.github.lockboot.LockListener.Origin;
 import io.github.lockboot.internal.Timer;
-import io.github.lockboot.redis.protocol.Kind;
+import io.github.lockboot.redis.engine.LockRequest.Terms;
 import io.github.lockboot.redis.protocol.LockStore;
 
 /**
@@ -47,7 +47,7 @@ final class Grant {
     /** How many more waiters are served: no number until other JVMs are known to wait. */
     private static final int UNLIMITED = -1;
 
-    private final Kind kind;
+    private final Terms terms;
     private final long fence;
     private final boolean pushed;
     private final long firstToken;
@@ -63,8 +63,8 @@ final class Grant {
      * @param token the first fencing token; the only one if it is shared
      * @param pushed whether Redis gave the lock unasked, when another gave it back
      */
-    Grant(Kind kind, long fence, long token, long leaseMillis, Moment askedAt, boolean pushed) {
-        this.kind = kind;
+    Grant(Terms terms, long fence, long token, long leaseMillis, Moment askedAt, boolean pushed) {
+        this.terms = terms;
         this.fence = fence;
         this.pushed = pushed;
         this.firstToken = token;
@@ -86,8 +86,8 @@ final class Grant {
         }
     }
 
-    Kind kind() {
-        return kind;
+    Terms terms() {
+        return terms;
     }
 
     long fence() {
@@ -96,7 +96,7 @@ final class Grant {
 
     /** The last fencing token that a hold of this grant has, for Redis to count on from; 0 if holds have no tokens of their own. */
     long lastToken() {
-        return kind.isShared() ? 0 : lastToken;
+        return terms.isShared() ? 0 : lastToken;
     }
 
     // --- its holds --------------------------------------------------------------------------------------------
@@ -108,7 +108,7 @@ final class Grant {
 
     /** The token for the next hold. Readers share one. */
     long nextToken() {
-        lastToken = kind.isShared() ? firstToken : lastToken + 1;
+        lastToken = terms.isShared() ? firstToken : lastToken + 1;
         if (handOversLeft > 0) {
             handOversLeft--;
         }
@@ -124,10 +124,10 @@ final class Grant {
 
     /** Whether another local hold may begin under it, rather than under a new grant. */
     boolean canServeAnother(long now) {
-        long tokens = kind.isExclusive() ? LockStore.TOKENS_PER_GRANT : LockStore.TOKENS_PER_PERMIT;
+        long tokens = terms.isExclusive() ? LockStore.TOKENS_PER_GRANT : LockStore.TOKENS_PER_PERMIT;
         return handOversLeft != 0
                 && deadline - now >= leaseNanos / 3
-                && (kind.isShared() || lastToken - firstToken < tokens - 1);
+                && (terms.isShared() || lastToken - firstToken < tokens - 1);
     }
 
     // --- its lease --------------------------------------------------------------------------------------------

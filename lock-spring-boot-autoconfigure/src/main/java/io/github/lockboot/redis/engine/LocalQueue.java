@@ -8,7 +8,7 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 
 import io.github.lockboot.internal.Unexpected;
-import io.github.lockboot.redis.protocol.Kind;
+import io.github.lockboot.redis.engine.LockRequest.Terms;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,7 +38,7 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
     private static final CompletableFuture<Hold.Release> LOST = CompletableFuture.completedFuture(Hold.Release.LOST);
 
     private final String name;
-    private final Kind kind;
+    private final Terms kind;
     private final EngineContext context;
     private final Acquisitions acquisitions;
     private final LossReporter losses;
@@ -55,7 +55,8 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
 
     private boolean retired;
 
-    LocalQueue(String name, Kind kind, Acquisitions acquisitions, LossReporter losses, Consumer<LocalQueue> onRetired) {
+    LocalQueue(
+            String name, Terms kind, Acquisitions acquisitions, LossReporter losses, Consumer<LocalQueue> onRetired) {
         this.name = name;
         this.kind = kind;
         this.context = acquisitions.context();
@@ -69,7 +70,8 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
         return name;
     }
 
-    Kind kind() {
+    /** Its permits do not count: those who want different numbers wait in one queue. */
+    Terms kind() {
         return kind;
     }
 

@@ -15,9 +15,9 @@ import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.internal.Timer;
+import io.github.lockboot.redis.engine.LockRequest.Terms;
 import io.github.lockboot.redis.protocol.GrantChannel;
 import io.github.lockboot.redis.protocol.GrantChannel.Push;
-import io.github.lockboot.redis.protocol.Kind;
 import io.github.lockboot.redis.protocol.LockStore;
 import io.github.lockboot.redis.protocol.Reply;
 import org.jspecify.annotations.Nullable;
@@ -37,9 +37,6 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long DRAIN_LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
-    /** One of each; what they are limited to makes no difference. */
-    private static final List<Kind> KINDS = List.of(Kind.EXCLUSIVE, Kind.SHARED, Kind.limitedTo(1));
-
     private final EngineContext context;
     private final LockStore store;
     private final GrantChannel channel;
@@ -50,6 +47,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     private final Map<String, LocalQueue> exclusive = new ConcurrentHashMap<>();
     private final Map<String, LocalQueue> shared = new ConcurrentHashMap<>();
     private final Map<String, LocalQueue> limited = new ConcurrentHashMap<>();
+    private final List<Map<String, LocalQueue>> ofAllKinds = List.of(exclusive, shared, limited);
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
 
     /**
@@ -133,7 +131,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
 
     private void enter(Waiter waiter) {
         String name = waiter.request().name();
-        Kind kind = waiter.request().terms().kind();
+        Terms kind = waiter.request().terms();
         Map<String, LocalQueue> queues = queues(kind);
         LocalQueue queue;
         do {
@@ -149,12 +147,12 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         queues(queue.kind()).remove(queue.name(), queue);
     }
 
-    private Map<String, LocalQueue> queues(Kind kind) {
+    private Map<String, LocalQueue> queues(Terms kind) {
         return kind.isExclusive() ? exclusive : kind.isShared() ? shared : limited;
     }
 
     private Stream<LocalQueue> queues() {
-        return Stream.of(exclusive, shared, limited).flatMap(queues -> queues.values().stream());
+        return ofAllKinds.stream().flatMap(queues -> queues.values().stream());
     }
 
     /**
@@ -177,10 +175,19 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         return exclusive.get(name);
     }
 
-    /** The thread's hold of the lock, of this kind, also if its lease may have run out. */
+    /** The thread's hold of the lock on terms of this kind, also if its lease may have run out. */
     @Nullable
-    Hold heldBy(Thread thread, String name, Kind kind) {
-        LocalQueue queue = queues(kind).get(name);
+    Hold heldBy(Thread thread, String name, Terms kind) {
+        return heldBy(thread, queues(kind).get(name));
+    }
+
+    /** The thread's hold of the write side, also if it has become a reader. */
+    @Nullable
+    Hold writtenBy(Thread thread, String name) {
+        return heldBy(thread, exclusive.get(name));
+    }
+
+    private static @Nullable Hold heldBy(Thread thread, @Nullable LocalQueue queue) {
         if (queue != null) {
             for (Hold hold : queue.holds()) {
                 if (hold.thread() == thread) {
@@ -197,20 +204,23 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
      * @throws IllegalStateException if the thread holds the lock as another kind
      */
     void requireNotHeldOtherwise(Thread thread, LockRequest request) {
-        Kind kind = request.terms().kind();
-        for (Kind other : KINDS) {
-            Map<String, LocalQueue> others = queues(other);
-            if (others != queues(kind) && !others.isEmpty() && heldBy(thread, request.name(), other) != null) {
-                throw wouldWaitForItself(thread, request.name(), other, kind);
+        for (Map<String, LocalQueue> others : ofAllKinds) {
+            if (others != queues(request.terms()) && !others.isEmpty()) {
+                Hold hold = heldBy(thread, others.get(request.name()));
+                if (hold != null) {
+                    throw wouldWaitForItself(thread, request, hold);
+                }
             }
         }
     }
 
-    static IllegalStateException wouldWaitForItself(Thread thread, String name, Kind held, Kind wanted) {
-        String message = "thread " + thread.getName() + " holds lock '" + LockNames.printable(name) + "' " + held.text()
-                + " and would wait for itself to hold it " + wanted.text() + "; release it first";
+    static IllegalStateException wouldWaitForItself(Thread thread, LockRequest request, Hold hold) {
+        boolean reads = hold.isDowngraded() || hold.grant().terms().isShared();
+        String message = "thread " + thread.getName() + " holds lock '" + LockNames.printable(request.name()) + "' "
+                + (reads ? "as a reader" : hold.grant().terms().how()) + " and would wait for itself to hold it "
+                + request.terms().how() + "; release it first";
         return new IllegalStateException(
-                held.isShared() && wanted.isExclusive()
+                reads && request.terms().isExclusive()
                         ? message + ", or begin with the write side, under which the read side may be taken"
                         : message);
     }
@@ -232,8 +242,8 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
      * @throws LockUnavailableException if Redis could not be asked
      */
     public boolean isLocked(String name) {
-        for (Kind kind : KINDS) {
-            LocalQueue queue = queues(kind).get(name);
+        for (Map<String, LocalQueue> queues : ofAllKinds) {
+            LocalQueue queue = queues.get(name);
             if (queue != null && queue.holds().stream().anyMatch(Hold::isValid)) {
                 return true;
             }

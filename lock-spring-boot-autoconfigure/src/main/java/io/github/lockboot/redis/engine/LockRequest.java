@@ -5,7 +5,7 @@ import java.util.Objects;
 
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.LockOptions;
-import io.github.lockboot.redis.protocol.Kind;
+import io.github.lockboot.redis.protocol.LockStore;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,7 +30,21 @@ public record LockRequest(
     private static final Duration LONGEST = Duration.ofNanos(LONGEST_NANOS);
 
     /** On what terms an acquisition id holds: fixed for its life. Requests with other terms need an id of their own. */
-    public record Terms(Kind kind, long ttlMillis, boolean renew) {}
+    public record Terms(int permits, long ttlMillis, boolean renew) {
+
+        boolean isExclusive() {
+            return permits == LockStore.EXCLUSIVE;
+        }
+
+        boolean isShared() {
+            return permits == LockStore.SHARED;
+        }
+
+        /** How a lock is held on these terms, for messages. */
+        String how() {
+            return isExclusive() ? "exclusively" : isShared() ? "as a reader" : "by a permit";
+        }
+    }
 
     /** @param options complete ones */
     public static LockRequest of(String name, LockOptions options) {
@@ -39,18 +53,18 @@ public record LockRequest(
         return new LockRequest(
                 name,
                 options.group(),
-                new Terms(kindOf(options), ttl.toMillis(), Objects.requireNonNull(options.renew())),
+                new Terms(permitsOf(options), ttl.toMillis(), Objects.requireNonNull(options.renew())),
                 nanosOf(Objects.requireNonNull(options.waitTime())),
                 maxHold == null ? 0 : nanosOf(maxHold),
                 false);
     }
 
-    private static Kind kindOf(LockOptions options) {
+    private static int permitsOf(LockOptions options) {
         if (options.mode() == DistributedLock.Mode.SHARED) {
-            return Kind.SHARED;
+            return LockStore.SHARED;
         }
         Integer permits = options.permits();
-        return permits == null ? Kind.EXCLUSIVE : Kind.limitedTo(permits);
+        return permits == null ? LockStore.EXCLUSIVE : permits;
     }
 
     LockRequest named(String other) {
@@ -63,7 +77,7 @@ public record LockRequest(
 
     LockRequest withTtl(Duration ttl) {
         return new LockRequest(
-                name, group, new Terms(terms.kind, ttl.toMillis(), terms.renew), waitNanos, maxHoldNanos, follows);
+                name, group, new Terms(terms.permits, ttl.toMillis(), terms.renew), waitNanos, maxHoldNanos, follows);
     }
 
     LockRequest following() {

@@ -80,7 +80,8 @@ final class Termination {
         return next == null
                 ? send(() -> store.unlock(name, ending.id, token), null)
                 : send(
-                        () -> store.unlock(name, ending.id, token, next.id, next.terms.kind(), next.terms.ttlMillis()),
+                        () -> store.unlock(
+                                name, ending.id, token, next.id, next.terms.permits(), next.terms.ttlMillis()),
                         next);
     }
 

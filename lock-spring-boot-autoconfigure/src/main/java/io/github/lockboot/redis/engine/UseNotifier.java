@@ -15,7 +15,7 @@ import io.github.lockboot.LockRuntime;
 import io.github.lockboot.LockUse;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.internal.SerialExecutor;
-import io.github.lockboot.redis.protocol.Kind;
+import io.github.lockboot.redis.protocol.LockStore;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -28,7 +28,7 @@ final class UseNotifier implements LockUse {
 
     private static final Log log = LogFactory.getLog(LockListener.class);
     private static final LockRequest NO_REQUEST =
-            new LockRequest("", null, new LockRequest.Terms(Kind.EXCLUSIVE, 0, false), 0, 0, false);
+            new LockRequest("", null, new LockRequest.Terms(LockStore.EXCLUSIVE, 0, false), 0, 0, false);
 
     /** The listeners of a registry. A use of a lock notifies those that were present when it began. Thread-safe. */
     static final class Listeners {
@@ -215,16 +215,13 @@ final class UseNotifier implements LockUse {
 
     @Override
     public DistributedLock.Mode mode() {
-        return kind().isShared() ? DistributedLock.Mode.SHARED : DistributedLock.Mode.EXCLUSIVE;
+        return request.terms().isShared() ? DistributedLock.Mode.SHARED : DistributedLock.Mode.EXCLUSIVE;
     }
 
     @Override
     public @Nullable Integer permits() {
-        return kind().permits() > 0 ? kind().permits() : null;
-    }
-
-    private Kind kind() {
-        return request.terms().kind();
+        int permits = request.terms().permits();
+        return permits > 0 ? permits : null;
     }
 
     @Override

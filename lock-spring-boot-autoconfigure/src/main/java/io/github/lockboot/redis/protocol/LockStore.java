@@ -10,6 +10,12 @@ import org.jspecify.annotations.Nullable;
  */
 public interface LockStore {
 
+    /** In place of a number of permits: nobody else may hold the lock. */
+    int EXCLUSIVE = 0;
+
+    /** In place of a number of permits: any number may hold the lock, but only shared. */
+    int SHARED = -1;
+
     /** The longest lease of a grant by a push. */
     long CLAIM_LEASE_MILLIS = 6_000;
 
@@ -19,18 +25,22 @@ public interface LockStore {
     /** The number of tokens of a grant of a permit: while it is held, others are granted, with larger tokens. */
     long TOKENS_PER_PERMIT = 64;
 
-    /** Takes or renews the lock, or queues the id. {@code OWNER}, {@code QUEUED} or {@code BUSY}. */
-    CompletableFuture<Reply> acquire(String name, String id, Kind kind, long ttlMillis, boolean enqueue);
+    /**
+     * Takes or renews the lock, or queues the id. {@code OWNER}, {@code QUEUED} or {@code BUSY}.
+     *
+     * @param permits how many may hold the lock at a time, each by a permit, or {@link #EXCLUSIVE} or {@link #SHARED}
+     */
+    CompletableFuture<Reply> acquire(String name, String id, int permits, long ttlMillis, boolean enqueue);
 
     /** Releases the lock to the first waiter, if any. {@code RELEASED}, {@code HANDED_OVER} or {@code NOT_OWNER}. */
     CompletableFuture<Reply> unlock(String name, String id, long lastToken);
 
     /**
-     * Queues the next id, of the same or another kind, and releases the lock. {@code OWNER} or {@code QUEUED} for the next id, or
+     * Queues the next id, with the same or other permits, and releases the lock. {@code OWNER} or {@code QUEUED} for the next id, or
      * {@code NOT_OWNER}.
      */
     CompletableFuture<Reply> unlock(
-            String name, String id, long lastToken, String nextId, Kind nextKind, long nextTtlMillis);
+            String name, String id, long lastToken, String nextId, int nextPermits, long nextTtlMillis);
 
     /**
      * Makes a shared hold of an exclusive one, under the same id and lease; waiting readers are admitted. {@code RENEWED}, also if it

@@ -98,19 +98,19 @@ public final class ScriptStore implements LockStore {
     }
 
     @Override
-    public CompletableFuture<Reply> acquire(String name, String id, Kind kind, long ttlMillis, boolean enqueue) {
-        return run(LuaScript.ACQUIRE, name, id, ttlMillis, kind, enqueue ? 1 : 0, maxWaiters);
+    public CompletableFuture<Reply> acquire(String name, String id, int permits, long ttlMillis, boolean enqueue) {
+        return run(LuaScript.ACQUIRE, name, id, ttlMillis, permits, enqueue ? 1 : 0, maxWaiters);
     }
 
     @Override
     public CompletableFuture<Reply> unlock(String name, String id, long lastToken) {
-        return unlock(name, id, lastToken, "", Kind.EXCLUSIVE, 0);
+        return unlock(name, id, lastToken, "", EXCLUSIVE, 0);
     }
 
     @Override
     public CompletableFuture<Reply> unlock(
-            String name, String id, long lastToken, String nextId, Kind nextKind, long nextTtlMillis) {
-        return run(LuaScript.UNLOCK, name, id, lastToken, nextId, nextTtlMillis, nextKind);
+            String name, String id, long lastToken, String nextId, int nextPermits, long nextTtlMillis) {
+        return run(LuaScript.UNLOCK, name, id, lastToken, nextId, nextTtlMillis, nextPermits);
     }
 
     @Override

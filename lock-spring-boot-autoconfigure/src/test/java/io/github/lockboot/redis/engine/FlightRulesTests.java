@@ -30,8 +30,8 @@ class FlightRulesTests {
     private final ScriptedEngine scripted = new ScriptedEngine(64);
 
     private CompletableFuture<Optional<Lease>> follow() {
-        return scripted.engine.acquireOrFollowAsync(
-                new LockRequest(NAME, null, new Terms(Kind.EXCLUSIVE, TTL.toMillis(), true), LONG.toNanos(), 0, false));
+        return scripted.engine.acquireOrFollowAsync(new LockRequest(
+                NAME, null, new Terms(Kind.EXCLUSIVE.permits(), TTL.toMillis(), true), LONG.toNanos(), 0, false));
     }
 
     private void completedElsewhere(long token) {
@@ -195,7 +195,7 @@ class FlightRulesTests {
             CompletableFuture<Optional<Lease>> brief = scripted.engine.acquireOrFollowAsync(new LockRequest(
                     NAME,
                     null,
-                    new Terms(Kind.EXCLUSIVE, TTL.toMillis(), true),
+                    new Terms(Kind.EXCLUSIVE.permits(), TTL.toMillis(), true),
                     Duration.ofSeconds(1).toNanos(),
                     0,
                     false));

@@ -110,11 +110,11 @@ public final class ScriptedEngine {
     }
 
     public CompletableFuture<Lease> acquire(Duration wait, Duration ttl, boolean renew) {
-        return acquire(wait, new Terms(Kind.EXCLUSIVE, ttl.toMillis(), renew));
+        return acquire(wait, new Terms(Kind.EXCLUSIVE.permits(), ttl.toMillis(), renew));
     }
 
     public CompletableFuture<Lease> acquire(Kind kind, Duration wait) {
-        return acquire(wait, new Terms(kind, TTL.toMillis(), true));
+        return acquire(wait, new Terms(kind.permits(), TTL.toMillis(), true));
     }
 
     private CompletableFuture<Lease> acquire(Duration wait, Terms terms) {
@@ -122,8 +122,8 @@ public final class ScriptedEngine {
     }
 
     public CompletableFuture<Lease> acquireNamed(String name, Duration wait) {
-        return engine.acquireAsync(
-                new LockRequest(name, null, new Terms(Kind.EXCLUSIVE, TTL.toMillis(), true), wait.toNanos(), 0, false));
+        return engine.acquireAsync(new LockRequest(
+                name, null, new Terms(Kind.EXCLUSIVE.permits(), TTL.toMillis(), true), wait.toNanos(), 0, false));
     }
 
     /** A lease granted at once, Redis answering without delay. */

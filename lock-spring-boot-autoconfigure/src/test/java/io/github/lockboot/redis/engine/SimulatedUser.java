@@ -51,8 +51,9 @@ final class SimulatedUser {
             return;
         }
         String name = world.anyName();
+        Kind kind = world.anyKind();
         Terms terms = new Terms(
-                world.anyKind(),
+                kind.permits(),
                 TTLS[world.random().nextInt(TTLS.length)],
                 world.random().nextInt(5) > 0);
         int dice = world.random().nextInt(10);
@@ -63,15 +64,13 @@ final class SimulatedUser {
         if (world.flights() && world.random().nextInt(4) > 0) {
             CompletableFuture<Optional<Lease>> flight =
                     client.engine.acquireOrFollowAsync(new LockRequest(name, null, terms, atMost, maxHold, false));
-            flight.whenComplete(
-                    world.witness().watched((lease, failure) -> decided(name, terms.kind(), lease, failure, true)));
+            flight.whenComplete(world.witness().watched((lease, failure) -> decided(name, kind, lease, failure, true)));
             future = flight;
         } else {
             CompletableFuture<Lease> lock =
                     client.engine.acquireAsync(new LockRequest(name, null, terms, atMost, maxHold, false));
             lock.whenComplete(world.witness()
-                    .watched((lease, failure) ->
-                            decided(name, terms.kind(), Optional.ofNullable(lease), failure, false)));
+                    .watched((lease, failure) -> decided(name, kind, Optional.ofNullable(lease), failure, false)));
             future = lock;
         }
         wait = future;

@@ -35,12 +35,12 @@ class ThrownAnywhereTests {
 
     private static final long MILLI = 1_000_000;
     private static final long SECOND = 1_000 * MILLI;
-    private static final Terms TERMS = new Terms(Kind.EXCLUSIVE, 3_000, true);
+    private static final Terms TERMS = new Terms(Kind.EXCLUSIVE.permits(), 3_000, true);
     private static final LockOptions OPTIONS = LockOptions.defaults()
             .withTtl(Duration.ofSeconds(3))
             .withWaitTime(Duration.ZERO)
             .withRenewal();
-    private static final Terms OTHER_TERMS = new Terms(Kind.EXCLUSIVE, 2_000, true);
+    private static final Terms OTHER_TERMS = new Terms(Kind.EXCLUSIVE.permits(), 2_000, true);
 
     /** What it takes at most until a lock is free that nobody gives back: its lease, a dead waiter, a look at what is overdue. */
     private static final long IN_TIME = 3 * SECOND + 6 * SECOND + 6 * SECOND;
