@@ -55,8 +55,8 @@ function renderConnection() {
   one('instances').textContent = [t(connection), ...names].join(' ');
 }
 
-function chip(instance) {
-  return element('span', instance === snapshot.instance ? 'chip me' : 'chip', `:${instance}`);
+function chip(instance, times = 1) {
+  return element('span', instance === snapshot.instance ? 'chip me' : 'chip', `:${instance}${times > 1 ? ` ×${times}` : ''}`);
 }
 
 function renderLocks() {
@@ -81,7 +81,13 @@ function nameOf(lock) {
 
 function holderOf(lock) {
   const holder = element('span', 'holder');
-  holder.append(lock.owner ? chip(lock.owner) : element('small', '', t('locks.free')));
+  const counts = new Map();
+  lock.holders.forEach(instance => counts.set(instance, (counts.get(instance) ?? 0) + 1));
+  holder.append(...[...counts].map(([instance, times]) => chip(instance, times)));
+  if (lock.kind || !lock.holders.length) {
+    const how = !lock.holders.length ? 'free' : lock.kind < 0 ? 'readers' : 'permits';
+    holder.append(element('small', '', t(`locks.${how}`, { count: lock.holders.length, limit: lock.kind })));
+  }
   return holder;
 }
 
@@ -89,19 +95,19 @@ function leaseOf(lock) {
   const lease = element('span', 'lease');
   const bar = element('span', 'bar');
   const fill = element('span', '');
-  fill.style.width = lock.owner ? `${Math.min(100, 100 * lock.leftMs / lock.ttlMs)}%` : '0';
+  fill.style.width = lock.holders.length ? `${Math.min(100, 100 * lock.leftMs / lock.ttlMs)}%` : '0';
   bar.append(fill);
-  lease.append(bar, element('span', 'left', lock.owner ? `${(lock.leftMs / 1_000).toFixed(1)} s` : ''));
+  lease.append(bar, element('span', 'left', lock.holders.length ? `${(lock.leftMs / 1_000).toFixed(1)} s` : ''));
   return lease;
 }
 
 function queueOf(lock) {
   const queue = element('span', 'queue');
-  queue.append(...lock.queue.map(chip));
+  queue.append(...lock.queue.map(instance => chip(instance)));
   const threads = snapshot.instances
     .map(instance => instance.waiting[lock.scenario] ?? 0)
     .reduce((sum, count) => sum + count, 0);
-  if (threads > 0 && lock.owner) {
+  if (threads > 0 && lock.holders.length) {
     queue.append(element('span', '', t('locks.threads', { count: threads })));
   }
   return queue;

@@ -135,8 +135,8 @@ public interface NamedLock extends Lock {
 
     /**
      * {@return the fencing token of the current thread's hold: larger than that of every earlier hold of this name} Pass it to the
-     * guarded resource, which refuses tokens smaller than the largest it has seen. A shared hold has the token of the last hold before it
-     * that was not shared.
+     * guarded resource, which refuses tokens smaller than the largest it has seen. Shared holds at the
+     * same time have one token: at least that of the last hold before them that was not shared, and less than that of the next.
      *
      * @throws IllegalMonitorStateException if the current thread does not hold the lock
      * @throws LockLostException if it has lost it

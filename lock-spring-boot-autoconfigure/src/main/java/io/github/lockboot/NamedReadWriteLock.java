@@ -34,9 +34,9 @@ import java.util.concurrent.locks.ReadWriteLock;
  * {@link IllegalStateException} at once, from every method that takes the lock. Release the read side first, and check again what
  * was read once the write side is held.
  *
- * <p><b>Tokens.</b> Each hold of the write side has a larger {@linkplain NamedLock#fencingToken() fencing token} than all before. A
- * reader has that of the writer before it, whose data it reads. All readers between two writers have the same token. A guard that has
- * seen a write with a newer token refuses that of a reader.
+ * <p><b>Tokens.</b> Each hold of the write side has a larger {@linkplain NamedLock#fencingToken() fencing token} than all before.
+ * Readers that hold the lock together have one token: at least that of the writer before them, and less than that of the next. A guard
+ * that has seen a write with a newer token refuses that of a reader.
  */
 public interface NamedReadWriteLock extends ReadWriteLock {
 
@@ -59,7 +59,7 @@ public interface NamedReadWriteLock extends ReadWriteLock {
      *   <li>{@code unlock}: gives up one hold of the read side. The last reader lets in the writer that is next.
      *   <li>{@code getHoldCount}, {@code isHeldByCurrentThread}: only count holds of the read side.
      *   <li>{@code isLocked}: whether anyone holds either side.
-     *   <li>{@code fencingToken}: that of the last writer, or the thread's own after a downgrade.
+     *   <li>{@code fencingToken}: the one that all its readers have now, or the thread's own after a downgrade.
      * </ul>
      */
     @Override

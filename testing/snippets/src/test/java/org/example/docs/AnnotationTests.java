@@ -6,6 +6,9 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.DistributedLock.IfNotAcquired;
@@ -16,6 +19,7 @@ import io.github.lockboot.Lease;
 import io.github.lockboot.LockAssert;
 import io.github.lockboot.LockContext;
 import io.github.lockboot.LockNotAcquiredException;
+import io.github.lockboot.LockRegistry;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
@@ -66,16 +70,28 @@ class AnnotationTests extends OnRedis {
     }
 
     @Test
-    void reportsAndTheImportUseOneLock() {
+    void aReportRunsBesideReadersOfAnotherInstanceAndTheImportDoesNot() throws Exception {
+        Lease reader = anotherInstance().acquire("prices", ONCE.shared());
         assertThat(work.report().text()).isEqualTo("prices");
-        work.importPrices();
+        CompletableFuture<Void> imported = CompletableFuture.runAsync(work::importPrices);
+        assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> imported.get(200, TimeUnit.MILLISECONDS));
+        reader.close();
+        imported.get(60, TimeUnit.SECONDS);
         assertThat(work.seen()).containsExactly("prices", "prices");
     }
 
     @Test
-    void aPartnerIsAskedWithAPermit() {
+    void beside5CallsOfAnotherInstanceThePartnerIsNotAsked() throws Exception {
+        LockRegistry other = anotherInstance();
+        List<Lease> calls = new ArrayList<>();
+        for (int call = 0; call < 5; call++) {
+            calls.add(other.acquire("partner", ONCE.withPermits(5)));
+        }
+        assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> work.askPartner("open?"));
+        calls.get(2).close();
         assertThat(work.askPartner("open?")).isEqualTo("yes");
         assertThat(work.seen()).containsExactly("partner");
+        calls.forEach(Lease::close);
     }
 
     @Test

@@ -145,6 +145,7 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
         for (Acquisition owner : owners) {
             if (canServe(owner, waiter)) {
                 waiters.decide(waiter, beginHold(owner, waiter));
+                acquisitions.renewer().beginAgain(owner.renewal());
                 return true;
             }
         }
@@ -516,7 +517,7 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
 
     @Override
     public CompletableFuture<Hold.Release> release(Hold hold) {
-        return end(hold, owner -> passOn(owner, hold));
+        return end(hold, this::passOn);
     }
 
     @Override
@@ -547,7 +548,7 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
         });
     }
 
-    private CompletableFuture<Hold.Release> passOn(Acquisition owner, Hold released) {
+    private CompletableFuture<Hold.Release> passOn(Acquisition owner) {
         if (!holdsOf(owner).isEmpty()) {
             return PASSED_ON;
         }
@@ -556,9 +557,7 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
             return unlock(owner, next);
         }
         serve(owner, next);
-        if (released.isHeldTooLong()) {
-            acquisitions.renewer().begin(owner.renewal());
-        }
+        acquisitions.renewer().beginAgain(owner.renewal());
         leaveRedisIfNobodyWaits();
         return PASSED_ON;
     }

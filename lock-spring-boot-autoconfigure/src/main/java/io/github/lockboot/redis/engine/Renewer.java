@@ -26,6 +26,9 @@ final class Renewer {
         private final Acquisition lease;
         private @Nullable Entry entry;
 
+        /** Whether the lease is left to end, because no holder had it renewed. */
+        private boolean leftToEnd;
+
         Slot(Acquisition lease) {
             this.lease = lease;
         }
@@ -55,10 +58,18 @@ final class Renewer {
     /** Begins with a lease that was granted or renewed; its mutex is held. */
     void begin(Slot slot) {
         Grant grant = slot.lease.grant();
+        slot.leftToEnd = false;
         if (slot.lease.terms.renew()) {
             enter(slot, grant.renewalDue(), grant.tolerance());
         } else {
             enter(slot, grant.deadline(), 0);
+        }
+    }
+
+    /** As {@link #begin}, if the lease is left to end: it has a new holder. */
+    void beginAgain(Slot slot) {
+        if (slot.leftToEnd) {
+            begin(slot);
         }
     }
 
@@ -182,6 +193,7 @@ final class Renewer {
             return false;
         }
         boolean renew = slot.lease.shouldRenew();
+        slot.leftToEnd = !renew;
         long retry = now + grant.retryDelay();
         enter(slot, renew && retry - grant.deadline() < 0 ? retry : grant.deadline(), 0);
         return renew;

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
 import io.github.lockboot.Lease;
+import io.github.lockboot.redis.engine.LockRequest.Terms;
 import io.github.lockboot.redis.engine.ScriptedEngine.Sent;
 import io.github.lockboot.redis.protocol.Kind;
 import io.github.lockboot.redis.protocol.Reply;
@@ -33,6 +34,27 @@ class KindRulesTests {
 
     private static CompletableFuture<Void> release(CompletableFuture<Lease> lease) {
         return lease.join().closeAfter(Duration.ZERO);
+    }
+
+    @Test
+    void whoJoinsAReaderThatIsStuckIsRenewedAndTheStuckOneIsLostOnceItIsAlone() {
+        Terms terms = new Terms(Kind.SHARED.permits(), ScriptedEngine.TTL.toMillis(), true);
+        CompletableFuture<Lease> stuck = scripted.engine.acquireAsync(
+                new LockRequest(ScriptedEngine.NAME, null, terms, LONG.toNanos(), 1, false));
+        scripted.next("acquire").answer(owner(100, 0, 100));
+        scripted.timer.tick(ScriptedEngine.TTL.dividedBy(2));
+        scripted.nothingIsSent();
+        CompletableFuture<Lease> later = scripted.acquire(Kind.SHARED, LONG);
+        scripted.timer.tick(Duration.ofSeconds(1));
+        scripted.next("renew").answer(new Reply.Renewed(30_000, 0));
+        scripted.timer.tick(Duration.ofSeconds(11));
+        scripted.next("renew").answer(new Reply.Renewed(30_000, 0));
+        assertThat(later.join().isValid()).isTrue();
+        assertThat(stuck.join().isValid()).isTrue();
+        release(later);
+        scripted.timer.tick(ScriptedEngine.TTL);
+        scripted.nothingIsSent();
+        assertThat(stuck.join().isValid()).isFalse();
     }
 
     @Nested

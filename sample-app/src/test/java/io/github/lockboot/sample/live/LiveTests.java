@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.List;
 
 import com.jayway.jsonpath.JsonPath;
+import io.github.lockboot.Lease;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.NamedLock;
@@ -35,7 +36,7 @@ class LiveTests {
             assertThat(stream.reader.readLine()).isEqualTo(":open");
             String snapshot = stream.next("snapshot");
             assertThat(JsonPath.<String>read(snapshot, "$.instance")).isNotEmpty();
-            assertThat(JsonPath.<Integer>read(snapshot, "$.scenarios.length()")).isEqualTo(5);
+            assertThat(JsonPath.<Integer>read(snapshot, "$.scenarios.length()")).isEqualTo(7);
         }
     }
 
@@ -55,7 +56,7 @@ class LiveTests {
                 do {
                     snapshot = stream.next("snapshot");
                 } while (JsonPath.<List<?>>read(snapshot, path + ".queue[0]").isEmpty());
-                assertThat(JsonPath.<Object>read(snapshot, path + ".owner").toString())
+                assertThat(JsonPath.<Object>read(snapshot, path + ".holders[0]").toString())
                         .isEqualTo("[\"" + one.bean(Instances.class).name() + "\"]");
                 assertThat(JsonPath.<Object>read(snapshot, path + ".queue[0]").toString())
                         .isEqualTo("[\"" + two.bean(Instances.class).name() + "\"]");
@@ -63,6 +64,34 @@ class LiveTests {
                         .isEqualTo("[\"" + lock.fencingToken() + "\"]");
             } finally {
                 lock.unlock();
+            }
+        }
+    }
+
+    @Test
+    void holdsOfSeveralInstancesAreShownTogetherAndHow() throws Exception {
+        LockOptions five = LockOptions.defaults().withPermits(5);
+        try (RedisServer redis = RedisServer.start();
+                SampleInstance one = SampleInstance.on(redis);
+                SampleInstance two = SampleInstance.on(redis);
+                Stream stream = new Stream(one)) {
+            SampleLoads.awaitBoth(one);
+            String here = one.bean(Instances.class).name();
+            String there = two.bean(Instances.class).name();
+            try (Lease reader = one.bean(LockRegistry.class)
+                            .acquire("prices", LockOptions.defaults().shared());
+                    Lease other = two.bean(LockRegistry.class)
+                            .acquire("prices", LockOptions.defaults().shared());
+                    Lease permit = one.bean(LockRegistry.class).acquire("partner", five);
+                    Lease second = one.bean(LockRegistry.class).acquire("partner", five);
+                    Lease third = two.bean(LockRegistry.class).acquire("partner", five)) {
+                assertThat(List.of(reader, other, permit, second, third)).allMatch(Lease::isValid);
+                stream.next("snapshot"); // may have been taken before
+                String snapshot = stream.next("snapshot");
+                assertThat(JsonPath.<List<Object>>read(snapshot, "$.locks[?(@.name=='prices')]['holders','kind']"))
+                        .hasToString("[{\"holders\":[\"%s\",\"%s\"],\"kind\":-1}]".formatted(here, there));
+                assertThat(JsonPath.<List<Object>>read(snapshot, "$.locks[?(@.name=='partner')]['holders','kind']"))
+                        .hasToString("[{\"holders\":[\"%s\",\"%s\",\"%s\"],\"kind\":5}]".formatted(here, here, there));
             }
         }
     }

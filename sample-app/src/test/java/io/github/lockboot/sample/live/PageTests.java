@@ -52,6 +52,9 @@ class PageTests {
             Await.until("all loads run", () -> running(page) == SampleLoads.ALL.size());
             Await.until(
                     "a lock is held", () -> !page.find("#locks .holder .chip").isEmpty());
+            Await.until(
+                    "permits are held",
+                    () -> page.text("[data-lock='partner'] .holder").contains("of 5 permits"));
             page.picture("sample-light", 1280, Duration.ofSeconds(6));
             Await.until("all loads are over", () -> running(page) == 0);
             SampleLoads.awaitEnd(two);
@@ -67,6 +70,8 @@ class PageTests {
             assertThat(page.text("#tickets-sold"))
                     .isEqualTo(String.valueOf(Integer.parseInt(ticket("total")) - Integer.parseInt(ticket("left"))));
             assertThat(page.text("[data-path='red-packets.doubleGrabs']")).isEqualTo("0");
+            assertThat(page.text("[data-path='reports.torn']")).isEqualTo("0");
+            assertThat(page.text("[data-path='partner.atOnce']")).isEqualTo("5");
             assertThat(page.text("[data-path='red-packets.winners']")).isEqualTo(String.valueOf(winners()));
             assertThat(page.find("#legend dt")).hasSizeGreaterThanOrEqualTo(4);
             assertThat(page.errors()).isEmpty();

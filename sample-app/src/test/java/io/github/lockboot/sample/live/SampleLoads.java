@@ -13,7 +13,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** What tests of loads have in common: waiting for them, and looking into Redis afterwards. */
 final class SampleLoads {
 
-    static final List<String> ALL = List.of("red-packets", "token", "payments", "tickets");
+    static final List<String> ALL = List.of("red-packets", "token", "payments", "tickets", "reports", "partner");
 
     private SampleLoads() {}
 
@@ -49,6 +49,7 @@ final class SampleLoads {
         assertPayments(sample, redis);
         assertToken(sample);
         assertTickets(sample);
+        assertKinds(redis);
     }
 
     private static void assertRedPacket(SampleInstance sample, String id) {
@@ -115,5 +116,19 @@ final class SampleLoads {
         assertThat(sold)
                 .isPositive()
                 .isEqualTo(Integer.parseInt(sale.get("total")) - Integer.parseInt(sale.get("left")));
+    }
+
+    private static void assertKinds(StringRedisTemplate redis) {
+        Map<String, String> reports = redis.<String, String>opsForHash().entries("sample:reports");
+        assertThat(reports)
+                .containsKeys("reports", "euros", "at once:2")
+                .doesNotContainKey("torn")
+                .containsEntry("inside", "0")
+                .containsEntry("dollars", reports.get("euros"));
+        Map<String, String> partner = redis.<String, String>opsForHash().entries("sample:partner");
+        assertThat(partner)
+                .containsKeys("calls", "at once:5")
+                .doesNotContainKey("at once:6")
+                .containsEntry("inside", "0");
     }
 }

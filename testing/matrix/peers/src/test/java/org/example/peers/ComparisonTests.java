@@ -16,6 +16,7 @@ import java.util.concurrent.locks.LockSupport;
 import com.baomidou.lock.LockInfo;
 import com.baomidou.lock.annotation.Lock4j;
 import io.github.lockboot.DistributedLock;
+import io.github.lockboot.Lease;
 import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
@@ -36,6 +37,7 @@ import org.junit.jupiter.api.Test;
 import org.redisson.Redisson;
 import org.redisson.api.RFencedLock;
 import org.redisson.api.RLock;
+import org.redisson.api.RSemaphore;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 import org.springframework.boot.Banner;
@@ -328,6 +330,34 @@ class ComparisonTests {
             lock.unlock();
             assertThat(lock.lockAndGetToken()).isGreaterThan(first);
             lock.unlock();
+        }
+    }
+
+    @Nested
+    class SeveralHolders {
+
+        @Test
+        void ofOursAreReadersOrHavePermits() throws Exception {
+            LockRegistry registry = application.getBean("distributedLockRegistry", LockRegistry.class);
+            LockOptions once = LockOptions.defaults().withWaitTime(Duration.ZERO);
+            for (LockOptions options : List.of(once.shared(), once.withPermits(2))) {
+                try (Lease one = registry.acquire("a", options);
+                        Lease two = registry.acquire("a", options)) {
+                    assertThat(one.isValid() && two.isValid()).isTrue();
+                    assertThat(registry.tryAcquire("a", once)).isEmpty();
+                }
+            }
+        }
+
+        @Test
+        void ofRedissonAreReadersOrHavePermits() throws Exception {
+            redisson().getReadWriteLock("a").readLock().lock();
+            assertThat(redisson().getReadWriteLock("a").readLock().tryLock()).isTrue();
+            RSemaphore semaphore = redisson().getSemaphore("b");
+            semaphore.trySetPermits(2);
+            assertThat(semaphore.tryAcquire() && redisson().getSemaphore("b").tryAcquire())
+                    .isTrue();
+            assertThat(semaphore.tryAcquire()).isFalse();
         }
     }
 

@@ -29,6 +29,9 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.redisson.api.RLock;
+import org.redisson.api.RPermitExpirableSemaphore;
+import org.redisson.api.RReadWriteLock;
+import org.redisson.api.RSemaphore;
 import org.redisson.api.RedissonClient;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.Banner;
@@ -201,6 +204,55 @@ class MigrationTests {
         Thread.sleep(300);
         assertThat(waiting).isNotDone();
         assertThat(waiting.get(60, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    void aReaderOfRedissonGetsTheLockBeforeAWriterThatWaits() throws Exception {
+        RReadWriteLock prices = application.getBean(RedissonClient.class).getReadWriteLock("prices");
+        prices.readLock().lock();
+        CompletableFuture<Boolean> writer = begin(() -> lockOnce(prices.writeLock(), 60));
+        await(() -> !server.command("PUBSUB", "CHANNELS", "redisson_rwlock*").equals(List.of()));
+        boolean later = elsewhere(() -> lockOnce(prices.readLock(), 0));
+        assertThat(later).isTrue();
+        assertThat(writer).isNotDone();
+        prices.readLock().unlock();
+        assertThat(writer.get(60, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    void aReaderOfRedissonThatAsksForTheWriteLockWaitsForItself() throws Exception {
+        RReadWriteLock prices = application.getBean(RedissonClient.class).getReadWriteLock("prices");
+        prices.readLock().lock();
+        assertThat(prices.writeLock().tryLock(300, TimeUnit.MILLISECONDS)).isFalse();
+        prices.readLock().unlock();
+    }
+
+    private static boolean lockOnce(RLock lock, int seconds) throws InterruptedException {
+        boolean locked = lock.tryLock(seconds, TimeUnit.SECONDS);
+        if (locked) {
+            lock.unlock();
+        }
+        return locked;
+    }
+
+    @Test
+    void aPermitOfAnRSemaphoreHasNoLease() {
+        RSemaphore partner = application.getBean(RedissonClient.class).getSemaphore("partner");
+        partner.trySetPermits(5);
+        assertThat(partner.tryAcquire()).isTrue();
+        assertThat(server.command("GET", "partner")).isEqualTo("4");
+        assertThat(server.command("PTTL", "partner")).as("stays for ever").isEqualTo(-1L);
+    }
+
+    @Test
+    void aPermitOfAnRPermitExpirableSemaphoreEndsWithItsLease() throws Exception {
+        RPermitExpirableSemaphore partner =
+                application.getBean(RedissonClient.class).getPermitExpirableSemaphore("partner");
+        partner.trySetPermits(1);
+        String permit = partner.acquire(500, TimeUnit.MILLISECONDS);
+        assertThat(partner.tryAcquire()).isNull();
+        await(() -> partner.availablePermits() == 1);
+        assertThat(partner.tryRelease(permit)).isFalse();
     }
 
     // --- lock4j -----------------------------------------------------------------------------------------------
