@@ -22,7 +22,7 @@ record Event(long time, String actor, Kind kind, String lock, String hold, int l
         FAILED,
         HELD,
         NOT_HELD,
-        /** What it wrote under the lock was refused for its old token. */
+        /** What it wrote or looked at under the lock was refused for its old token; permits may have theirs in any order. */
         REFUSED,
         RELEASING,
         RELEASED,

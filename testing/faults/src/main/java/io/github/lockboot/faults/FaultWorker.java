@@ -24,7 +24,7 @@ import io.github.lockboot.harness.Worker;
  *
  * <pre>
  * load LOCK STYLE TRIES SEED LIMIT,...   takes it with one of these limits at random, until so many tries are done or the lock is stopped
- * hold LOCK                    takes the lock and works under it until it is released
+ * hold LOCK [LIMIT]            takes the lock and works under it until it is released
  * once LOCK                    takes the lock, works one step, releases it
  * * release LOCK | * stop LOCK | * in-use | * close | * collect MILLIS | * saturate MILLIS
  * </pre>
@@ -99,7 +99,8 @@ public final class FaultWorker {
         WitnessClient witness = witnesses.computeIfAbsent(thread, t -> new WitnessClient(setup.witness()));
         IntFunction<Participant> withLimit =
                 limit -> new Participant(client, witness, setup.name() + "/" + thread, lock, limit, log);
-        Participant participant = withLimit.apply(1);
+        Participant participant =
+                withLimit.apply(words[1].equals("hold") && words.length > 3 ? Integer.parseInt(words[3]) : 1);
         try {
             switch (words[1]) {
                 case "load" -> {

@@ -131,13 +131,13 @@ final class Scene<D extends Deployment> {
         return others().get(0);
     }
 
-    /** Lets the holder release. Recovery counts from now, unless it counts already. */
+    /** Lets the holder release what it holds. Recovery counts from now, unless it counts already. */
     void release() {
         released = true;
         if (recoveryFrom == 0) {
             recoveryFromNow();
         }
-        holder().tell(FaultWorker.AT_ONCE + " release " + lock);
+        locks().forEach(each -> holder().tell(FaultWorker.AT_ONCE + " release " + each));
     }
 
     /** Waits until the holder has released or failed to, which its log tells. */
@@ -202,10 +202,15 @@ final class Scene<D extends Deployment> {
             for (String thread : THREADS) {
                 tell(
                         worker,
-                        style.name().toLowerCase(Locale.ROOT) + "-" + thread + name.substring(lock.length()),
+                        style.name().toLowerCase(Locale.ROOT) + "-" + thread + nickname(name),
                         "load " + name + " " + style + " " + tries + " " + random.nextLong() + " " + kinds);
             }
         }
+    }
+
+    /** What the name of one of the other locks adds to that of the lock. */
+    private String nickname(String name) {
+        return name.substring(lock.length());
     }
 
     /** Waits until the load of the lock is through with its tries, and stops what is not after this time. */
@@ -236,7 +241,12 @@ final class Scene<D extends Deployment> {
             ObservedWorker chosen = workers().get(random.nextInt(workers().size()));
             holder = chosen;
             tell(chosen, HOLDER, "hold " + lock);
-            chosen.await(PATIENCE, Kind.HELD, event -> event.lock().equals(lock));
+            beside.forEach((other, limits) -> tell(
+                    chosen,
+                    HOLDER + nickname(other),
+                    "hold " + other + " " + limits.get(random.nextInt(limits.size()))));
+            locks().forEach(each -> chosen.await(
+                    PATIENCE, Kind.HELD, event -> event.actor().equals(chosen.name() + "/" + HOLDER + nickname(each))));
         }
         if (start != Fault.Start.QUIET) {
             load(Load.Style.STEADY, Long.MAX_VALUE);
@@ -310,7 +320,7 @@ final class Scene<D extends Deployment> {
         List<ObservedWorker> living =
                 workers().stream().filter(ObservedWorker::isUsable).toList();
         locks().forEach(each -> living.forEach(worker -> worker.tell(FaultWorker.AT_ONCE + " stop " + each)));
-        living.forEach(worker -> worker.tell(FaultWorker.AT_ONCE + " release " + lock));
+        locks().forEach(each -> living.forEach(worker -> worker.tell(FaultWorker.AT_ONCE + " release " + each)));
         for (ObservedWorker worker : living) {
             try {
                 Await.until(PATIENCE, () -> hasDone(worker, locks()), () -> "hangs: " + worker);
