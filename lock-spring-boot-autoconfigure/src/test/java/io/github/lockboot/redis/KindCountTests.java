@@ -95,7 +95,7 @@ class KindCountTests {
 
     @Test
     void anUncontendedReadHoldIsTwoCommands() {
-        NamedLock reader = registries.registry().readWrite("x").readLock();
+        NamedLock reader = registries.connected().readWrite("x").readLock();
         reader.lock();
         reader.unlock();
         probe.command("CONFIG", "RESETSTAT");
@@ -109,7 +109,7 @@ class KindCountTests {
 
     @Test
     void aReadHoldUnderAnotherIsNoCommand() {
-        NamedReadWriteLock lock = registries.registry().readWrite("x");
+        NamedReadWriteLock lock = registries.connected().readWrite("x");
         for (NamedLock held : List.of(lock.readLock(), lock.writeLock())) {
             held.lock();
             probe.command("CONFIG", "RESETSTAT");
@@ -163,7 +163,7 @@ class KindCountTests {
 
     @Test
     void aDowngradeIsOneCommand() {
-        NamedReadWriteLock lock = registries.registry().readWrite("x");
+        NamedReadWriteLock lock = registries.connected().readWrite("x");
         downgraded(lock);
         lock.readLock().unlock(); // from now on, Redis knows all scripts
         probe.command("CONFIG", "RESETSTAT");

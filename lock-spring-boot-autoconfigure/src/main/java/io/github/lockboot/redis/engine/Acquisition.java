@@ -66,7 +66,7 @@ final class Acquisition {
         void onEvent(Runnable action);
 
         /** The lock is ours. */
-        void owned(Acquisition acquisition, Grant grant, long othersWaiting);
+        void owned(Acquisition acquisition, boolean othersWait);
 
         /** Another has the lock. {@return whether a waiter waits on} */
         boolean refused(Acquisition acquisition);
@@ -361,7 +361,7 @@ final class Acquisition {
         onAnswered();
         grant = granted;
         state = State.OWNED;
-        queue.owned(this, granted, hinted ? Math.max(1, othersWaiting) : othersWaiting);
+        queue.owned(this, hinted || othersWaiting > 0);
     }
 
     boolean isOwned() {

@@ -308,7 +308,7 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
 
     /** Serves the first waiter, or gives the lock back. Waiters that do not wait any longer are refused. */
     @Override
-    public void owned(Acquisition owner, Grant grant, long othersWaiting) {
+    public void owned(Acquisition owner, boolean othersWait) {
         if (owner != asking) {
             owner.unlock(null); // something was thrown when it should have ended
             return;
@@ -327,7 +327,7 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
         } else if (kind.isExclusive()) {
             waiters.decideIf(Waiter::isLastCall, Waiter.Plain.REFUSED);
         }
-        if (othersWaiting > 0) {
+        if (othersWait) {
             othersWait(owner);
         } else if (!waiters.isEmpty()) {
             limitUnlessNotified();

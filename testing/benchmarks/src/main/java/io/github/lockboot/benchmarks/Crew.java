@@ -43,7 +43,7 @@ final class Crew {
     private Crew(Contender.Client client, Round round) {
         this.client = client;
         this.round = round;
-        this.turns = new long[round.load().threads()];
+        this.turns = new long[round.threads()];
         this.done = new CountDownLatch(turns.length);
     }
 
@@ -105,13 +105,13 @@ final class Crew {
     private long takeTurns(int number, Histogram own) throws InterruptedException {
         int holds = round.load().holds();
         LongFunction<Lock> locks = locks(number);
-        boolean beside = round.load().kind() == Load.Kind.WRITER;
-        boolean reader = beside && !round.isWriter(number);
+        boolean writer = round.isWriter(number);
+        boolean reader = round.load().kind() == Load.Kind.WRITER && !writer;
         long counted = 0;
         long acquired = 0;
         for (long turn = 0; failure.get() == null; turn++) {
             Lock lock = locks.apply(turn);
-            if (beside && !reader) {
+            if (writer) {
                 pause();
             }
             long before = System.nanoTime();

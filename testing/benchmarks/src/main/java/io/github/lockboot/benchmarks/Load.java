@@ -14,7 +14,7 @@ record Load(int threads, int names, int holds, boolean isVirtual, Kind kind) {
         /** One of {@link #PERMITS} permits. */
         PERMITS,
         /**
-         * Its read side, for {@link #READ_MILLIS} each time. The first thread of the first process has its write side instead, and waits
+         * Its read side, for {@link #READ_MILLIS} each time. The first process has one thread more, which takes the write side and pauses
          * as long before each turn. Only that thread's waiting counts.
          */
         WRITER

@@ -29,7 +29,13 @@ record Round(Load load, long startEpochMillis, long millis, int turns, int proce
                 Integer.parseInt(words[8]));
     }
 
+    /** In this process. */
+    int threads() {
+        return load.threads() + (load.kind() == Load.Kind.WRITER && process == 0 ? 1 : 0);
+    }
+
+    /** Whether this thread is the only writer beside readers. */
     boolean isWriter(int thread) {
-        return load.kind() == Load.Kind.WRITER && process == 0 && thread == 0;
+        return thread == load.threads();
     }
 }
