@@ -128,7 +128,7 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
             }
             waiters.add(waiter);
             acquisitions.openChannel();
-        } else if (asked != null && asked.isAsking() && !isTaken(asked)) {
+        } else if (asked != null && asked.isAsking() && !(kind.isExclusive() ? asked.isTaken() : asked.isQueued())) {
             waiters.add(waiter); // the answer is for it, too
         } else {
             waiters.decide(waiter, outcomeNow());
@@ -152,15 +152,10 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
         return false;
     }
 
-    /** Whether another has the lock. Of one that is not exclusive, only the answer to its own question tells. */
-    private boolean isTaken(Acquisition asked) {
-        return kind.isExclusive() ? asked.isTaken() : asked.isQueued();
-    }
-
     /** The outcome for a waiter that does not wait any longer. */
     private Waiter.Outcome outcomeNow() {
         Acquisition asked = asking;
-        return asked == null || isTaken(asked) ? Waiter.Plain.REFUSED : noAnswer(asked.lastFailure());
+        return asked == null || asked.isTaken() ? Waiter.Plain.REFUSED : noAnswer(asked.lastFailure());
     }
 
     @Override

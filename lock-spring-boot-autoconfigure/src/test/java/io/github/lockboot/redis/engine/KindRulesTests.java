@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
 import io.github.lockboot.Lease;
+import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.redis.engine.LockRequest.Terms;
 import io.github.lockboot.redis.engine.ScriptedEngine.Sent;
 import io.github.lockboot.redis.protocol.Kind;
@@ -12,6 +13,7 @@ import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** What readers, permits and a writer who becomes a reader cost, and what their holds are worth, with answers in a chosen order. */
 class KindRulesTests {
@@ -240,6 +242,17 @@ class KindRulesTests {
             CompletableFuture<Lease> third = scripted.acquire(TWO, NONE);
             scripted.next("acquire").answer(new Reply.Busy(1_000));
             assertThat(third).isCompletedExceptionally();
+        }
+
+        @Test
+        void aWaitThatEndsBeforeTheAnswerToALaterQuestionIsRefused() {
+            CompletableFuture<Lease> first = scripted.acquire(TWO, LONG);
+            CompletableFuture<Lease> second = scripted.acquire(TWO, Duration.ofMillis(500));
+            scripted.next("acquire").answer(owner(100, 0, 100));
+            assertThat(first).isCompleted();
+            scripted.next("acquire");
+            scripted.timer.tick(Duration.ofSeconds(1));
+            assertThatThrownBy(second::join).hasCauseInstanceOf(LockNotAcquiredException.class);
         }
 
         @Test
