@@ -41,6 +41,8 @@ class ThrownAnywhereTests {
             .withWaitTime(Duration.ZERO)
             .withRenewal();
     private static final Terms OTHER_TERMS = new Terms(Kind.EXCLUSIVE.permits(), 2_000, true);
+    private static final Terms READ = new Terms(Kind.SHARED.permits(), 3_000, true);
+    private static final Terms TWO_PERMITS = new Terms(2, 3_000, true);
 
     /** What it takes at most until a lock is free that nobody gives back: its lease, a dead waiter, a look at what is overdue. */
     private static final long IN_TIME = 3 * SECOND + 6 * SECOND + 6 * SECOND;
@@ -77,6 +79,12 @@ class ThrownAnywhereTests {
     @MethodSource("seamsAndErrors")
     void nobodyIsForgottenWhoeverWaits(Seam seam, Supplier<Throwable> error) {
         failuresOf(seam, error, plan -> new World(plan, false).futures());
+    }
+
+    @ParameterizedTest
+    @MethodSource("seamsAndErrors")
+    void nobodyIsForgottenOfReadersWritersAndThoseWithPermits(Seam seam, Supplier<Throwable> error) {
+        failuresOf(seam, error, plan -> new World(plan, false).kinds());
     }
 
     /**
@@ -170,6 +178,38 @@ class ThrownAnywhereTests {
             at(12_000, () -> ask(throwing, "alone", "m", TERMS, 10 * SECOND, SECOND, 0));
             runUntil(ALL_OVER);
             allIsOver();
+        }
+
+        void kinds() {
+            at(0, () -> ask(throwing, "reader", "n", READ, 10 * SECOND, 5 * SECOND, 0));
+            at(10, () -> ask(throwing, "second reader", "n", READ, 20 * SECOND, 3 * SECOND, 0));
+            at(20, () -> ask(other, "stranger", "n", TERMS, 30 * SECOND, SECOND, 0));
+            at(30, () -> ask(throwing, "later reader", "n", READ, 25 * SECOND, SECOND, 2 * SECOND));
+            at(40, () -> ask(throwing, "reader once", "n", READ, 0, SECOND, 0));
+            at(50, () -> cancelAfter(300, ask(throwing, "cancelled reader", "n", READ, 20 * SECOND, SECOND, 0)));
+            at(60, () -> downgradeOnce(ask(throwing, "writer", "n", TERMS, 25 * SECOND, 3 * SECOND, 0)));
+            at(70, () -> ask(throwing, "second writer", "n", TERMS, 25 * SECOND, SECOND, 0));
+            for (int i = 0; i < 4; i++) {
+                String who = "permit " + i;
+                at(80 + i, () -> ask(throwing, who, "m", TWO_PERMITS, 20 * SECOND, 2 * SECOND, 0));
+            }
+            at(90, () -> ask(other, "permit elsewhere", "m", TWO_PERMITS, 20 * SECOND, 2 * SECOND, 0));
+            at(100, () -> ask(throwing, "permit once", "m", TWO_PERMITS, 0, SECOND, 0));
+            at(12_000, () -> ask(throwing, "late reader", "n", READ, 20 * SECOND, SECOND, 0));
+            runUntil(ALL_OVER);
+            allIsOver();
+        }
+
+        private void downgradeOnce(@Nullable CompletableFuture<Lease> writer) {
+            if (writer != null) {
+                writer.thenAccept(lease -> time.after(SECOND, () -> {
+                    try {
+                        Objects.requireNonNull(throwing.engine.queue("n")).downgrade((Hold) lease);
+                    } catch (Throwable thrown) {
+                        // the caller got it
+                    }
+                }));
+            }
         }
 
         private @Nullable CompletableFuture<Lease> ask(
