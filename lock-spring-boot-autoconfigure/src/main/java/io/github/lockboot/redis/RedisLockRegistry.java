@@ -146,7 +146,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         engine().context().awaitAnswer(engine().stopGranting());
         engine().close();
         parts().store.close();
-        parts().connections.close().run();
+        parts().connections.whenClosed().run();
         parts().connectors.shutdown();
     }
 

@@ -14,10 +14,10 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  * The connections of a registry.
  *
  * @param factory makes the connection factory at the first call
- * @param close closes those that the registry has made, once the runner is closed
+ * @param whenClosed closes those that the registry has made; called once the runner is closed
  */
 public record Connections(
-        Supplier<? extends RedisConnectionFactory> factory, ScriptStore.Runner runner, Runnable close) {
+        Supplier<? extends RedisConnectionFactory> factory, ScriptStore.Runner runner, Runnable whenClosed) {
 
     /**
      * @param sharing whether to use the connections of the factory instead of new ones with the same settings
