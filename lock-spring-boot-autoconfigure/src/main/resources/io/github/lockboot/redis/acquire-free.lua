@@ -7,7 +7,7 @@ if ARGV[6] == '0' and redis.call('EXISTS', KEYS[1]) == 0 then
   local time = redis.call('TIME')
   local seconds, micros = time[1], string.sub('00000' .. time[2], -6)
   local fence, expiry = seconds .. micros, (seconds .. string.sub(micros, 1, 3)) + ttl
-  redis.call('HSET', key, 'owner', me, 'ttl', ttl, 'until', expiry, 'fence', fence)
+  redis.call('HSET', key, 'v', FORMAT, 'owner', me, 'ttl', ttl, 'until', expiry, 'fence', fence)
   local kept = redis.pcall('PEXPIRE', key, ttl)
   if type(kept) == 'table' then -- the user has no right to it, and the key must not stay without a ttl
     redis.call('DEL', key)

@@ -7,12 +7,12 @@
 local key, me, poll, patience = KEYS[1], ARGV[1], tonumber(ARGV[3]), tonumber(ARGV[4])
 local enqueue, most = ARGV[7] == '1', tonumber(ARGV[8])
 
-local held = redis.pcall('HMGET', key, 'owner', 'ttl', 'until', 'fence', 'looked', 'queue')
+local held = redis.pcall('HMGET', key, 'owner', 'ttl', 'until', 'fence', 'looked', 'queue', 'v')
 local queue, from, to = held[6], nil, nil
 if queue then
   from, to = string.find(queue, string.sub(cjson.encode({me}), 1, -2) .. ',', 1, true)
 end
-if queue and held[1] and held[1] ~= me and from ~= 2 then -- 2 is the start of the first waiter
+if queue and held[7] == FORMAT and held[1] and held[1] ~= me and from ~= 2 then -- 2 is the start of the first waiter
   local time = redis.call('TIME')
   local micros = time[1] * 1000000 + time[2]
   local now = math.floor(micros / 1000)

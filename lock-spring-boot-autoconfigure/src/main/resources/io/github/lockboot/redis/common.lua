@@ -11,16 +11,17 @@
 -- ARGV[4]  how long a waiter may not ask before it is dropped, ms
 -- ARGV[#ARGV]  the number of the command, with which the reply begins
 --
--- LuaScript defines three constants before this part. CLAIM_LEASE is the longest lease, ms, of a grant by a message; the first renewal
--- extends it to the whole ttl. TOKENS_PER_GRANT and TOKENS_PER_PERMIT are the number of tokens that an exclusive and a limited holder
--- may use, including the first.
+-- LuaScript defines four constants before. FORMAT is the number of the format that is stored: a key with a newer one is a stranger's, and
+-- a key with an older one keeps it. CLAIM_LEASE is the longest lease, ms, of a grant by a message; the first renewal extends it to the
+-- whole ttl. TOKENS_PER_GRANT and TOKENS_PER_PERMIT are the number of tokens that an exclusive and a limited holder may use, including the
+-- first.
 local key, me, channels, poll, patience = KEYS[1], ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 
 local EXCLUSIVE, SHARED, MOST_PERMITS = 0, -1, 2 ^ 31 - 1
 local LAST_TOKEN = 2 ^ 53 - TOKENS_PER_GRANT -- larger numbers are not exact; the clock reaches this one in 2255
 local LEAST_STAY = 1000 -- ms; after a shorter PEXPIRE the key may expire before HSET, which would create it without a ttl
 local MOST_MS = 1e15
-local FIELDS = {'fence', 'owner', 'ttl', 'until', 'holders', 'token', 'queue', 'looked', 'excused'}
+local FIELDS = {'v', 'fence', 'owner', 'ttl', 'until', 'holders', 'token', 'queue', 'looked', 'excused'}
 
 local time = redis.call('TIME')
 local micros = time[1] * 1000000 + time[2]
@@ -88,11 +89,12 @@ local function parse_holders(stored, fence)
   return holders and (holders[1] or not stored.holders) and holders
 end
 
--- The lock as it is stored; nil if the key is not a lock: it has another type, or is a hash with unknown or missing fields.
+-- The lock as it is stored; nil if the key is not a lock: it has another type, or is a hash with unknown or missing
+-- fields, or of a newer format.
 local function load()
   local kind = redis.call('TYPE', key).ok
   if kind == 'none' then
-    return {fence = 0, holders = {}, queue = {}}
+    return {format = tonumber(FORMAT), fence = 0, holders = {}, queue = {}}
   elseif kind ~= 'hash' then
     return nil
   end
@@ -106,9 +108,10 @@ local function load()
     return nil
   end
   local lock = {stored = stored, fence = number_in(stored.fence, 0, LAST_TOKEN), queue = parse(stored.queue, read_waiter)}
+  lock.format = number_in(stored.v, 1, tonumber(FORMAT))
   lock.holders, lock.token = parse_holders(stored, lock.fence), number_in(stored.token, 0, lock.fence or 0)
   lock.looked, lock.excused = number_in(stored.looked, 0, MOST_MS), number_in(stored.excused, 0, MOST_MS)
-  return lock.fence and lock.holders and lock.queue and (lock.token or not stored.token) and lock or nil
+  return lock.format and lock.fence and lock.holders and lock.queue and (lock.token or not stored.token) and lock or nil
 end
 
 -- Besides the state it has flags for answer():
@@ -263,7 +266,7 @@ local function save()
   if lock.stored then
     redis.call('PEXPIRE', key, text(stay))
   end
-  local set, unset, state = {}, {}, {fence = text(lock.fence)}
+  local set, unset, state = {}, {}, {v = text(lock.format), fence = text(lock.fence)}
   if owner then
     state.owner, state.ttl, state['until'] = owner.id, text(owner.ttl), text(owner.expiry)
   elseif first then

@@ -1,5 +1,5 @@
 -- Ends the caller's hold: the first waiters that may hold the lock now get it. A next id, by which the caller's process waits again, joins
--- the queue. unlock-last and common precede it.
+-- the queue. unlock-last, unlock-queued and common precede it.
 --
 -- ARGV[5]  the last fencing token used under the caller's id
 -- ARGV[6]  the next id, which joins the queue unless it is there or holds the lock; empty for none
@@ -7,7 +7,7 @@
 -- ARGV[8]  its kind
 --
 -- RELEASED | HANDED_OVER | OWNER and QUEUED as by acquire, of the next id | NOT_OWNER
-local last, next_id, next_ttl, next_kind = tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[7]), tonumber(ARGV[8])
+local next_ttl, next_kind = tonumber(ARGV[7]), tonumber(ARGV[8])
 
 settle()
 local holder, place = holder_of(me)

@@ -193,6 +193,7 @@ class HostileRedisTests {
                 List<String> command = new ArrayList<>(List.of("HSET", key));
                 long now = System.currentTimeMillis();
                 String id = fuzz.oneOf(fuzz.text(4), "s-1", "s-1 9 9 9 lock:y", "-", "s", "s-1\r\nOWNER 1 2 3");
+                add(command, fuzz, "v", fuzz.oneOf("1", "1", "1", "2", fuzz.text(2)));
                 add(command, fuzz, "fence", fuzz.oneOf("7", "0", fuzz.text(2), "9007199254675455", "9e15", "1.5"));
                 add(command, fuzz, "owner", id);
                 add(command, fuzz, "ttl", fuzz.oneOf("30000", "1", fuzz.text(2), "1e14"));

@@ -16,6 +16,9 @@ public interface LockStore {
     /** In place of a number of permits: any number may hold the lock, but only shared. */
     int SHARED = -1;
 
+    /** The number of the format of what lies in Redis. */
+    int FORMAT = 1;
+
     /** The longest lease of a grant by a push. */
     long CLAIM_LEASE_MILLIS = 6_000;
 

@@ -20,13 +20,19 @@ import org.springframework.data.redis.core.script.RedisScript;
  */
 public final class LuaScript implements RedisScript<String> {
 
-    private static final String COMMON = "local CLAIM_LEASE, TOKENS_PER_GRANT, TOKENS_PER_PERMIT = %d, %d, %d\n"
-                    .formatted(LockStore.CLAIM_LEASE_MILLIS, LockStore.TOKENS_PER_GRANT, LockStore.TOKENS_PER_PERMIT)
-            + read("common.lua");
+    private static final String CONSTANTS =
+            "local FORMAT, CLAIM_LEASE, TOKENS_PER_GRANT, TOKENS_PER_PERMIT = '%d', %d, %d, %d\n"
+                    .formatted(
+                            LockStore.FORMAT,
+                            LockStore.CLAIM_LEASE_MILLIS,
+                            LockStore.TOKENS_PER_GRANT,
+                            LockStore.TOKENS_PER_PERMIT);
+    private static final String COMMON = read("common.lua");
 
     public static final LuaScript ACQUIRE =
             new LuaScript(read("acquire-free.lua"), read("acquire-queued.lua") + COMMON + read("acquire.lua"));
-    public static final LuaScript UNLOCK = new LuaScript(read("unlock-last.lua"), COMMON + read("unlock.lua"));
+    public static final LuaScript UNLOCK =
+            new LuaScript(read("unlock-last.lua") + read("unlock-queued.lua"), COMMON + read("unlock.lua"));
     public static final LuaScript RENEW = new LuaScript("", COMMON + read("renew.lua"));
     public static final LuaScript DOWNGRADE = new LuaScript("", COMMON + read("downgrade.lua"));
     public static final LuaScript CANCEL = new LuaScript("", COMMON + read("cancel.lua"));
@@ -48,7 +54,7 @@ public final class LuaScript implements RedisScript<String> {
      * @param usualCase runs first and adds the number itself, because a function call would double its time
      */
     private LuaScript(String usualCase, String script) {
-        this.text = usualCase + """
+        this.text = CONSTANTS + usualCase + """
                 local function run()
                 %s
                 end

@@ -148,7 +148,7 @@ class DeadWaiterScriptTests {
             renewed = call(LuaScript.RENEW, HOLDER, token, TTL);
         }
         assertThat(renewed.reply().get(2)).as("waiters").isEqualTo(0L);
-        assertThat(renewed.stored().fields()).containsOnlyKeys("owner", "ttl", "until", "fence");
+        assertThat(renewed.stored().fields()).containsOnlyKeys("v", "owner", "ttl", "until", "fence");
     }
 
     @Test

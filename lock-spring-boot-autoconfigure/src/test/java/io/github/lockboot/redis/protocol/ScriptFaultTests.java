@@ -101,7 +101,7 @@ class ScriptFaultTests {
         acquire(KEY, "b-1", true);
         fillMemory();
         assertThat(complete(KEY, "a-1", token + 1_000_000_000)).containsExactly("COMPLETED"); // its key stays a while
-        assertThat(redis.command("HKEYS", KEY)).isEqualTo(List.of("fence"));
+        assertThat(redis.command("HKEYS", KEY)).isEqualTo(List.of("v", "fence"));
     }
 
     /** Redis looks at its clock twice in one PEXPIRE: what is to end within that time is deleted at once. */
@@ -111,7 +111,8 @@ class ScriptFaultTests {
         start(program);
         long now = System.currentTimeMillis();
         String queue = "[[\"b-1\",30000," + now + "]]";
-        redis.command("HSET", KEY, "fence", "7", "owner", "a-1", "ttl", "30000", "until", "1", "queue", queue);
+        redis.command(
+                "HSET", KEY, "v", "1", "fence", "7", "owner", "a-1", "ttl", "30000", "until", "1", "queue", queue);
         assertThat(complete(KEY, "b-1", 0)).as("granted by this very script").containsExactly("COMPLETED");
         assertThat((Long) redis.command("PTTL", KEY)).isGreaterThan(100);
     }
@@ -155,9 +156,12 @@ class ScriptFaultTests {
                 new String[] {"XADD", KEY, "*", "me", "1"},
                 new String[] {"PFADD", KEY, "me"},
                 new String[] {"HSET", KEY, "owner", "a-1", "name", "me"},
-                new String[] {"HSET", KEY, "fence", "7", "name", "me"},
-                new String[] {"HSET", KEY, "fence", "7", "queue", "[]", "name", "me"},
-                new String[] {"HSET", KEY, "owner", "a-1", "ttl", "1000", "until", "1", "fence", "7", "name", "me"},
+                new String[] {"HSET", KEY, "v", "1", "fence", "7", "name", "me"},
+                new String[] {"HSET", KEY, "v", "1", "fence", "7", "queue", "[]", "name", "me"},
+                new String[] {"HSET", KEY, "owner", "a-1", "ttl", "1000", "until", "1", "fence", "7"},
+                new String[] {"HSET", KEY, "v", "2", "owner", "a-1", "ttl", "1000", "until", "1", "fence", "7"},
+                new String[] {"HSET", KEY, "v", "x", "owner", "a-1", "ttl", "1000", "until", "1", "fence", "7"},
+                holders("[[\"a-1\",1000,1,-1,\"7\"]]", "name", "me"),
                 holders("[]"),
                 holders("{}"),
                 holders("a-1"),
@@ -171,7 +175,7 @@ class ScriptFaultTests {
                 holders("[[\"a-1\",1000,1,-1,\"7\"]]", "token", "x"),
                 holders("[[\"a-1\",1000,1,-1,\"7\"]]", "token", "8"),
                 holders("[[\"a-1\",1000,1,-1,\"7\"]]", "owner", "a-1", "ttl", "1000", "until", "1"),
-                new String[] {"HSET", KEY, "fence", "7", "queue", "[[\"a-1\",1000,1,\"x\"]]"});
+                new String[] {"HSET", KEY, "v", "1", "fence", "7", "queue", "[[\"a-1\",1000,1,\"x\"]]"});
         for (String[] stranger : strangers) {
             redis.command("DEL", KEY);
             redis.command(stranger);
@@ -187,8 +191,28 @@ class ScriptFaultTests {
         }
     }
 
+    /** Nor do the scripts for usual cases touch it, whoever its owner and waiters are. */
+    @ParameterizedTest
+    @EnumSource
+    void aLockOfANewerFormatIsLeftAlone(RedisProgram program) {
+        start(program);
+        long now = System.currentTimeMillis();
+        String queue = "[[\"b-1\",30000," + now + "],[\"c-1\",30000," + now + "]]";
+        for (List<String> waiting : List.of(List.<String>of(), List.of("queue", queue, "looked", "" + now))) {
+            List<String> hash = new ArrayList<>(List.of("HSET", KEY, "v", "2", "owner", "a-1", "ttl", "30000"));
+            hash.addAll(List.of("until", "" + (now + 20_000), "fence", "7"));
+            hash.addAll(waiting);
+            redis.command(hash.toArray(String[]::new));
+            String before = dump();
+            assertThat(unlock(KEY, "a-1", 7, "")).containsExactly("NOT_OWNER");
+            assertThat(unlock(KEY, "a-1", 7, "a-2")).containsExactly("NOT_OWNER");
+            assertThat(acquire(KEY, "c-1", true).get(0)).isEqualTo("BUSY");
+            assertThat(dump()).isEqualTo(before);
+        }
+    }
+
     private static String[] holders(String holders, String... others) {
-        return Stream.concat(Stream.of("HSET", KEY, "fence", "7", "holders", holders), Arrays.stream(others))
+        return Stream.concat(Stream.of("HSET", KEY, "v", "1", "fence", "7", "holders", holders), Arrays.stream(others))
                 .toArray(String[]::new);
     }
 
@@ -226,7 +250,7 @@ class ScriptFaultTests {
         String queue = IntStream.range(0, 20_000)
                 .mapToObj(i -> "[\"s" + i + "-1\",30000," + now + "]")
                 .collect(Collectors.joining(",", "[", "]"));
-        redis.command("HSET", KEY, "fence", "7", "queue", queue);
+        redis.command("HSET", KEY, "v", "1", "fence", "7", "queue", queue);
         assertThat(acquire(KEY, "a-1", false).get(0)).isEqualTo("BUSY");
         assertThat(redis.command("HGET", KEY, "owner")).isEqualTo("s0-1");
         assertThat(cancel(KEY, "s0-1")).containsExactly("GIVEN_AWAY");
@@ -238,7 +262,7 @@ class ScriptFaultTests {
     void tokensGrowAndStayExactUpToTheLargestThatCanBe(RedisProgram program) {
         start(program);
         long newest = LARGEST_EXACT - 200_000;
-        redis.command("HSET", KEY, "fence", Long.toString(newest));
+        redis.command("HSET", KEY, "v", "1", "fence", Long.toString(newest));
         for (int grant = 0; grant < 8; grant++) {
             List<Object> reply = acquire(KEY, "a-" + grant, true);
             if (!reply.get(0).equals("OWNER")) {
@@ -323,7 +347,7 @@ class ScriptFaultTests {
 
     private static List<String> damagedHash(Random random) {
         long now = System.currentTimeMillis();
-        List<String> hash = new ArrayList<>(List.of("HSET", KEY));
+        List<String> hash = new ArrayList<>(List.of("HSET", KEY, "v", random.nextInt(20) == 0 ? "2" : "1"));
         boolean mostlySound = random.nextInt(4) > 0;
         int damaged = random.nextInt(7);
         boolean several = random.nextBoolean();
@@ -352,9 +376,6 @@ class ScriptFaultTests {
                             : i == 4 || several && i == 1
                                     ? damagedList(random, i == 4 ? "[\"b-1\",30000," + now + "]" : holder, now)
                                     : garbage(random));
-        }
-        if (hash.size() == 2) {
-            hash.addAll(List.of("owner", "a-1"));
         }
         return hash;
     }

@@ -75,7 +75,8 @@ class ScriptModelTests {
                 .containsKeys("OWNER", "BUSY", "QUEUED", "RELEASED", "HANDED_OVER", "NOT_OWNER", "unlock OWNER")
                 .containsKeys("RENEWED", "LEFT", "GIVEN_AWAY", "UNKNOWN", "COMPLETED", "skipped", "excused", "unlooked")
                 .containsKeys("expired", "message", "messages", "token", "downgrade RENEWED", "shared", "limited")
-                .containsKeys("OWNER beside another", "unlock RELEASED beside another");
+                .containsKeys("OWNER beside another", "unlock RELEASED beside another")
+                .containsKeys("unlock unlooked HANDED_OVER", "unlock unlooked QUEUED");
     }
 
     /** Drops step after step as long as the rest still fails, until none can be spared. */
@@ -194,6 +195,9 @@ class ScriptModelTests {
             cover("skipped", model.skipped() - skippedBefore);
             cover("excused", model.excuses() - excusesBefore);
             cover("unlooked", model.unlooked() - unlookedBefore);
+            cover(
+                    "unlock unlooked " + status,
+                    call.script() == LuaScript.UNLOCK ? model.unlooked() - unlookedBefore : 0);
         }
 
         private void duplicate(Call call) {
