@@ -3,8 +3,8 @@
 --
 -- ARGV[5]  the last fencing token used under the caller's id
 -- ARGV[6]  the next id, which joins the queue unless it is there or holds the lock; empty for none
--- ARGV[7]  its ttl, ms
--- ARGV[8]  its kind
+-- ARGV[7]  its ttl, ms, if there is one
+-- ARGV[8]  its kind, if there is one
 --
 -- RELEASED | HANDED_OVER | OWNER and QUEUED as by acquire, of the next id | NOT_OWNER
 local next_ttl, next_kind = tonumber(ARGV[7]), tonumber(ARGV[8])

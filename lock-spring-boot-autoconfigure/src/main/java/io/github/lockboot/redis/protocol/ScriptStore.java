@@ -38,13 +38,15 @@ public final class ScriptStore implements LockStore {
     private static final int CLIENT_KILOBYTES = 16;
 
     private static final String CLIENT = "client:";
+    private static final byte[] YES = bytes(1);
+    private static final byte[] NO = bytes(0);
 
     private final Runner runner;
     private final String keyPrefix;
     private final byte[] channels;
     private final byte[] poll;
     private final byte[] patience;
-    private final long maxWaiters;
+    private final byte[] maxWaiters;
     private final IntConsumer stack;
     private final Timer timer;
     private final long timeoutNanos;
@@ -74,7 +76,7 @@ public final class ScriptStore implements LockStore {
         this.channels = bytes(keyPrefix + CLIENT);
         this.poll = bytes(poll.toMillis());
         this.patience = bytes(patience.toMillis());
-        this.maxWaiters = maxWaiters;
+        this.maxWaiters = bytes(maxWaiters);
     }
 
     /** The channel of a session: grants and hints. */
@@ -99,12 +101,12 @@ public final class ScriptStore implements LockStore {
 
     @Override
     public CompletableFuture<Reply> acquire(String name, String id, int permits, long ttlMillis, boolean enqueue) {
-        return run(LuaScript.ACQUIRE, name, id, ttlMillis, permits, enqueue ? 1 : 0, maxWaiters);
+        return run(LuaScript.ACQUIRE, name, id, ttlMillis, permits, enqueue ? YES : NO, maxWaiters);
     }
 
     @Override
     public CompletableFuture<Reply> unlock(String name, String id, long lastToken) {
-        return unlock(name, id, lastToken, "", EXCLUSIVE, 0);
+        return run(LuaScript.UNLOCK, name, id, lastToken, "");
     }
 
     @Override
@@ -158,7 +160,7 @@ public final class ScriptStore implements LockStore {
             arguments[2] = poll;
             arguments[3] = patience;
             for (int i = 0; i < others.length; i++) {
-                arguments[4 + i] = bytes(others[i]);
+                arguments[4 + i] = others[i] instanceof byte[] encoded ? encoded : bytes(others[i]);
             }
             CompletableFuture<Reply> reply = runner.run(script, keyOf(name), arguments);
             watch(reply);

@@ -109,7 +109,9 @@ final class SimulatedRedis {
                     ? holders.get(0).id()
                     : id;
             String next = argument(call, 5);
-            return lock.unlock(whose, number(call, 4), next.isEmpty() ? null : next, kind(call, 7), number(call, 6));
+            return next.isEmpty()
+                    ? lock.unlock(whose, number(call, 4), null, Kind.EXCLUSIVE, 0)
+                    : lock.unlock(whose, number(call, 4), next, kind(call, 7), number(call, 6));
         } else if (script == LuaScript.DOWNGRADE) {
             return lock.downgrade(id, number(call, 4), number(call, 5));
         } else if (script == LuaScript.RENEW) {

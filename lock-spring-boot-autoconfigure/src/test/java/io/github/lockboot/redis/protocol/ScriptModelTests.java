@@ -296,7 +296,8 @@ class ScriptModelTests {
         private Call unlock(String id, long lastToken, @Nullable String next) {
             long ttl = next == null ? 0 : ttl(next);
             Kind kind = next == null ? Kind.EXCLUSIVE : kind(next);
-            List<String> arguments = arguments(id, lastToken, next == null ? "" : next, ttl, kind);
+            List<String> arguments =
+                    next == null ? arguments(id, lastToken, "") : arguments(id, lastToken, next, ttl, kind);
             return new Call(LuaScript.UNLOCK, arguments, lock -> lock.unlock(id, lastToken, next, kind, ttl));
         }
 

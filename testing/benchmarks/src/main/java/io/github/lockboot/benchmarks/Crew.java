@@ -27,6 +27,9 @@ final class Crew {
 
     private static final int TURNS_A_WRITE = 20;
 
+    /** A thread that waits for so long beyond its round is left behind, ns. */
+    private static final long LAST_WAITS = TimeUnit.SECONDS.toNanos(5);
+
     private final Contender.Client client;
     private final Round round;
     private final long[] turns;
@@ -47,7 +50,7 @@ final class Crew {
         this.done = new CountDownLatch(turns.length);
     }
 
-    /** Does a round. Ends when all threads have; whoever waits too long for that ends the process. */
+    /** Does a round. Ends when all threads have, or soon after its time. */
     static Sample run(Contender.Client client, Round round) throws Exception {
         return new Crew(client, round).run();
     }
@@ -64,7 +67,11 @@ final class Crew {
         countFrom = round.turns() > 0 ? startedAt : startedAt + window / RAMP;
         stopAt = countFrom + window;
         start.countDown();
-        done.await();
+        if (round.turns() > 0) {
+            done.await();
+        } else {
+            boolean unused = done.await(stopAt - System.nanoTime() + LAST_WAITS, TimeUnit.NANOSECONDS);
+        }
         Throwable failed = failure.get();
         if (failed != null) {
             throw new IllegalStateException(failed);
@@ -89,7 +96,7 @@ final class Crew {
         Histogram own = Sample.noWaits();
         try {
             start.await();
-            turns[number] = takeTurns(number, own);
+            takeTurns(number, own);
         } catch (Throwable failed) {
             failure.compareAndSet(null, failed);
         }
@@ -102,7 +109,7 @@ final class Crew {
         done.countDown();
     }
 
-    private long takeTurns(int number, Histogram own) throws InterruptedException {
+    private void takeTurns(int number, Histogram own) throws InterruptedException {
         int holds = round.load().holds();
         LongFunction<Lock> locks = locks(number);
         boolean writer = round.isWriter(number);
@@ -136,13 +143,13 @@ final class Crew {
                     own.recordValue(after - before);
                 }
                 counted += after - stopAt < 0 ? 1 : 0;
+                turns[number] = counted;
             }
             if (after - stopAt >= 0 || counted == round.turns() && counted > 0) {
                 break;
             }
         }
         acquisitions.add(acquired);
-        return counted;
     }
 
     /** What this thread locks, by its turn. */
