@@ -218,7 +218,10 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
     // --- acquisitions -----------------------------------------------------------------------------------------
 
     private boolean mayAsk() {
-        return asking == null && (!kind.isExclusive() || owners.stream().allMatch(Acquisition::isDowngraded));
+        return asking == null
+                && (!kind.isExclusive()
+                        || owners.isEmpty()
+                        || owners.get(owners.size() - 1).isDowngraded());
     }
 
     /** @param answered whether the waiters have had an answer of Redis before */
