@@ -30,6 +30,11 @@ class LockSpecTests {
     }
 
     @Test
+    void theProtocolHoldsForHoldersOfEveryKindInEveryBehaviourWhenTheNetworkDelivers() {
+        holds("KindsComplete.cfg", "-workers", "2");
+    }
+
+    @Test
     void everyWaitEndsWhenTheNetworkDelivers() {
         holds("Liveness.cfg");
     }
