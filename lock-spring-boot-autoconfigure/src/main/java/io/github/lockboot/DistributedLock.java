@@ -32,8 +32,8 @@ import java.lang.annotation.Target;
  * a call give the same lock with different modes or permits, the caller gets an {@link IllegalArgumentException}.
  *
  * <p><b>Transactions.</b> The lock is taken before a transaction of the same method begins, and released after it has ended. If a
- * transaction is active already, the lock is held until that has ended. If the lock is lost by then, the transaction is rolled back.
- * The first time, a warning is logged that the transaction began too early.
+ * transaction is active already, the lock is held until that has ended. If the lock is lost before the commit, the transaction is
+ * rolled back. The first time that it was active already, a warning is logged that the transaction began too early.
  *
  * <p><b>Results that come later.</b> If the method returns a {@code CompletionStage} or {@code CompletableFuture}, a
  * {@code Mono}, {@code Flux} or another reactive type, no thread waits for the lock, and it is held until the result

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * The outcome of taking a {@link LockSet}: the locks that are held, or a refusal and no lock. Runs code under the locks, and
  * releases them. Not for applications.
  */
-public final class HeldLocks {
+public final class HeldLocks extends LockSet.OfThread {
 
     /** What runs under the locks. */
     public interface Body<T extends @Nullable Object, E extends Throwable> {
@@ -60,7 +60,7 @@ public final class HeldLocks {
         return holds.peek();
     }
 
-    /** An exception for a lock that may have been lost; null if there is none. */
+    @Override
     public @Nullable LockLostException findLoss(String reason) {
         for (LockContext hold : holds) {
             if (!hold.isValid()) {
@@ -90,12 +90,21 @@ public final class HeldLocks {
             Body<T, E> inner = all;
             all = () -> hold.call(inner);
         }
-        return all.run();
+        return runInList(all);
     }
 
     /** Runs a body under the only lock, without a {@link LockContext} of the thread. */
     <T extends @Nullable Object, E extends Throwable> T callInside(Body<T, E> body) throws E {
-        return holds.getFirst().callInside(body);
+        return runInList(() -> holds.getFirst().callInside(body));
+    }
+
+    private <T extends @Nullable Object, E extends Throwable> T runInList(Body<T, E> body) throws E {
+        begin();
+        try {
+            return body.run();
+        } finally {
+            end();
+        }
     }
 
     /**

@@ -4,8 +4,9 @@ import io.github.lockboot.internal.LockNames;
 
 /**
  * The lease ended before its holder released the lock, and another may have held the lock since. The release throws this exception
- * and deletes nothing. If an annotated method takes several locks, it may be thrown before the method, which does not run then; the
- * message contains that.
+ * and deletes nothing. Before that, the commit of a Spring transaction of the holder's thread throws it, and the transaction is
+ * rolled back. If an annotated method takes several locks, it may be thrown before the method, which does not run then; the message
+ * contains that.
  */
 public class LockLostException extends IllegalMonitorStateException {
 

@@ -45,6 +45,73 @@ public final class LockSet {
      */
     public record Keep(Duration time, boolean onlyOnSuccess) {}
 
+    /**
+     * One or more locks that a thread has. Each thread has a list of them, the newest first: they enter it by {@link #begin} on that
+     * thread, and leave it by {@link #end} on any thread. A transaction of the thread is committed only if none was lost.
+     */
+    public abstract static class OfThread {
+
+        private static final ThreadLocal<@Nullable OfThread> NEWEST = new ThreadLocal<>();
+
+        private @Nullable OfThread older;
+        private volatile boolean ended;
+
+        /** An exception for a lock that may have been lost; null if there is none. */
+        public abstract @Nullable LockLostException findLoss(String reason);
+
+        /** Whether its lock was lost, and the thread need not release it any more. */
+        protected boolean isGivenUp() {
+            return false;
+        }
+
+        public final void begin() {
+            older = live(NEWEST.get());
+            NEWEST.set(this);
+        }
+
+        public final void end() {
+            ended = true;
+            OfThread newer = NEWEST.get();
+            if (newer == this) {
+                NEWEST.set(live(older));
+                return;
+            }
+            while (newer != null) {
+                if (newer.older == this) {
+                    newer.older = older;
+                    return;
+                }
+                newer = newer.older;
+            }
+        }
+
+        private static @Nullable OfThread live(@Nullable OfThread newest) {
+            OfThread live = newest;
+            while (live != null && live.ended) {
+                live = live.older;
+            }
+            return live;
+        }
+
+        /** An exception for a lock that the current thread may have lost; null if there is none. */
+        public static @Nullable LockLostException findAnyLoss(String reason) {
+            LockLostException lost = null;
+            for (OfThread each = NEWEST.get(); each != null && lost == null; each = each.older) {
+                lost = each.ended ? null : each.findLoss(reason);
+            }
+            return lost;
+        }
+
+        /** What the current thread begins now does not need the locks that it has given up. */
+        public static void endThoseGivenUp() {
+            for (OfThread each = NEWEST.get(); each != null; each = each.older) {
+                if (each.isGivenUp()) {
+                    each.end();
+                }
+            }
+        }
+    }
+
     /** How the current thread takes a lock. */
     interface Taking {
 

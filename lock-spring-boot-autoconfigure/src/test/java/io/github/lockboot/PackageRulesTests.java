@@ -232,7 +232,7 @@ class PackageRulesTests {
     /** They may be absent, so the classes that need them must be few and known. */
     @Test
     void onlyGuardedClassesSeeTransactionsAndReactor() {
-        onlyFrom("org.springframework.transaction..", "LockedCall|TransactionBoundLocks");
+        onlyFrom("org.springframework.transaction..", "LockedCall|TransactionBoundLocks|CommitCheck");
         onlyFrom("reactor..", "ReactiveCall");
     }
 
@@ -381,6 +381,7 @@ class PackageRulesTests {
                         "StaleTokenException");
         assertThat(publicTypes(AOP))
                 .containsExactly(
+                        "CommitCheck",
                         "DistributedLockAdvisor",
                         "DistributedLockValidator",
                         "InvalidLockDefinitionException",

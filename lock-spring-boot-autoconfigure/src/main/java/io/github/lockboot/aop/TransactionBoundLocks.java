@@ -19,10 +19,14 @@ record TransactionBoundLocks(HeldLocks held) implements TransactionSynchronizati
         TransactionSynchronizationManager.registerSynchronization(new TransactionBoundLocks(held.onAnyThread()));
     }
 
-    /** @throws LockLostException if one of the locks may have been lost, which rolls the transaction back */
+    /**
+     * Beside {@link CommitCheck}, for a transaction that is committed by no bean of the application, or on another thread.
+     *
+     * @throws LockLostException if one of the locks may have been lost, which rolls the transaction back
+     */
     @Override
     public void beforeCommit(boolean readOnly) {
-        LockLostException lost = held.findLoss("found before the commit of the transaction, which is rolled back");
+        LockLostException lost = held.findLoss(CommitCheck.REASON);
         if (lost != null) {
             throw lost;
         }

@@ -3,6 +3,7 @@ package io.github.lockboot.autoconfigure;
 import io.github.lockboot.LockListener;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockTemplate;
+import io.github.lockboot.aop.CommitCheck;
 import io.github.lockboot.aop.DistributedLockAdvisor;
 import io.github.lockboot.aop.DistributedLockValidator;
 import io.github.lockboot.aop.LockProxyRegistrar;
@@ -12,11 +13,13 @@ import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.context.annotation.Role;
@@ -106,5 +109,16 @@ public final class LockAutoConfiguration {
                 }
             }
         };
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(name = "org.springframework.transaction.TransactionExecutionListener")
+    static class Transactions {
+
+        @Bean
+        @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+        static CommitCheck distributedLockCommitCheck() {
+            return new CommitCheck();
+        }
     }
 }

@@ -48,8 +48,7 @@ class LockTransactionThreadTests {
     static void start() {
         server = RedisServer.start();
         registries = TestRegistries.on(server);
-        LockRegistry warm = registries.registry();
-        Actor.await("there is a connection", () -> warm.get("first").tryLock());
+        registries.connected();
     }
 
     @AfterAll

@@ -30,6 +30,9 @@ record TestApplications(ConfigurableApplicationContext one, ConfigurableApplicat
             .map(name -> "org.springframework.boot.health.autoconfigure." + name + "AutoConfiguration")
             .collect(Collectors.joining(","));
 
+    private static final String NOT_NEEDED =
+            "org.springframework.boot.autoconfigure.orm.jpa.HibernateJpaAutoConfiguration," + OF_ANOTHER_LINE;
+
     /** Returns when both have locked once: on a busy machine the first TLS connections take longer than a command may. */
     static TestApplications start(List<String> properties) {
         TestApplications applications = new TestApplications(instance(properties), instance(properties));
@@ -54,7 +57,7 @@ record TestApplications(ConfigurableApplicationContext one, ConfigurableApplicat
                         "spring.main.web-application-type=none",
                         "spring.main.banner-mode=off",
                         "lock.startup-check=off",
-                        "spring.autoconfigure.exclude=" + OF_ANOTHER_LINE)
+                        "spring.autoconfigure.exclude=" + NOT_NEEDED)
                 .run(both(AclUser.CREDENTIALS, properties).stream()
                         .map(property -> "--" + property)
                         .toArray(String[]::new));

@@ -141,6 +141,9 @@ final class EngineLock implements NamedLock, LockScope {
     @Override
     public int getHoldCount() {
         Hold mine = mine();
+        if (mine == null) {
+            mine = engine.lostBy(Thread.currentThread(), getName());
+        }
         return mine != null && mine.answerThread() ? mine.count(asReader(mine)) : 0;
     }
 

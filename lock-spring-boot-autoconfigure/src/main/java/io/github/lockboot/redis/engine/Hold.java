@@ -12,6 +12,7 @@ import io.github.lockboot.Lease;
 import io.github.lockboot.LockListener.Origin;
 import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockScope;
+import io.github.lockboot.LockSet;
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.internal.Timer;
@@ -32,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  * GRANTED: the waiter may not have seen it yet, and it can be taken back. HELD: the waiter has it, as long as the lease of the grant
  * is certain. TAKEN_BACK and LOST are final, RELEASED is once Redis has answered.
  */
-public final class Hold implements Lease, LockScope, Waiter.Outcome {
+public final class Hold extends LockSet.OfThread implements Lease, LockScope, Waiter.Outcome {
 
     private enum State {
         GRANTED,
@@ -185,6 +186,17 @@ public final class Hold implements Lease, LockScope, Waiter.Outcome {
         return toldNotHeld;
     }
 
+    @Override
+    public @Nullable LockLostException findLoss(String reason) {
+        return isValid() ? null : new LockLostException(name(), token, reason);
+    }
+
+    /** A thread that knows of the loss may never release the hold, nor one that was to have it for one ttl only. */
+    @Override
+    protected boolean isGivenUp() {
+        return !isValid() && (toldNotHeld || !grant.terms().renew() || context.isClosed());
+    }
+
     // --- its states -------------------------------------------------------------------------------------------
 
     boolean claim() {
@@ -272,6 +284,9 @@ public final class Hold implements Lease, LockScope, Waiter.Outcome {
      */
     void exit(boolean asReader) {
         boolean last = (asReader ? reads : count).decrementAndGet() == 0;
+        if (isExited()) {
+            end();
+        }
         if (isLost()) {
             throw lostException();
         }

@@ -44,7 +44,11 @@ final class ThreadWaiter extends Waiter {
                 thread.interrupt();
             }
         }
-        return conclude() != null;
+        Hold hold = conclude();
+        if (hold != null) {
+            hold.begin();
+        }
+        return hold != null;
     }
 
     /** Whether the wait is over; a grant counts once it is claimed, with its lease still running. */
