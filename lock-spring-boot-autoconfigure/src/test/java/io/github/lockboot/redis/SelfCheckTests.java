@@ -1,5 +1,7 @@
 package io.github.lockboot.redis;
 
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -28,6 +30,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 
@@ -229,8 +232,17 @@ class SelfCheckTests {
     @Test
     void aClientThatOnlyBlocksIsEnough() {
         try (TestRegistries registries = TestRegistries.on(at(server))) {
-            try (RedisLockRegistry registry = RedisLockRegistry.builder(registries.plainConnectionFactory())
-                    .build()) {
+            RedisConnectionFactory plain = (RedisConnectionFactory) Proxy.newProxyInstance(
+                    getClass().getClassLoader(),
+                    new Class<?>[] {RedisConnectionFactory.class},
+                    (proxy, method, args) -> {
+                        try {
+                            return method.invoke(registries.connectionFactory(), args);
+                        } catch (InvocationTargetException failure) {
+                            throw failure.getCause();
+                        }
+                    });
+            try (RedisLockRegistry registry = RedisLockRegistry.builder(plain).build()) {
                 assertThat(registry.check()).isEmpty();
                 server.command("CONFIG", "SET", "maxmemory-policy", "allkeys-lfu");
                 assertThat(registry.check()).hasSize(1);

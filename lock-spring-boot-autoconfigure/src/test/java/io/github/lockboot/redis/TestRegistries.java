@@ -1,18 +1,14 @@
 package io.github.lockboot.redis;
 
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.function.UnaryOperator;
 
-import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.fixture.Await;
 import io.github.lockboot.fixture.RedisServer;
 import org.springframework.data.redis.connection.RedisConfiguration;
-import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -64,7 +60,7 @@ public final class TestRegistries implements AutoCloseable {
     }
 
     /** Whether the lock can be taken now; it is given back at once. */
-    public static boolean canLock(LockRegistry registry, String name) {
+    public static boolean canLock(RedisLockRegistry registry, String name) {
         NamedLock lock = registry.get(name);
         try {
             if (!lock.tryLock()) {
@@ -79,20 +75,6 @@ public final class TestRegistries implements AutoCloseable {
 
     public LettuceConnectionFactory connectionFactory() {
         return connectionFactory;
-    }
-
-    /** The same connections from a factory of no known client, so that the registry can only block on them. */
-    public RedisConnectionFactory plainConnectionFactory() {
-        return (RedisConnectionFactory) Proxy.newProxyInstance(
-                TestRegistries.class.getClassLoader(),
-                new Class<?>[] {RedisConnectionFactory.class},
-                (proxy, method, args) -> {
-                    try {
-                        return method.invoke(connectionFactory, args);
-                    } catch (InvocationTargetException failure) {
-                        throw failure.getCause();
-                    }
-                });
     }
 
     @Override
