@@ -247,7 +247,7 @@ abstract class ReadWriteContract extends TwoInstances {
                 LockRegistry each = both().get(i % 2);
                 boolean reading = i < 5;
                 all.add(actor().begin(() -> {
-                    for (int round = 0; round < 5; round++) { // few: without messages each turn waits for a poll
+                    for (int round = 0; round < 20; round++) {
                         NamedLock lock = reading ? read(each) : write(each);
                         AtomicInteger inside = reading ? readers : writers;
                         lock.lock();

@@ -1,7 +1,5 @@
 package io.github.lockboot.aop;
 
-import java.io.IOException;
-import java.io.InputStream;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Method;
 import java.time.Duration;
@@ -10,6 +8,7 @@ import java.util.function.Supplier;
 
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.LockTemplate;
+import io.github.lockboot.PoorClassLoader;
 import io.github.lockboot.RecordingLockRegistry;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.Test;
@@ -24,7 +23,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 /** The package works where neither transactions nor Reactor are on the class path. */
 class OptionalDependenciesTests {
 
-    private final ClassLoader poor = new PoorClassLoader();
+    private final ClassLoader poor =
+            new PoorClassLoader("io.github.lockboot.aop.", "org.springframework.transaction.", "reactor.");
     private final RecordingLockRegistry registry = new RecordingLockRegistry();
 
     @Test
@@ -102,35 +102,6 @@ class OptionalDependenciesTests {
         @DistributedLock(name = "publisher")
         public Mono<String> publisher() {
             return Mono.empty();
-        }
-    }
-
-    /** Has the classes of the package anew, and sees neither of the two. */
-    private static final class PoorClassLoader extends ClassLoader {
-
-        PoorClassLoader() {
-            super(OptionalDependenciesTests.class.getClassLoader());
-        }
-
-        @Override
-        protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
-            if (name.startsWith("org.springframework.transaction.") || name.startsWith("reactor.")) {
-                throw new ClassNotFoundException(name);
-            }
-            if (!name.startsWith("io.github.lockboot.aop.")) {
-                return super.loadClass(name, resolve);
-            }
-            Class<?> known = findLoadedClass(name);
-            return known != null ? known : define(name);
-        }
-
-        private Class<?> define(String name) throws ClassNotFoundException {
-            try (InputStream in = getParent().getResourceAsStream(name.replace('.', '/') + ".class")) {
-                byte[] bytes = in.readAllBytes();
-                return defineClass(name, bytes, 0, bytes.length);
-            } catch (IOException failure) {
-                throw new ClassNotFoundException(name, failure);
-            }
         }
     }
 }

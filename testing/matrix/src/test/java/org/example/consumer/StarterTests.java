@@ -9,12 +9,15 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import javax.xml.parsers.DocumentBuilderFactory;
 
+import io.github.lockboot.Actor;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockTemplate;
+import io.github.lockboot.NamedLock;
 import io.github.lockboot.fixture.RedisServer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -137,6 +140,22 @@ class StarterTests {
                     .execute("order 2", () -> assertThat(redis.command("EXISTS", "lock:order 2"))
                             .isEqualTo(1L));
             assertThat(redis.command("EXISTS", "lock:order 1", "lock:order 2")).isEqualTo(0L);
+        }
+    }
+
+    @Test
+    void whoWaitsListensForMessages() throws Exception {
+        try (ConfigurableApplicationContext one = instance();
+                ConfigurableApplicationContext other = instance();
+                Actor waiter = new Actor()) {
+            NamedLock held = one.getBean(LockRegistry.class).get("awaited");
+            NamedLock awaited = other.getBean(LockRegistry.class).get("awaited");
+            held.lock();
+            CompletableFuture<Void> waiting = waiter.begin(awaited::lock);
+            Actor.await("it listens", () -> !List.of().equals(redis.command("PUBSUB", "CHANNELS")));
+            held.unlock();
+            Actor.get(waiting);
+            waiter.run(awaited::unlock);
         }
     }
 

@@ -14,10 +14,14 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  * The connections of a registry.
  *
  * @param factory makes the connection factory at the first call
+ * @param watching takes the watch of {@link #watchedBy}; no cast to the class for Lettuce does, which only loads beside Lettuce
  * @param whenClosed closes those that the registry has made; called once the runner is closed
  */
 public record Connections(
-        Supplier<? extends RedisConnectionFactory> factory, ScriptStore.Runner runner, Runnable whenClosed) {
+        Supplier<? extends RedisConnectionFactory> factory,
+        ScriptStore.Runner runner,
+        Consumer<Consumer<Boolean>> watching,
+        Runnable whenClosed) {
 
     /**
      * @param sharing whether to use the connections of the factory instead of new ones with the same settings
@@ -26,17 +30,16 @@ public record Connections(
     public static Connections to(
             RedisConnectionFactory factory, boolean sharing, Duration commandTimeout, Timer timer, Executor workers) {
         if (!(factory instanceof LettuceConnectionFactory lettuce)) {
-            ScriptStore.Runner blocking = new BlockingScripts(factory, workers);
-            return new Connections(() -> factory, blocking, () -> {});
+            return new Connections(() -> factory, new BlockingScripts(factory, workers), watch -> {}, () -> {});
         }
         if (sharing) {
-            ScriptStore.Runner shared = new LettuceScripts(() -> lettuce, timer, workers, null);
-            return new Connections(() -> lettuce, shared, () -> {});
+            return new Connections(
+                    () -> lettuce, new LettuceScripts(() -> lettuce, timer, workers, null), watch -> {}, () -> {});
         }
         SocketWatchdog watchdog = new SocketWatchdog(timer, commandTimeout, workers);
         OwnConnection own = new OwnConnection(lettuce, commandTimeout, watchdog);
         LettuceScripts scripts = new LettuceScripts(own::factory, timer, workers, watchdog);
-        return new Connections(own::factory, scripts, () -> watchdog.close(own::close));
+        return new Connections(own::factory, scripts, scripts::setWatch, () -> watchdog.close(own::close));
     }
 
     /**
@@ -65,9 +68,7 @@ public record Connections(
      *     connections of the application
      */
     public RedisConnectionFactory watchedBy(Consumer<Boolean> watch) {
-        if (runner instanceof LettuceScripts scripts) {
-            scripts.setWatch(watch);
-        }
+        watching.accept(watch);
         return factory.get();
     }
 }

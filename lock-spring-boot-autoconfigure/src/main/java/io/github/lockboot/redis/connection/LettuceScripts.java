@@ -189,9 +189,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     }
 
     void setWatch(Consumer<Boolean> watch) {
-        if (watchdog != null) {
-            this.watch = watch;
-        }
+        this.watch = watch;
     }
 
     @Override

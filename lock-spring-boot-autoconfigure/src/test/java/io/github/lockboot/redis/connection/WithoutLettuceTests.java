@@ -1,0 +1,41 @@
+package io.github.lockboot.redis.connection;
+
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.concurrent.Executor;
+import java.util.function.Consumer;
+
+import io.github.lockboot.PoorClassLoader;
+import io.github.lockboot.internal.Timer;
+import org.junit.jupiter.api.Test;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** The package works with another client where Lettuce is not on the class path. */
+class WithoutLettuceTests {
+
+    @Test
+    void whoWaitsGetsAConnectionToListenOn() throws Exception {
+        RedisConnectionFactory factory = (RedisConnectionFactory) Proxy.newProxyInstance(
+                getClass().getClassLoader(),
+                new Class<?>[] {RedisConnectionFactory.class},
+                (proxy, method, args) -> null);
+        ClassLoader withoutLettuce = new PoorClassLoader("io.github.lockboot.redis.connection.", "io.lettuce.");
+        Class<?> type = Class.forName(Connections.class.getName(), true, withoutLettuce);
+        assertThat(type.getClassLoader()).isSameAs(withoutLettuce);
+        try (Timer timer = Timer.system("test")) {
+            Object connections = type.getMethod(
+                            "to",
+                            RedisConnectionFactory.class,
+                            boolean.class,
+                            Duration.class,
+                            Timer.class,
+                            Executor.class)
+                    .invoke(null, factory, false, Duration.ofSeconds(2), timer, (Executor) Runnable::run);
+            Consumer<Boolean> watch = connected -> {};
+            Object watched = type.getMethod("watchedBy", Consumer.class).invoke(connections, watch);
+            assertThat(watched == factory).isTrue(); // it answers no other question, such as equals
+        }
+    }
+}
