@@ -2,9 +2,10 @@ package io.github.lockboot.redis.connection;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.Collections;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.WeakHashMap;
 import java.util.function.Consumer;
 
 import io.github.lockboot.redis.protocol.RedisFailure;
@@ -32,7 +33,9 @@ final class KeyTracking implements PushListener {
 
     volatile Consumer<@Nullable String> listener = key -> {};
 
-    private final Set<Object> connections = ConcurrentHashMap.newKeySet();
+    /** Those that have had this as a listener, which stays over a reconnection. */
+    private final Set<Object> connections = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+
     private final Runnable onRefused;
 
     /** @param onRefused called when the protocol or the rights of the user do not allow tracking */
@@ -43,8 +46,8 @@ final class KeyTracking implements PushListener {
     /**
      * Switches tracking on, which changes nothing if it is on already.
      *
-     * @return the answer, which completes on the thread of the connection: nothing comes between two commands that are sent there; null
-     *     if the protocol does not allow it
+     * @return the answer, which completes on the thread of the connection: no other command comes between two that are sent there;
+     *     null if the protocol does not allow it
      */
     @Nullable
     RedisFuture<?> switchOn(StatefulConnection<byte[], byte[]> connection) {
@@ -80,8 +83,7 @@ final class KeyTracking implements PushListener {
 
     /** With the connection, Redis has forgotten what it tracked. */
     void onDisconnected(Object connection) {
-        if (connections.remove(connection)) {
-            ((StatefulRedisConnectionImpl<?, ?>) connection).removeListener(this);
+        if (connections.contains(connection)) {
             listener.accept(null);
         }
     }

@@ -245,7 +245,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             this.arguments = arguments;
         }
 
-        /** A renewed lock is tracked from then on: tracking is switched on before each renewal, which costs less than to know about it. */
+        /** Has Redis track a lock that is renewed. Tracking is switched on each time: a reconnection ends it. */
         void sendOn(Link link) {
             var server = script == LuaScript.RENEW && announcesChanges() ? link.serverOf(key) : null;
             RedisFuture<?> switchedOn = server == null ? null : tracking.switchOn(server);

@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  * is due next; renewals due at about the same time are sent together, and none waits for the answer to another.
  *
  * <p>A lease is due when a third of it has passed, after a failure again every tenth of it, until its deadline. If the store announces
- * changes, it is also due a second after the grant, for the store watches a lock from a renewal on, and when a change is announced:
+ * changes, it is also due a second after the grant, because the store watches a lock from its first renewal on, and when a change is
+ * announced:
  *
  * <pre>
  *            a second later: renewed               a change is announced
@@ -28,9 +29,9 @@ import org.jspecify.annotations.Nullable;
  *                                               a pause that has grown
  * </pre>
  *
- * Others change a lock by waiting for it, too, and readers by each renewal. So each renewal in doubt that succeeds makes the pause until
- * the next one longer: for an exclusive lock up to the interval in which a waiter asks, for others until there are none. A holder then
- * asks no more often than a waiter, however many others there are.
+ * Others also change a lock by waiting for it, and readers by each renewal. So each renewal in doubt makes the pause until the next one
+ * longer: for an exclusive lock up to the interval in which a waiter asks, for others up to a third of the lease, until a renewal finds
+ * the lock unchanged. A holder then asks no more often than a waiter, however many others there are.
  */
 final class Renewer {
 
@@ -44,7 +45,10 @@ final class Renewer {
         private boolean leftToEnd;
 
         private boolean watched;
+
+        /** Whether a change has been announced since the last renewal. */
         private boolean doubted;
+
         private long renewedAt;
 
         /** How long after a renewal the next one in doubt may be sent. */

@@ -28,7 +28,7 @@ public final class ThrowingClient {
 
     /** What lies outside of the engine. */
     public enum Seam {
-        /** A command is to be sent. */
+        /** A command is to be sent, or the store is asked whether it announces changes. */
         STORE,
         /** The client decodes an answer; it is lost. */
         ANSWER,
