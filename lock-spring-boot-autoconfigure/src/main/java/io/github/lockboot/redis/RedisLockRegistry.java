@@ -56,6 +56,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
     private final AtomicBoolean closed = new AtomicBoolean();
     private volatile @Nullable Parts parts;
     private volatile String servers = "";
+    private volatile boolean announcesChanges = true;
 
     private RedisLockRegistry(Builder builder) {
         super(builder.defaults, builder.overrides);
@@ -109,6 +110,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         SelfCheck check = new SelfCheck(with.connections.factory(), with.store, InstantSource.system());
         List<Finding> findings = check.run();
         servers = check.servers();
+        announcesChanges = with.store.announcesChanges(); // known since the check has renewed a lock
         return findings;
     }
 
@@ -150,14 +152,18 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         parts().connectors.shutdown();
     }
 
-    /** {@return one line with the kind of Redis, its version after a {@link #check}, the key prefix and the defaults} */
+    /**
+     * {@return one line with the kind of Redis, the key prefix and the defaults; after a {@link #check} also with the version of Redis,
+     * and whether a loss is known only at the next renewal, because Redis does not announce changes of locks to this client}
+     */
     @Override
     public String toString() {
         LockOptions options = defaults();
         return (servers.isEmpty() ? "Redis" : LockNames.printable(servers)) + " ("
                 + Connections.kindOf(connectionFactory) + "): key prefix '" + LockNames.printable(keyPrefix) + "', ttl "
                 + text(options.ttl()) + (Boolean.TRUE.equals(options.renew()) ? ", renewed" : ", not renewed")
-                + ", wait time " + text(options.waitTime());
+                + ", wait time " + text(options.waitTime())
+                + (announcesChanges ? "" : ", a loss is known at the next renewal");
     }
 
     private static String text(@Nullable Duration duration) {
@@ -203,6 +209,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
                     store,
                     subscriber -> new PubSubGrantChannel(
                             connections::watchedBy, store, session, timeout, subscriber, timer, connectors));
+            connections.runner().onChange(engine::onChanged);
         }
     }
 

@@ -35,7 +35,7 @@ final class SelfCheck {
     private static final long TTL_MILLIS = 1_000;
     private static final String COMMANDS =
             "+ping +eval +evalsha +time +type +exists +pttl +hmget +hlen +hset +hdel +del"
-                    + " +pexpire +publish +subscribe +unsubscribe";
+                    + " +pexpire +publish +subscribe +unsubscribe +client|tracking +client|caching";
 
     private final Supplier<? extends RedisConnectionFactory> factory;
     private final ScriptStore store;

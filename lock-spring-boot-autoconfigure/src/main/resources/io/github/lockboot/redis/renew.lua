@@ -12,4 +12,6 @@ if not holder or holder.fence ~= fence then
   return answer('NOT_OWNER')
 end
 holder.expiry, lock.changed = math.max(holder.expiry, now + ttl), true
-return answer('RENEWED', holder.expiry - now, #lock.queue)
+local reply = answer('RENEWED', holder.expiry - now, #lock.queue)
+redis.call('EXISTS', key) -- Redis announces changes of a key that was read after its last write
+return reply

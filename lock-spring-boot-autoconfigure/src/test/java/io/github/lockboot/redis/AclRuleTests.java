@@ -65,7 +65,7 @@ class AclRuleTests {
         }
         useLocks();
         assertThat(AclUser.allRefusals(server)).isEmpty();
-        server.command("ACL", "SETUSER", AclUser.NAME, "-client");
+        server.command("ACL", "SETUSER", AclUser.NAME, "-client", "+client|tracking", "+client|caching");
     }
 
     @ParameterizedTest

@@ -12,6 +12,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
 import io.github.lockboot.Actor;
+import io.github.lockboot.LockOptions;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.fixture.RedisProbe;
 import io.github.lockboot.fixture.RedisServer;
@@ -79,6 +80,7 @@ class CommandCountTests {
         }
         assertThat(commands()).isEqualTo(1_000);
         assertThat(messages()).isZero();
+        assertThat(probe.commandCalls().keySet()).noneMatch(command -> command.startsWith("client"));
     }
 
     @Test
@@ -236,7 +238,8 @@ class CommandCountTests {
 
     @Test
     void anIdleWaitIsOneCommandInTwoSeconds() throws Exception {
-        NamedLock held = registries.registry().get("idle");
+        NamedLock held =
+                registries.registry().get("idle", LockOptions.defaults().withoutRenewal());
         held.lock();
         NamedLock elsewhere = registries.registry().get("idle");
         List<CompletableFuture<Void>> waiting = new ArrayList<>();
@@ -248,6 +251,31 @@ class CommandCountTests {
         resetCounts();
         Actor.pass(Duration.ofSeconds(6));
         assertThat(commands()).isLessThanOrEqualTo(3);
+        held.unlock();
+        for (CompletableFuture<Void> each : waiting) {
+            Actor.get(each);
+        }
+    }
+
+    /** Each time that a waiter asks changes the lock of the holder, to which that is announced. */
+    @Test
+    void aHolderAsksNoMoreOftenThanOneOfItsWaiters() throws Exception {
+        NamedLock held = registries.connected().get("watched");
+        held.lock();
+        List<CompletableFuture<Void>> waiting = new ArrayList<>();
+        for (int i = 0; i < 10; i++) {
+            NamedLock elsewhere = registries.connected().get("watched");
+            waiting.add(actor().begin(() -> lockAndUnlock(elsewhere)));
+        }
+        awaitQueue("watched", 10);
+        Actor.pass(Duration.ofSeconds(5));
+        resetCounts();
+        Actor.pass(Duration.ofSeconds(8));
+        Map<String, Long> calls = probe.commandCalls();
+        assertThat(calls.getOrDefault("client|caching", calls.getOrDefault("client", 0L) / 2))
+                .as("renewals")
+                .isBetween(1L, 5L);
+        assertThat(commands()).isLessThanOrEqualTo(10 * 5 + 5);
         held.unlock();
         for (CompletableFuture<Void> each : waiting) {
             Actor.get(each);

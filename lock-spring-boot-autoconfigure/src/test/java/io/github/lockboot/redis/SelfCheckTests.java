@@ -19,6 +19,8 @@ import io.github.lockboot.redis.connection.Connections;
 import io.github.lockboot.redis.engine.PatientStore;
 import io.github.lockboot.redis.protocol.RedisProgram;
 import io.github.lockboot.redis.protocol.ScriptStore;
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.protocol.ProtocolVersion;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -33,6 +35,7 @@ import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -40,7 +43,8 @@ class SelfCheckTests {
 
     private static final String RIGHTS =
             "~lock:* &lock:* +ping +eval +evalsha +time +type +exists +pttl +hmget +hlen +hset"
-                    + " +hdel +del +pexpire +publish +subscribe +unsubscribe";
+                    + " +hdel +del +pexpire +publish +subscribe +unsubscribe +client|tracking +client|caching";
+    private static final String NO_ANNOUNCEMENTS = ", a loss is known at the next renewal";
 
     private static RedisServer server;
 
@@ -151,7 +155,39 @@ class SelfCheckTests {
     @Test
     @Tag("this-build")
     void theRightsThatTheCheckAdvisesAreThoseThatLocksNeed() {
-        assertThat(RIGHTS.split(" ")).containsAll(AclUser.COMMANDS).hasSize(2 + AclUser.COMMANDS.size());
+        assertThat(RIGHTS.split(" "))
+                .containsAll(AclUser.COMMANDS)
+                .containsAll(AclUser.TRACKING)
+                .hasSize(2 + AclUser.COMMANDS.size() + AclUser.TRACKING.size());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"+client|tracking, false", "+client|caching, false", "+client, true"})
+    void theDescriptionSaysWhetherTheUserMayTrackKeys(String allowed, boolean announced) {
+        try (RedisServer restricted = RedisServer.start()) {
+            allow(restricted, "+info", "-client", allowed);
+            assertDescribed(asUser(restricted), LettuceClientConfiguration.defaultConfiguration(), announced);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"RESP2, false", "RESP3, true"})
+    void theDescriptionSaysWhetherTheProtocolHasAnnouncements(ProtocolVersion protocol, boolean announced) {
+        ClientOptions options =
+                ClientOptions.builder().protocolVersion(protocol).build();
+        LettuceClientConfiguration client =
+                LettuceClientConfiguration.builder().clientOptions(options).build();
+        assertDescribed(at(server), client, announced);
+    }
+
+    private static void assertDescribed(
+            RedisConfiguration redis, LettuceClientConfiguration client, boolean announced) {
+        try (TestRegistries registries = TestRegistries.on(redis, client)) {
+            RedisLockRegistry registry = registries.connected();
+            assertThat(registry.toString()).doesNotContain(NO_ANNOUNCEMENTS);
+            assertThat(registry.check()).isEmpty();
+            assertThat(registry.toString().endsWith(NO_ANNOUNCEMENTS)).isEqualTo(!announced);
+        }
     }
 
     @ParameterizedTest
@@ -246,6 +282,7 @@ class SelfCheckTests {
                 assertThat(registry.check()).isEmpty();
                 server.command("CONFIG", "SET", "maxmemory-policy", "allkeys-lfu");
                 assertThat(registry.check()).hasSize(1);
+                assertThat(registry.toString()).endsWith(NO_ANNOUNCEMENTS);
             }
         }
     }

@@ -24,6 +24,7 @@ class DocumentedAclRuleTests {
                         .toArray(String[]::new));
         assertThat(documented)
                 .contains("`" + String.join(" ", AclUser.IN_A_CLUSTER) + "`")
+                .contains("`" + String.join(" ", AclUser.TRACKING) + "`")
                 .contains("`+" + AclUser.INTRODUCTION + "`");
     }
 }

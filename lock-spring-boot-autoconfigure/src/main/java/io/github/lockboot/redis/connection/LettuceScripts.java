@@ -64,6 +64,8 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     private final @Nullable SocketWatchdog watchdog;
     private final Timer.Check check;
     private final AtomicLong epoch = new AtomicLong();
+    private final KeyTracking tracking;
+    private volatile long trackingRefusedIn = -1; // an epoch: a new connection may be treated otherwise
     private volatile Consumer<Boolean> watch = connected -> {};
 
     /** In order. Its monitor guards additions and the fields below. Commands are sent outside the monitor. */
@@ -87,6 +89,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         this.connector = connector;
         this.watchdog = watchdog;
         this.check = timer.check(CHECK_NANOS, this::sendWaiting);
+        this.tracking = new KeyTracking(() -> trackingRefusedIn = epoch.get());
     }
 
     @Override
@@ -97,7 +100,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             current = linkOrWait(call);
         }
         if (current != null) {
-            call.sendOn(current, CommandType.EVALSHA);
+            call.sendOn(current);
         }
         return call;
     }
@@ -133,7 +136,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         for (Call call : waiting) {
             if (current != null && current.reaches(call.key)) {
                 try {
-                    call.sendOn(current, CommandType.EVALSHA);
+                    call.sendOn(current);
                 } catch (Throwable notSent) {
                     call.completeExceptionally(notSent);
                 }
@@ -180,6 +183,17 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         return epoch.get();
     }
 
+    /** Not on connections of the application, which may track keys for itself. */
+    @Override
+    public boolean announcesChanges() {
+        return watchdog != null && trackingRefusedIn != epoch.get();
+    }
+
+    @Override
+    public void onChange(Consumer<@Nullable String> listener) {
+        tracking.listener = listener;
+    }
+
     @Override
     public void close() {
         synchronized (waiting) {
@@ -205,6 +219,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     @Override
     public void onRedisDisconnected(RedisChannelHandler<?, ?> connection) {
         epoch.incrementAndGet();
+        tracking.onDisconnected(connection);
         if (connection instanceof StatefulRedisPubSubConnection) {
             watch.accept(false);
         }
@@ -228,8 +243,32 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             this.arguments = arguments;
         }
 
-        /** Sends the digest of the script first, and the whole script if Redis does not know it. */
-        void sendOn(Link link, CommandType type) {
+        /** Has Redis track a lock that is renewed. Tracking is switched on each time: a reconnection ends it. */
+        void sendOn(Link link) {
+            var server = script == LuaScript.RENEW && announcesChanges() ? link.serverOf(key) : null;
+            RedisFuture<?> switchedOn = server == null ? null : tracking.switchOn(server);
+            if (switchedOn == null) {
+                sendOn(link, CommandType.EVALSHA, null);
+            } else {
+                onSent(switchedOn);
+                switchedOn.whenComplete(
+                        (none, failure) -> sendOn(link, CommandType.EVALSHA, failure == null ? server : null));
+            }
+        }
+
+        private void onSent(RedisFuture<?> sent) {
+            command = sent;
+            if (isDone()) {
+                withdraw(); // it expired while it was sent
+            }
+        }
+
+        /**
+         * Sends the digest of the script first, and the whole script if Redis does not know it.
+         *
+         * @param tracked the connection on which the key is to be tracked, if any
+         */
+        private void sendOn(Link link, CommandType type, @Nullable StatefulConnection<byte[], byte[]> tracked) {
             if (isDone()) {
                 return;
             }
@@ -240,14 +279,14 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
                     .addKey(key)
                     .addValues(arguments)
                     .add(number);
-            RedisFuture<Reply> sent = link.commands.dispatch(type, new Output(number), args);
-            command = sent;
-            if (isDone()) {
-                withdraw(); // it expired while it was sent
+            if (tracked != null) {
+                tracking.trackNext(tracked);
             }
+            RedisFuture<Reply> sent = link.commands.dispatch(type, new Output(number), args);
+            onSent(sent);
             sent.whenComplete((reply, failure) -> {
                 if (digestOnly && failure != null && Futures.unwrap(failure) instanceof RedisNoScriptException) {
-                    sendOn(link, CommandType.EVAL);
+                    sendOn(link, CommandType.EVAL, tracked);
                 } else if (reply != null) {
                     complete(reply);
                 } else {
@@ -345,12 +384,19 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
 
         /** Whether a command on the key would be sent, or fail, at once. Lettuce would keep any other. */
         boolean reaches(byte[] key) {
+            StatefulConnection<byte[], byte[]> used = serverOf(key);
+            return used == null || used.isOpen() || isClosed(used);
+        }
+
+        /** The connection to the server of the key; null if it is not made yet. */
+        @Nullable
+        StatefulConnection<byte[], byte[]> serverOf(byte[] key) {
             StatefulConnection<byte[], byte[]> used = commands.getConnection();
             if (used instanceof StatefulRedisClusterConnection<byte[], byte[]> cluster) {
                 RedisClusterNode master = cluster.getPartitions().getPartitionBySlot(SlotHash.getSlot(key));
-                used = master == null ? null : known(cluster, master.getUri());
+                return master == null ? null : known(cluster, master.getUri());
             }
-            return used == null || used.isOpen() || isClosed(used);
+            return used;
         }
 
         private static @Nullable StatefulConnection<byte[], byte[]> known(

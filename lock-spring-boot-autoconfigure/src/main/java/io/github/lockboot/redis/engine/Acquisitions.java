@@ -42,7 +42,7 @@ final class Acquisitions {
         this.nonce = nonce;
         this.store = store;
         this.channel = channel;
-        this.renewer = new Renewer(context);
+        this.renewer = new Renewer(context, store);
     }
 
     EngineContext context() {

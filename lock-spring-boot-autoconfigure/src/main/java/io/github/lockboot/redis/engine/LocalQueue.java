@@ -436,6 +436,11 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
         }
     }
 
+    /** Another has perhaps changed the lock in Redis. */
+    void changed() {
+        onEvent(() -> owners.forEach(owner -> acquisitions.renewer().changed(owner.renewal())));
+    }
+
     /** A hold that was not renewed because it went on for too long is kept on purpose now. */
     @Override
     public void renewAgain(Hold hold) {

@@ -2,6 +2,7 @@ package io.github.lockboot.redis.engine;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -298,6 +299,22 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         LocalQueue queue = name == null ? null : exclusive.get(name);
         if (queue != null) {
             queue.completedElsewhere(push.fence());
+        }
+    }
+
+    /**
+     * Another has changed the lock with this key, or with null perhaps any lock: the holds of it are renewed soon, which shows whether
+     * they are lost. It is a hint only. Does not block.
+     */
+    public void onChanged(@Nullable String key) {
+        String name = key == null ? null : store.nameOf(key);
+        if (key == null) {
+            queues().forEach(LocalQueue::changed);
+        } else if (name != null) {
+            ofAllKinds.stream()
+                    .map(queues -> queues.get(name))
+                    .filter(Objects::nonNull)
+                    .forEach(LocalQueue::changed);
         }
     }
 

@@ -10,13 +10,28 @@ import java.util.concurrent.atomic.AtomicLong;
 
 import io.github.lockboot.internal.Timer;
 import io.github.lockboot.internal.Unexpected;
+import io.github.lockboot.redis.engine.LockRequest.Terms;
+import io.github.lockboot.redis.protocol.LockStore;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Has the leases of this registry's holds renewed, and reports those that run out at their deadlines. It works in the order of what
  * is due next; renewals due at about the same time are sent together, and none waits for the answer to another.
  *
- * <p>A lease is due when a third of it has passed, after a failure again every tenth of it, until its deadline.
+ * <p>A lease is due when a third of it has passed, after a failure again every tenth of it, until its deadline. If the store announces
+ * changes, it is also due a second after the grant, because the store watches a lock from its first renewal on, and when a change is
+ * announced:
+ *
+ * <pre>
+ *            a second later: renewed               a change is announced
+ *   GRANTED -------------------------▶ WATCHED ◀──────────────────────────▶ DOUBTED
+ *                                               renewed at once, or after
+ *                                               a pause that has grown
+ * </pre>
+ *
+ * Others also change a lock by waiting for it, and readers by each renewal. So each renewal in doubt makes the pause until the next one
+ * longer: for an exclusive lock up to the interval in which a waiter asks, for others up to a third of the lease, until a renewal finds
+ * the lock unchanged. A holder then asks no more often than a waiter, however many others there are.
  */
 final class Renewer {
 
@@ -29,6 +44,16 @@ final class Renewer {
         /** Whether the lease is left to end, because no holder had it renewed. */
         private boolean leftToEnd;
 
+        private boolean watched;
+
+        /** Whether a change has been announced since the last renewal. */
+        private boolean doubted;
+
+        private long renewedAt;
+
+        /** How long after a renewal the next one in doubt may be sent. */
+        private long pause;
+
         Slot(Acquisition lease) {
             this.lease = lease;
         }
@@ -39,8 +64,10 @@ final class Renewer {
 
     private static final long NEVER = Long.MAX_VALUE;
     private static final long LATE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+    private static final long UNWATCHED_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final EngineContext context;
+    private final LockStore store;
     private final long start;
     private final AtomicLong sequence = new AtomicLong();
     private final ConcurrentSkipListSet<Entry> entries =
@@ -50,8 +77,9 @@ final class Renewer {
     private volatile long nextRound = NEVER;
     private Timer.@Nullable Task round;
 
-    Renewer(EngineContext context) {
+    Renewer(EngineContext context, LockStore store) {
         this.context = context;
+        this.store = store;
         this.start = context.nanoTime();
     }
 
@@ -59,10 +87,16 @@ final class Renewer {
     void begin(Slot slot) {
         Grant grant = slot.lease.grant();
         slot.leftToEnd = false;
-        if (slot.lease.terms.renew()) {
-            enter(slot, grant.renewalDue(), grant.tolerance());
-        } else {
+        if (!slot.lease.terms.renew()) {
             enter(slot, grant.deadline(), 0);
+            return;
+        }
+        long due = grant.renewalDue();
+        long watch = slot.watched || !store.announcesChanges() ? due : context.nanoTime() + UNWATCHED_NANOS;
+        if (watch - due < 0) {
+            enter(slot, watch, Math.min(grant.tolerance(), UNWATCHED_NANOS / 10));
+        } else {
+            enter(slot, due, grant.tolerance());
         }
     }
 
@@ -144,6 +178,18 @@ final class Renewer {
         });
     }
 
+    /** The lock has perhaps been changed by another; the mutex is held. */
+    void changed(Slot slot) {
+        Entry planned = slot.entry;
+        if (slot.watched && planned != null && !slot.leftToEnd) {
+            slot.doubted = true;
+            long due = Math.max(now(), slot.renewedAt + slot.pause);
+            if (due < planned.due) {
+                enter(slot, start + due, 0);
+            }
+        }
+    }
+
     private void round() {
         synchronized (plan) {
             nextRound = NEVER;
@@ -194,9 +240,19 @@ final class Renewer {
         }
         boolean renew = slot.lease.shouldRenew();
         slot.leftToEnd = !renew;
+        if (renew) {
+            slot.watched = true;
+            slot.pause = slot.doubted ? Math.min(2 * slot.pause + UNWATCHED_NANOS, longestPause(slot.lease.terms)) : 0;
+            slot.doubted = false;
+            slot.renewedAt = now - start;
+        }
         long retry = now + grant.retryDelay();
         enter(slot, renew && retry - grant.deadline() < 0 ? retry : grant.deadline(), 0);
         return renew;
+    }
+
+    private long longestPause(Terms terms) {
+        return terms.isExclusive() ? context.retryInterval() : TimeUnit.MILLISECONDS.toNanos(terms.ttlMillis()) / 3;
     }
 
     private long now() {

@@ -68,6 +68,14 @@ public interface LockStore {
     String nameOf(String key);
 
     /**
+     * {@return whether this store announces that another has changed a lock, once after each renewal} Announcements may be lost, come
+     * late or without a change.
+     */
+    default boolean announcesChanges() {
+        return false;
+    }
+
+    /**
      * {@return a number that changes whenever questions under way may have been sent twice} If it has not changed since a question
      * was asked, the reply is the one to the first copy.
      */

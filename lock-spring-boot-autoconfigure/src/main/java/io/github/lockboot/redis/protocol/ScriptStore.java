@@ -6,6 +6,7 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 
 import io.github.lockboot.internal.Timer;
@@ -28,6 +29,18 @@ public final class ScriptStore implements LockStore {
 
         /** As {@link LockStore#epoch()}. */
         long epoch();
+
+        /** As {@link LockStore#announcesChanges()}. */
+        default boolean announcesChanges() {
+            return false;
+        }
+
+        /**
+         * Sets the listener to changes of keys.
+         *
+         * @param listener gets the key, or null if any key may have changed; must not block
+         */
+        default void onChange(Consumer<@Nullable String> listener) {}
 
         void close();
     }
@@ -148,6 +161,11 @@ public final class ScriptStore implements LockStore {
     @Override
     public long epoch() {
         return runner.epoch();
+    }
+
+    @Override
+    public boolean announcesChanges() {
+        return runner.announcesChanges();
     }
 
     /** Passes the id, the arguments that all scripts have, and then the others. */

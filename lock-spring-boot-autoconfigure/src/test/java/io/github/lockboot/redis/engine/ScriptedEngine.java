@@ -44,6 +44,7 @@ public final class ScriptedEngine {
     public final ScriptStore store;
     public final LockEngine engine;
     public boolean channelLive = true;
+    public boolean announcesChanges;
     public int channelVerified;
     public long epoch;
 
@@ -153,6 +154,11 @@ public final class ScriptedEngine {
         @Override
         public long epoch() {
             return epoch;
+        }
+
+        @Override
+        public boolean announcesChanges() {
+            return announcesChanges;
         }
 
         @Override

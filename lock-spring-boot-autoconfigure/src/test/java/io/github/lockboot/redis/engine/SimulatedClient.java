@@ -39,6 +39,7 @@ final class SimulatedClient {
     private final Faults faults;
     private final SimulatedRedis redis;
     private final SimulatedRedis.@Nullable Flaw flaw;
+    private final boolean announcing;
     private final double clockRate;
     private final long clockOffset;
 
@@ -105,6 +106,7 @@ final class SimulatedClient {
         double rate = 1 + (random.nextDouble() - 0.5) * 0.016; // 0.8 % of the 1 % that a lease allows for
         this.clockRate = flaw == SimulatedRedis.Flaw.CLOCKS_RUN_SLOW ? rate / 2 : rate;
         this.clockOffset = random.nextLong() >> 8;
+        this.announcing = random.nextInt(4) > 0;
         EngineContext.Settings settings = new EngineContext.Settings(
                 Duration.ofMillis(LockModel.POLL), Duration.ofMillis(20), COMMAND_TIMEOUT, handoffLimit);
         ScriptStore store = PatientStore.on(new Runner(), settings.poll(), settings.patience());
@@ -190,6 +192,8 @@ final class SimulatedClient {
         connection++;
         connected = false;
         int reconnects = connection;
+        redis.forget(session);
+        after(0, () -> engine.onChanged(null));
         time.after(awayNanos, () -> {
             if (connection == reconnects) {
                 connected = true;
@@ -223,6 +227,26 @@ final class SimulatedClient {
     /** A message for its session was published. */
     void published(String message) {
         published(message, engine::onPush);
+    }
+
+    /** Another changed the key; that is announced late, twice, never, for another key, or without a change. */
+    void changed(@Nullable String key) {
+        int sentOn = connection;
+        if (!chance(faults.lost)) {
+            announce(key, delay(), sentOn);
+        }
+        if (chance(faults.late)) {
+            announce(chance(0.5) ? key : "lock:m", lateDelay(), sentOn);
+        }
+    }
+
+    private void announce(@Nullable String key, long delay, int sentOn) {
+        after(delay, () -> {
+            if (connection == sentOn || chance(0.5)) {
+                time.trace(() -> session + " learns of a change of " + key);
+                engine.onChanged(key);
+            }
+        });
     }
 
     /** A message for all who follow was published. */
@@ -330,6 +354,11 @@ final class SimulatedClient {
         @Override
         public long epoch() {
             return connection;
+        }
+
+        @Override
+        public boolean announcesChanges() {
+            return announcing;
         }
 
         @Override

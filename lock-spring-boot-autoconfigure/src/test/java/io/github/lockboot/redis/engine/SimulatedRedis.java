@@ -3,7 +3,9 @@ package io.github.lockboot.redis.engine;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 import io.github.lockboot.redis.engine.ScriptedEngine.Call;
@@ -25,6 +27,7 @@ final class SimulatedRedis {
     private final Publisher publisher;
     private final Map<String, LockModel> locks = new TreeMap<>();
     private final Map<String, Long> strangers = new TreeMap<>();
+    private final Map<String, Set<String>> tracking = new TreeMap<>();
     private long stepMicros;
     private long runs;
 
@@ -33,6 +36,9 @@ final class SimulatedRedis {
         void toSession(String session, String message);
 
         void toFollowers(String message);
+
+        /** Announces that another has changed the key. */
+        void changed(String session, String key);
     }
 
     /** @param flaw what it does wrong, so that the checks can be checked */
@@ -49,7 +55,14 @@ final class SimulatedRedis {
         if (flaw == Flaw.REDIS_FORGETS && runs % 20 == 0) {
             lock.delete();
         }
+        Map<String, String> before = lock.exists() ? lock.fields() : Map.of();
         LockModel.Outcome outcome = isStrangers(key) ? refused(call, strangers.get(key)) : run(lock, call);
+        if (!before.equals(lock.exists() ? lock.fields() : Map.of())) {
+            changed(key, sessionOf(call));
+        }
+        if (call.script() == LuaScript.RENEW) {
+            tracking.computeIfAbsent(key, k -> new TreeSet<>()).add(sessionOf(call));
+        }
         if (flaw == Flaw.KEYS_STAY) {
             lock.persist();
         }
@@ -75,12 +88,37 @@ final class SimulatedRedis {
         }
     }
 
+    private static String sessionOf(Call call) {
+        String id = argument(call, 0);
+        return id.substring(0, id.lastIndexOf('-'));
+    }
+
+    /** Announces it to those who have renewed the lock since its last change, but not to the one who changed it. */
+    private void changed(String key, @Nullable String by) {
+        Set<String> tracked = tracking.remove(key);
+        if (tracked != null) {
+            tracked.stream().filter(session -> !session.equals(by)).forEach(session -> publisher.changed(session, key));
+        }
+    }
+
+    /** Somebody deletes the key. */
+    void delete(String key) {
+        lock(key).delete();
+        changed(key, null);
+    }
+
+    /** A connection has gone. */
+    void forget(String session) {
+        tracking.values().forEach(sessions -> sessions.remove(session));
+    }
+
     /** Somebody who does not know this library sets the key, if there is none. */
     boolean setByStranger(String key, long ttlMicros) {
         if (lock(key).exists() || isStrangers(key)) {
             return false;
         }
         strangers.put(key, micros() + ttlMicros);
+        changed(key, null);
         return true;
     }
 

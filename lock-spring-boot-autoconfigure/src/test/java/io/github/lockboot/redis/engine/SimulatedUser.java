@@ -190,7 +190,7 @@ final class SimulatedUser {
 
     private void lost(boolean wasHeld) {
         world.count("lost");
-        if (world.weather() != Simulation.Weather.CLOCK_STEPS) {
+        if (world.weather() != Simulation.Weather.DATA_LOSS) {
             assertThat(wasHeld)
                     .as("reported lost though it was held to its end")
                     .isFalse();

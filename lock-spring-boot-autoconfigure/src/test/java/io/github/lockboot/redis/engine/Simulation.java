@@ -36,8 +36,8 @@ final class Simulation {
         CALM,
         /** Slow, lossy, with repeats, pauses, crashes, cuts. */
         ROUGH,
-        /** And the clock of Redis is set forward. */
-        CLOCK_STEPS
+        /** And the clock of Redis is set forward, and keys are deleted. */
+        DATA_LOSS
     }
 
     /**
@@ -89,9 +89,9 @@ final class Simulation {
         this.random = new Random(seed * 0x9E3779B97F4A7C15L + 1);
         this.time = new SimulatedTime(tracing);
         int dice = random.nextInt(10);
-        Weather weather = dice == 0 ? Weather.CALM : dice == 1 ? Weather.CLOCK_STEPS : Weather.ROUGH;
+        Weather weather = dice == 0 ? Weather.CALM : dice == 1 ? Weather.DATA_LOSS : Weather.ROUGH;
         List<String> names = random.nextInt(4) == 0 ? List.of("n", "m") : List.of("n");
-        SimulationWitness witness = new SimulationWitness(weather != Weather.CLOCK_STEPS);
+        SimulationWitness witness = new SimulationWitness(weather != Weather.DATA_LOSS);
         boolean exclusiveOnly = random.nextBoolean();
         List<Kind> kinds = exclusiveOnly ? List.of(Kind.EXCLUSIVE) : KINDS.get(random.nextInt(KINDS.size()));
         boolean flights = exclusiveOnly && random.nextInt(3) > 0;
@@ -122,6 +122,12 @@ final class Simulation {
         @Override
         public void toFollowers(String message) {
             clients.values().forEach(client -> client.publishedToFollowers(message));
+        }
+
+        @Override
+        public void changed(String session, String key) {
+            clients.get(session).changed(key);
+            world.count("change announced");
         }
     }
 
@@ -193,7 +199,12 @@ final class Simulation {
             stop(client);
         } else if (dice < 94) {
             strangerComes(world.anyName());
-        } else if (world.weather() == Weather.CLOCK_STEPS) {
+        } else if (world.weather() == Weather.DATA_LOSS && random.nextBoolean()) {
+            String name = world.anyName();
+            time.trace(() -> "somebody deletes " + name);
+            redis.delete("lock:" + name);
+            world.count("deleted");
+        } else if (world.weather() == Weather.DATA_LOSS) {
             long step = world.upTo(world.upTo(60_000_000_000L)) / 1_000;
             time.trace(() -> "the clock of Redis is set forward by " + step / 1_000 + " ms");
             redis.stepClock(step);

@@ -28,7 +28,7 @@ public final class ThrowingClient {
 
     /** What lies outside of the engine. */
     public enum Seam {
-        /** A command is to be sent. */
+        /** A command is to be sent, or the store is asked whether it announces changes. */
         STORE,
         /** The client decodes an answer; it is lost. */
         ANSWER,
@@ -124,6 +124,11 @@ public final class ThrowingClient {
         }
     }
 
+    /** Another changed the key. */
+    public void changed(String key) {
+        after(MILLI, () -> engine.onChanged(key));
+    }
+
     /** On a thread of its own, so to say: what it throws goes no further. */
     private void after(long nanos, Runnable task) {
         time.after(nanos, () -> contained(task));
@@ -175,6 +180,12 @@ public final class ThrowingClient {
         @Override
         public long epoch() {
             return 0;
+        }
+
+        @Override
+        public boolean announcesChanges() {
+            plan.passes(Seam.STORE);
+            return true;
         }
 
         @Override

@@ -146,6 +146,11 @@ class ThrownAnywhereTests {
             public void toFollowers(String message) {
                 clients.values().forEach(client -> client.publishedToFollowers(message));
             }
+
+            @Override
+            public void changed(String session, String key) {
+                clients.get(session).changed(key);
+            }
         });
         private final Plan plan;
         private final ThrowingClient throwing;

@@ -1,0 +1,108 @@
+package io.github.lockboot.redis.connection;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Collections;
+import java.util.List;
+import java.util.Set;
+import java.util.WeakHashMap;
+import java.util.function.Consumer;
+
+import io.github.lockboot.redis.protocol.RedisFailure;
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisFuture;
+import io.lettuce.core.StatefulRedisConnectionImpl;
+import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.api.push.PushListener;
+import io.lettuce.core.api.push.PushMessage;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.output.StatusOutput;
+import io.lettuce.core.protocol.AsyncCommand;
+import io.lettuce.core.protocol.Command;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
+import io.lettuce.core.protocol.ProtocolVersion;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Has Redis announce that another client has changed a key, by the client-side caching of RESP3. Redis tracks the keys that the next
+ * command after {@code CLIENT CACHING YES} reads, each until its first change. It no longer tracks a key that this client itself has
+ * changed, and does not announce that.
+ */
+final class KeyTracking implements PushListener {
+
+    volatile Consumer<@Nullable String> listener = key -> {};
+
+    /** Those that have had this as a listener, which stays over a reconnection. */
+    private final Set<Object> connections = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+
+    private final Runnable onRefused;
+
+    /** @param onRefused called when the protocol or the rights of the user do not allow tracking */
+    KeyTracking(Runnable onRefused) {
+        this.onRefused = onRefused;
+    }
+
+    /**
+     * Switches tracking on, which changes nothing if it is on already.
+     *
+     * @return the answer, which completes on the thread of the connection: no other command comes between two that are sent there;
+     *     null if the protocol does not allow it
+     */
+    @Nullable
+    RedisFuture<?> switchOn(StatefulConnection<byte[], byte[]> connection) {
+        if (!(connection instanceof StatefulRedisConnectionImpl<byte[], byte[]> known)
+                || known.getConnectionState().getNegotiatedProtocolVersion() != ProtocolVersion.RESP3) {
+            onRefused.run();
+            return null;
+        }
+        if (connections.add(known)) {
+            known.addListener(this);
+        }
+        return send(known, "TRACKING", "ON", "OPTIN", "NOLOOP");
+    }
+
+    /** Has the keys tracked that the next command on the connection reads. */
+    void trackNext(StatefulConnection<byte[], byte[]> connection) {
+        send(connection, "CACHING", "YES");
+    }
+
+    private RedisFuture<?> send(StatefulConnection<byte[], byte[]> connection, String... words) {
+        CommandArgs<byte[], byte[]> args = new CommandArgs<>(ByteArrayCodec.INSTANCE);
+        List.of(words).forEach(args::add);
+        AsyncCommand<byte[], byte[], String> command = new AsyncCommand<>(
+                new Command<>(CommandType.CLIENT, new StatusOutput<>(ByteArrayCodec.INSTANCE), args));
+        command.whenComplete((none, failure) -> {
+            if (failure instanceof RedisCommandExecutionException && RedisFailure.of(failure) != RedisFailure.NOT_NOW) {
+                onRefused.run();
+            }
+        });
+        connection.dispatch(command);
+        return command;
+    }
+
+    /** With the connection, Redis has forgotten what it tracked. */
+    void onDisconnected(Object connection) {
+        if (connections.contains(connection)) {
+            listener.accept(null);
+        }
+    }
+
+    /** The keys are null if all have gone. */
+    @Override
+    public void onPushMessage(PushMessage message) {
+        if (!message.getType().equals("invalidate")) {
+            return;
+        }
+        Object keys = message.getContent().get(1);
+        if (keys instanceof List<?> changed) {
+            changed.forEach(key -> listener.accept(text((ByteBuffer) key)));
+        } else {
+            listener.accept(null);
+        }
+    }
+
+    private static String text(ByteBuffer key) {
+        return StandardCharsets.UTF_8.decode(key.duplicate()).toString();
+    }
+}
