@@ -24,7 +24,8 @@ if first and held[1] == me and held[7] == FORMAT and not string.find(held[6], '[
     local fence, lease = string.format('%.0f', micros), math.min(ttl, CLAIM_LEASE)
     local expiry, stay = string.format('%.0f', now + lease), math.max(1000, lease, waiters > 0 and patience or 0)
     redis.call('PEXPIRE', key, stay) -- first, as in save()
-    redis.call('HSET', key, 'owner', first, 'ttl', ttl, 'until', expiry, 'fence', fence, 'queue', '[' .. others .. ']')
+    local set = {'owner', first, 'ttl', ttl, 'until', expiry, 'fence', fence, 'queue', '[' .. others .. ']'}
+    redis.call('HSET', key, unpack(set, 1, waiters > 0 and 10 or 8))
     if waiters == 0 then
       redis.call('HDEL', key, 'queue', 'looked', 'excused')
     end
