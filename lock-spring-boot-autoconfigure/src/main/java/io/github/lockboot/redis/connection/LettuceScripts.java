@@ -62,6 +62,8 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     private final Timer timer;
     private final Executor connector;
     private final @Nullable SocketWatchdog watchdog;
+    private final @Nullable Acknowledger acknowledger;
+    private final @Nullable LettuceScripts acknowledged;
     private final Timer.Check check;
     private final AtomicLong epoch = new AtomicLong();
     private volatile Consumer<Boolean> watch = connected -> {};
@@ -76,16 +78,22 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     /**
      * @param connector connects, which blocks
      * @param watchdog null on connections of the application
+     * @param acknowledger of the replies on this connection, if they have to be acknowledged
+     * @param acknowledged runs those scripts whose replies have to be, if any
      */
     LettuceScripts(
             Supplier<LettuceConnectionFactory> factory,
             Timer timer,
             Executor connector,
-            @Nullable SocketWatchdog watchdog) {
+            @Nullable SocketWatchdog watchdog,
+            @Nullable Acknowledger acknowledger,
+            @Nullable LettuceScripts acknowledged) {
         this.factory = factory;
         this.timer = timer;
         this.connector = connector;
         this.watchdog = watchdog;
+        this.acknowledger = acknowledger;
+        this.acknowledged = acknowledged;
         this.check = timer.check(CHECK_NANOS, this::sendWaiting);
     }
 
@@ -93,7 +101,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     public CompletableFuture<Reply> run(LuaScript script, String key, byte[]... arguments) {
         Call call = new Call(script, key.getBytes(StandardCharsets.UTF_8), arguments);
         Link current = waiting.isEmpty() ? link : null;
-        if (current == null || !current.reaches(call.key)) {
+        if (current == null || !reaches(current, call.key)) {
             current = linkOrWait(call);
         }
         if (current != null) {
@@ -111,7 +119,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             }
             Link current = link;
             if (current != null
-                    && current.reaches(call.key)
+                    && reaches(current, call.key)
                     && waiting.stream().noneMatch(each -> Arrays.equals(each.key, call.key))) {
                 return current;
             }
@@ -131,7 +139,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         }
         Link current = link;
         for (Call call : waiting) {
-            if (current != null && current.reaches(call.key)) {
+            if (current != null && reaches(current, call.key)) {
                 try {
                     call.sendOn(current, CommandType.EVALSHA);
                 } catch (Throwable notSent) {
@@ -175,6 +183,17 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         timer.schedule(0, this::sendWaiting);
     }
 
+    /** Whether a command on the key would be sent, or fail, at once. Lettuce would keep any other. */
+    private boolean reaches(Link current, byte[] key) {
+        StatefulConnection<byte[], byte[]> used = current.to(key);
+        return used == null ? acknowledger == null : used.isOpen() || Link.isClosed(used);
+    }
+
+    @Override
+    public @Nullable LettuceScripts acknowledged() {
+        return acknowledged;
+    }
+
     @Override
     public long epoch() {
         return epoch.get();
@@ -182,6 +201,9 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
 
     @Override
     public void close() {
+        if (acknowledged != null) {
+            acknowledged.close();
+        }
         synchronized (waiting) {
             closed = true;
             link = null;
@@ -207,6 +229,9 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     @Override
     public void onRedisDisconnected(RedisChannelHandler<?, ?> connection) {
         epoch.incrementAndGet();
+        if (acknowledger != null) {
+            acknowledger.onDisconnected(connection);
+        }
         if (connection instanceof StatefulRedisPubSubConnection) {
             watch.accept(false);
         }
@@ -242,7 +267,10 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
                     .addKey(key)
                     .addValues(arguments)
                     .add(number);
-            RedisFuture<Reply> sent = link.commands.dispatch(type, new Output(number), args);
+            AbstractRedisAsyncCommands<byte[], byte[]> commands =
+                    acknowledger == null ? link.commands : link.toMasterOf(key);
+            Acknowledger.Rounds rounds = acknowledger == null ? null : acknowledger.on(commands);
+            RedisFuture<Reply> sent = commands.dispatch(type, new Output(number), args);
             command = sent;
             if (isDone()) {
                 withdraw(); // it expired while it was sent
@@ -250,10 +278,12 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             sent.whenComplete((reply, failure) -> {
                 if (digestOnly && failure != null && Futures.unwrap(failure) instanceof RedisNoScriptException) {
                     sendOn(link, CommandType.EVAL);
-                } else if (reply != null) {
-                    complete(reply);
-                } else {
+                } else if (reply == null) {
                     fail(link, failure != null ? failure : new IllegalStateException("no reply"));
+                } else if (rounds != null) {
+                    rounds.acknowledge(this, reply);
+                } else {
+                    complete(reply);
                 }
             });
         }
@@ -264,6 +294,8 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             }
             if (watchdog != null && RedisFailure.isOfReplica(failure)) {
                 watchdog.onReplica();
+            } else if (watchdog != null && acknowledger != null) {
+                watchdog.onSilence(used.client); // a redirection was not followed, so nothing else has noticed it
             }
             completeExceptionally(failure);
         }
@@ -345,14 +377,23 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             return new Link(commands, client);
         }
 
-        /** Whether a command on the key would be sent, or fail, at once. Lettuce would keep any other. */
-        boolean reaches(byte[] key) {
+        /** The connection for commands on the key, of a Cluster that to one master; null if there is none yet. */
+        @Nullable
+        StatefulConnection<byte[], byte[]> to(byte[] key) {
             StatefulConnection<byte[], byte[]> used = commands.getConnection();
             if (used instanceof StatefulRedisClusterConnection<byte[], byte[]> cluster) {
                 RedisClusterNode master = cluster.getPartitions().getPartitionBySlot(SlotHash.getSlot(key));
-                used = master == null ? null : known(cluster, master.getUri());
+                return master == null ? null : known(cluster, master.getUri());
             }
-            return used == null || used.isOpen() || isClosed(used);
+            return used;
+        }
+
+        /** The commands of that connection alone: they follow no redirection. */
+        AbstractRedisAsyncCommands<byte[], byte[]> toMasterOf(byte[] key) {
+            if (to(key) instanceof StatefulRedisConnection<byte[], byte[]> node) {
+                return (AbstractRedisAsyncCommands<byte[], byte[]>) node.async();
+            }
+            throw new NotConnectedException("no connection to the master of the key", null);
         }
 
         private static @Nullable StatefulConnection<byte[], byte[]> known(
