@@ -1,5 +1,6 @@
 package io.github.lockboot.redis;
 
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -8,6 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import io.github.lockboot.Actor;
 import io.github.lockboot.Figures;
@@ -24,9 +26,13 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 /** Grants that count only once replicas have them, on a master and two replicas. */
 class AcknowledgeTests {
@@ -71,7 +77,7 @@ class AcknowledgeTests {
                 () -> connected().filter(line -> line.contains("state=online")).count() == number);
     }
 
-    private java.util.stream.Stream<String> connected() {
+    private Stream<String> connected() {
         try (RedisProbe probe = master.probe()) {
             return probe.info("replication").entrySet().stream()
                     .filter(line -> line.getKey().matches("slave[0-9]+"))
@@ -277,6 +283,52 @@ class AcknowledgeTests {
                     .contains("0 of 1 replicas acknowledged it in time");
         });
         assertThat(registry.checkAcknowledged()).isEmpty();
+    }
+
+    @Test
+    void withAofAGrantOutlivesAMasterThatIsKilled() {
+        try (RedisServer durable = RedisServer.start("--appendonly", "yes", "--appendfsync", "everysec");
+                TestRegistries there = TestRegistries.on(durable)) {
+            assumeThat(durable.version()).isGreaterThanOrEqualTo("7.2"); // which knows WAITAOF
+            RedisLockRegistry registry = there.registry(
+                    builder -> builder.acknowledge(Acknowledge.AOF).commandTimeout(Duration.ofSeconds(4)));
+            registry.get("durable").lock();
+            durable.kill();
+            durable.restart();
+            assertThat(durable.command("EXISTS", "lock:durable")).isEqualTo(1L);
+        }
+    }
+
+    @Test
+    void anotherClientThanLettuceIsRefused() {
+        RedisConnectionFactory other = (RedisConnectionFactory) Proxy.newProxyInstance(
+                getClass().getClassLoader(),
+                new Class<?>[] {RedisConnectionFactory.class},
+                (proxy, method, args) -> null);
+        assertThatIllegalStateException()
+                .isThrownBy(() -> RedisLockRegistry.builder(other)
+                        .acknowledge(Acknowledge.ALL)
+                        .build())
+                .withMessageContaining("lock.redis.acknowledge needs Lettuce");
+    }
+
+    @Test
+    void aFixedListOfReplicasIsRefused() {
+        try (TestRegistries there =
+                TestRegistries.on(new RedisStaticMasterReplicaConfiguration(master.host(), master.port()))) {
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> there.registry(builder -> builder.acknowledge(Acknowledge.ALL)))
+                    .withMessageContaining("lock.redis.acknowledge does not work with a fixed list");
+        }
+    }
+
+    @Test
+    void aConnectionOfTheApplicationIsAcknowledgedOnOneOfOurOwn() {
+        RedisLockRegistry registry = registry(Acknowledge.ALL, RedisLockRegistry.Builder::sharingConnections);
+        assertThat(TestRegistries.canLock(registry, "shared")).isTrue();
+        replicas.get(0).pause();
+        assertThat(TestRegistries.canLock(registry, "shared")).isFalse();
+        replicas.get(0).resume();
     }
 
     @Test
