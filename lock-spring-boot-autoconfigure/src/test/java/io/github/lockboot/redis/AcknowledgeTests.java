@@ -18,6 +18,7 @@ import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.NamedLock;
+import io.github.lockboot.fixture.RedisCluster;
 import io.github.lockboot.fixture.RedisProbe;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.redis.RedisLockRegistry.Acknowledge;
@@ -26,6 +27,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
 
@@ -283,6 +285,28 @@ class AcknowledgeTests {
                     .contains("0 of 1 replicas acknowledged it in time");
         });
         assertThat(registry.checkAcknowledged()).isEmpty();
+    }
+
+    @Test
+    void onAClusterTheReplicasOfTheMasterOfTheKeyAcknowledge() {
+        try (RedisCluster cluster = RedisCluster.start(1);
+                TestRegistries there = TestRegistries.on(new RedisClusterConfiguration(cluster.nodes()))) {
+            RedisLockRegistry registry = there.registry(
+                    builder -> builder.acknowledge(Acknowledge.ALL).commandTimeout(TIMEOUT));
+            List<String> names =
+                    IntStream.range(0, 30).mapToObj(i -> "name-" + i).toList();
+            names.forEach(name -> Actor.await("locked", () -> TestRegistries.canLock(registry, name)));
+            RedisServer without = cluster.masters().get(0);
+            cluster.replicasOf(without).forEach(RedisServer::pause);
+            List<String> refused = names.stream()
+                    .filter(name -> cluster.ownerOf("lock:" + name) == without)
+                    .limit(2)
+                    .toList();
+            assertThat(refused).isNotEmpty().noneMatch(name -> TestRegistries.canLock(registry, name));
+            assertThat(names.stream().filter(name -> cluster.ownerOf("lock:" + name) != without))
+                    .allMatch(name -> TestRegistries.canLock(registry, name));
+            cluster.replicasOf(without).forEach(RedisServer::resume);
+        }
     }
 
     @Test
