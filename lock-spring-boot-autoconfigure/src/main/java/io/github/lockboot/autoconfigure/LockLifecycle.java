@@ -15,6 +15,7 @@ import io.github.lockboot.autoconfigure.LockProperties.StartupCheck;
 import io.github.lockboot.internal.Threads;
 import io.github.lockboot.redis.Finding;
 import io.github.lockboot.redis.RedisLockRegistry;
+import io.github.lockboot.redis.RedisLockRegistry.Acknowledge;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -30,7 +31,7 @@ import org.springframework.context.event.ContextRefreshedEvent;
  * by the application as well.
  *
  * <p>In WARN mode the check runs on its own thread one second after startup; in FAIL mode before the web server accepts
- * requests.
+ * requests. A Redis that refuses to acknowledge grants, although they have to be, fails the startup in both.
  *
  * <p>As soon as the context begins to close, all waits end, because waiting requests would delay the shutdown of the web server.
  * After the web server and executors have stopped, and before connection factories do, the locks still held have the grace
@@ -92,6 +93,13 @@ class LockLifecycle implements ApplicationListener<ApplicationContextEvent>, Sma
             if (!certain.isEmpty()) {
                 throw new LockStartupException(certain);
             }
+        } else if (properties.startupCheck() == StartupCheck.WARN
+                && properties.redis().acknowledge() != Acknowledge.NONE) {
+            registriesToCheck()
+                    .flatMap(registry -> registry.checkAcknowledged().stream())
+                    .forEach(refused -> {
+                        throw new LockStartupException(refused.problem(), refused.action());
+                    });
         }
     }
 

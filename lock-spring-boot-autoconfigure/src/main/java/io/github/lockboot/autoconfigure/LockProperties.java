@@ -7,6 +7,7 @@ import java.util.Map;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.aop.DistributedLockAdvisor;
 import io.github.lockboot.redis.RedisLockRegistry;
+import io.github.lockboot.redis.RedisLockRegistry.Acknowledge;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -79,7 +80,9 @@ record LockProperties(
         maxWaiters = requireNonNullElse(maxWaiters, 100);
         startupCheck = requireNonNullElse(startupCheck, StartupCheck.WARN);
         shutdownGracePeriod = requireNonNullElse(shutdownGracePeriod, Duration.ofSeconds(10));
-        redis = new Redis(requireNonNullElse(redis.commandTimeout, min(Duration.ofSeconds(2), ttl.dividedBy(2))));
+        redis = new Redis(
+                requireNonNullElse(redis.commandTimeout, min(Duration.ofSeconds(2), ttl.dividedBy(2))),
+                requireNonNullElse(redis.acknowledge, Acknowledge.NONE));
 
         require(!keyPrefix.isBlank(), "lock.key-prefix", keyPrefix, "must not be blank: use a prefix such as 'lock:'");
         require(
@@ -192,8 +195,9 @@ record LockProperties(
 
     /**
      * @param commandTimeout Timeout of a Redis command of a lock, connecting included. 2s, or half of lock.ttl if that is less.
+     * @param acknowledge What has to have a grant, and a renewal, before it counts.
      */
-    record Redis(Duration commandTimeout) {}
+    record Redis(Duration commandTimeout, Acknowledge acknowledge) {}
 
     /**
      * @param order Order of the lock advisor. Transactions and caches belong after it.

@@ -39,6 +39,7 @@ class RedisLockConfiguration {
                 .retryInterval(properties.retry().interval())
                 .retryMinInterval(properties.retry().minInterval())
                 .commandTimeout(properties.redis().commandTimeout())
+                .acknowledge(properties.redis().acknowledge())
                 .localHandoffLimit(properties.localHandoffLimit())
                 .maxWaiters(properties.maxWaiters())
                 .logKeys(properties.logKeys())

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ThreadFactory;
@@ -46,8 +47,27 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
     /** The maximum number of hand-overs between threads of one JVM under one grant of Redis. */
     public static final int MAX_LOCAL_HANDOFFS = (int) LockStore.TOKENS_PER_GRANT - 1;
 
+    /** What has to have a grant, and a renewal, before it counts. */
+    public enum Acknowledge {
+        /** Nothing beside the master. */
+        NONE(Connections.NONE),
+        /** One replica. */
+        ONE(1),
+        /** All replicas that are connected to the master at the time, but at least one. */
+        ALL(Connections.ALL),
+        /** The append-only file of the master, as far as it is on disk. */
+        AOF(Connections.APPEND_ONLY_FILE);
+
+        private final int replicas;
+
+        Acknowledge(int replicas) {
+            this.replicas = replicas;
+        }
+    }
+
     private final RedisConnectionFactory connectionFactory;
     private final boolean sharing;
+    private final Acknowledge acknowledge;
     private final String keyPrefix;
     private final EngineContext.Settings settings;
     private final int maxWaiters;
@@ -62,6 +82,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         super(builder.defaults, builder.overrides);
         this.connectionFactory = builder.connectionFactory;
         this.sharing = builder.sharing;
+        this.acknowledge = builder.acknowledge;
         this.keyPrefix = builder.keyPrefix;
         this.settings = new EngineContext.Settings(
                 builder.retryInterval, builder.retryMinInterval, builder.commandTimeout, builder.localHandoffLimit);
@@ -112,6 +133,19 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         servers = check.servers();
         announcesChanges = with.store.announcesChanges(); // known since the check has renewed a lock
         return findings;
+    }
+
+    /**
+     * Checks whether Redis refuses to acknowledge grants although this registry needs it. Blocks, and connects if necessary.
+     *
+     * @return the problem; empty if there is none, or if Redis could not be asked
+     */
+    public Optional<Finding> checkAcknowledged() {
+        if (acknowledge == Acknowledge.NONE) {
+            return Optional.empty();
+        }
+        Parts with = parts();
+        return new SelfCheck(with.connections.factory(), with.store, InstantSource.system()).checkAcknowledged(true);
     }
 
     /**
@@ -187,7 +221,13 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
             ExecutorService workers = Threads.workers(threads.apply("lock-worker"), timer);
             // Commands must not wait for a worker, on which a callback may wait for Redis.
             connectors = Threads.workers(threads.apply("lock-connector"), timer);
-            connections = Connections.to(registry.connectionFactory, registry.sharing, timeout, timer, connectors);
+            connections = Connections.to(
+                    registry.connectionFactory,
+                    registry.sharing,
+                    registry.acknowledge.replicas,
+                    timeout,
+                    timer,
+                    connectors);
             store = new ScriptStore(
                     connections.runner(),
                     registry.keyPrefix,
@@ -220,6 +260,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
 
         private final RedisConnectionFactory connectionFactory;
         private boolean sharing;
+        private Acknowledge acknowledge = Acknowledge.NONE;
         private String keyPrefix = "lock:";
         private LockOptions defaults = LockOptions.defaults();
         private Map<String, LockOptions> overrides = Map.of();
@@ -243,6 +284,17 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
          */
         public Builder sharingConnections() {
             sharing = true;
+            return this;
+        }
+
+        /**
+         * Sets what has to have a grant before it counts. {@link Acknowledge#NONE} by default.
+         *
+         * @param acknowledge what has to
+         * @return this builder
+         */
+        public Builder acknowledge(Acknowledge acknowledge) {
+            this.acknowledge = acknowledge;
             return this;
         }
 
@@ -368,12 +420,11 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
          * Creates the registry. It does not connect yet.
          *
          * @return the registry, which the caller closes
-         * @throws IllegalStateException if the settings of a Lettuce connection factory cannot be read
+         * @throws IllegalStateException if the settings of a Lettuce connection factory cannot be read, or grants are to be
+         *     acknowledged and the factory is not of Lettuce, or has a fixed list of master and replicas
          */
         public RedisLockRegistry build() {
-            if (!sharing) {
-                Connections.requireSettings(connectionFactory);
-            }
+            Connections.requireSettings(connectionFactory, sharing, acknowledge.replicas);
             return new RedisLockRegistry(this);
         }
 

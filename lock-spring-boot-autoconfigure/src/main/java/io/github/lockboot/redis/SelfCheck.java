@@ -6,16 +6,21 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
+import io.github.lockboot.internal.Futures;
 import io.github.lockboot.redis.protocol.LockStore;
+import io.github.lockboot.redis.protocol.RedisFailure;
 import io.github.lockboot.redis.protocol.Reply;
 import io.github.lockboot.redis.protocol.ScriptStore;
+import io.lettuce.core.RedisCommandExecutionException;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.data.redis.connection.RedisClusterConnection;
@@ -36,6 +41,8 @@ final class SelfCheck {
     private static final String COMMANDS =
             "+ping +eval +evalsha +time +type +exists +pttl +hmget +hlen +hset +hdel +del"
                     + " +pexpire +publish +subscribe +unsubscribe +client|tracking +client|caching";
+
+    private static final String ACKNOWLEDGING = " +role +wait +waitaof";
 
     private final Supplier<? extends RedisConnectionFactory> factory;
     private final ScriptStore store;
@@ -71,6 +78,7 @@ final class SelfCheck {
                 checkClock("Redis", () -> commands.time(TimeUnit.MILLISECONDS));
             }
             checkScripts(connection);
+            checkAcknowledged(false).ifPresent(findings::add);
         } catch (RuntimeException failure) {
             add(
                     "Redis could not be asked (" + reasonOf(failure) + ")",
@@ -144,7 +152,7 @@ final class SelfCheck {
             add(
                     "Redis does not run the scripts of locks (" + reasonOf(failure) + ")",
                     "use a master that accepts writes, and a user with these rights: ~" + store.keyOf("*") + " &"
-                            + store.keyOf("*") + " " + COMMANDS);
+                            + store.keyOf("*") + " " + COMMANDS + (store.confirms() ? ACKNOWLEDGING : ""));
         }
     }
 
@@ -163,7 +171,9 @@ final class SelfCheck {
                     .join();
             long token = taken instanceof Reply.Owner owner ? owner.fence() : 0;
             store.acquire(name, other, LockStore.EXCLUSIVE, TTL_MILLIS, true).join();
-            store.renew(name, one, token, TTL_MILLIS).join();
+            if (!store.confirms()) {
+                store.renew(name, one, token, TTL_MILLIS).join();
+            }
             store.downgrade(name, one, token, token).join();
             store.inspect(name).join();
             store.unlock(name, one, token).join();
@@ -173,6 +183,27 @@ final class SelfCheck {
             connection.keyCommands().pTtl(key); // the scripts use it only for keys that are not locks
         } finally {
             connection.keyCommands().del(key);
+        }
+    }
+
+    /** Has Redis acknowledge what it answers about a lock that there is not. {@return why grants would fail, if they would} */
+    Optional<Finding> checkAcknowledged(boolean onlyIfRefused) {
+        String name = "self-check:" + UUID.randomUUID();
+        try {
+            if (store.confirms()) {
+                store.renew(name, name, 0, TTL_MILLIS).join();
+                store.confirm(name, name, 0).join();
+            }
+            return Optional.empty();
+        } catch (CompletionException thrown) {
+            Throwable failure = Futures.unwrap(thrown);
+            boolean refused = failure instanceof RedisCommandExecutionException
+                    && RedisFailure.of(failure) == RedisFailure.UNKNOWN;
+            String problem = "Redis does not acknowledge grants as lock.redis.acknowledge asks for ("
+                    + reasonOf(failure) + "), so locks fail with LockUnavailableException";
+            String action = "connect replicas to every master, for aof use Redis 7.2 or newer with appendonly, allow"
+                    + ACKNOWLEDGING + ", or remove lock.redis.acknowledge";
+            return refused || !onlyIfRefused ? Optional.of(new Finding(true, problem, action)) : Optional.empty();
         }
     }
 

@@ -131,6 +131,7 @@ class LockPropertiesTests {
                 .isEqualTo(new TreeMap<>(Map.ofEntries(
                         Map.entry("lock.enabled", "true"),
                         Map.entry("lock.log-keys", "false"),
+                        Map.entry("lock.redis.acknowledge", "none"),
                         Map.entry("lock.mdc", "false"),
                         Map.entry("lock.endpoint.force-release", "false"),
                         Map.entry("lock.observations.enabled", "false"),

@@ -101,6 +101,34 @@ class LockStartupCheckTests {
         });
     }
 
+    @Test
+    void withAcknowledgementsARedisThatIsDownIsNoReasonNotToStartEither() {
+        server.kill();
+        runner.withPropertyValues("lock.redis.acknowledge=all", "lock.redis.command-timeout=500ms")
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    /** Before 7.2 it does not know the command, and later it has no such file. */
+    @Test
+    void aRedisThatCannotAcknowledgeEndsTheStart() {
+        runner.withPropertyValues("lock.redis.acknowledge=aof").run(context -> {
+            FailureAnalysis analysis = new LockFailureAnalyzer().analyze(context.getStartupFailure());
+            assertThat(analysis.getDescription())
+                    .startsWith("Redis does not acknowledge grants as lock.redis.acknowledge asks for (ERR ");
+            assertThat(analysis.getAction()).contains("remove lock.redis.acknowledge");
+        });
+    }
+
+    @Test
+    void aRedisWithoutReplicasDoesNotEndTheStart(CapturedOutput output) {
+        runner.withPropertyValues("lock.redis.acknowledge=all", "lock.redis.command-timeout=500ms")
+                .run(context -> {
+                    assertThat(context).hasNotFailed();
+                    Actor.await(
+                            "the warning", () -> output.getAll().contains("0 of 1 replicas acknowledged it in time"));
+                });
+    }
+
     /** A Redis that accepts connections and never answers. */
     @Test
     void byDefaultTheStartDoesNotWaitForTheCheck(CapturedOutput output) {

@@ -111,7 +111,12 @@ class SelfCheckTests {
                 Timer timer = Timer.system("test")) {
             ExecutorService workers = Threads.workers(Threads.daemons("test"), timer);
             ScriptStore.Runner runner = Connections.to(
-                            registries.connectionFactory(), true, Duration.ofSeconds(2), timer, workers)
+                            registries.connectionFactory(),
+                            true,
+                            Connections.NONE,
+                            Duration.ofSeconds(2),
+                            timer,
+                            workers)
                     .runner();
             ScriptStore store = PatientStore.on(runner, Duration.ofSeconds(2), Duration.ofSeconds(6));
             SelfCheck check = new SelfCheck(

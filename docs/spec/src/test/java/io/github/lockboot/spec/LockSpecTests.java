@@ -15,18 +15,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 class LockSpecTests {
 
     private static final Path FOLDER = Path.of("").toAbsolutePath();
+    private static final String LOCK = "Lock.tla";
+    private static final String ACKNOWLEDGED = "Acknowledged.tla";
 
     @TempDir
     private Path work;
 
     @Test
     void theProtocolHoldsUpToItsDepth() {
-        holds("Protocol.cfg", "-workers", "2");
+        holds(LOCK, "Protocol.cfg", "-workers", "2");
     }
 
     @Test
     void theProtocolHoldsForHoldersOfEveryKind() {
-        holds("Kinds.cfg", "-workers", "2");
+        holds(LOCK, "Kinds.cfg", "-workers", "2");
     }
 
     @Test
@@ -36,17 +38,17 @@ class LockSpecTests {
 
     @Test
     void everyWaitEndsWhenTheNetworkDelivers() {
-        holds("Liveness.cfg");
+        holds(LOCK, "Liveness.cfg");
     }
 
     @Test
     void everyWaitOfEveryKindEndsWhenTheNetworkDelivers() {
-        holds("KindsLiveness.cfg");
+        holds(LOCK, "KindsLiveness.cfg");
     }
 
     @Test
     void theProtocolHoldsInLongRandomRuns() {
-        Result result = Tlc.check(FOLDER, "Random.cfg", work, "-simulate", "num=1500", "-depth", "100", "-seed", "1");
+        Result result = Tlc.check(FOLDER, LOCK, "Random.cfg", work, "-simulate", "num=1500", "-depth", "100", "-seed", "1");
         report("Random.cfg", result);
         assertThat(result.violated()).as(result.output()).isEmpty();
         assertThat(result.output()).doesNotContain("Error").containsPattern("[0-9]+ states checked");
@@ -83,23 +85,37 @@ class LockSpecTests {
         "reacquire-kind, HoldersFit, 9"
     })
     void aBrokenRuleIsNoticed(String mutant, String property, int length) {
-        Result result = Tlc.check(FOLDER, "mutants/" + mutant + ".cfg", work);
+        Result result = Tlc.check(FOLDER, LOCK, "mutants/" + mutant + ".cfg", work);
         report(mutant, result);
         assertThat(result.violated()).as(result.output()).isEqualTo(property);
         assertThat(result.length()).as("states of the counterexample").isEqualTo(length);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"Acknowledged.cfg", "AcknowledgedByOne.cfg"})
+    void whatIsAcknowledgedOutlivesAnyMaster(String configuration) {
+        holds(ACKNOWLEDGED, configuration, "-workers", "2");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"count-unacknowledged", "renew-unacknowledged", "wait-elsewhere"})
+    void whatCountsWithoutAcknowledgementIsNoticed(String mutant) {
+        Result result = Tlc.check(FOLDER, ACKNOWLEDGED, "mutants/" + mutant + ".cfg", work);
+        report(mutant, result);
+        assertThat(result.violated()).as(result.output()).isEqualTo("AtMostOneBelieves");
     }
 
     /** Endless waits are looked for now and then, so how long the one found is depends on the machine. */
     @ParameterizedTest
     @ValueSource(strings = {"no-poll", "join-after-told"})
     void aWaitThatMayNeverEndIsNoticed(String mutant) {
-        Result result = Tlc.check(FOLDER, "mutants/" + mutant + ".cfg", work);
+        Result result = Tlc.check(FOLDER, LOCK, "mutants/" + mutant + ".cfg", work);
         report(mutant, result);
         assertThat(result.violated()).as(result.output()).isEqualTo("Temporal properties");
     }
 
-    private void holds(String configuration, String... options) {
-        Result result = Tlc.check(FOLDER, configuration, work, options);
+    private void holds(String module, String configuration, String... options) {
+        Result result = Tlc.check(FOLDER, module, configuration, work, options);
         report(configuration, result);
         assertThat(result.violated()).as(result.output()).isEmpty();
         assertThat(result.output()).contains("Model checking completed. No error has been found.");

@@ -31,8 +31,8 @@ final class Tlc {
      */
     record Result(String violated, int length, String figures, String output) {}
 
-    /** Checks the module with a configuration; both are files of the folder. */
-    static Result check(Path folder, String configuration, Path work, String... options) {
+    /** Checks a module with a configuration; both are files of the folder. */
+    static Result check(Path folder, String module, String configuration, Path work, String... options) {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:+UseParallelGC",
@@ -50,7 +50,7 @@ final class Tlc {
                 "-metadir",
                 work.resolve("states").toString()));
         command.addAll(List.of(options));
-        command.add("Lock.tla");
+        command.add(module);
         Path log = work.resolve("tlc.log");
         try {
             Process process = new ProcessBuilder(command)

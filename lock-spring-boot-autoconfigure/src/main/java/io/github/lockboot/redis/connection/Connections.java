@@ -8,6 +8,7 @@ import java.util.function.Supplier;
 import io.github.lockboot.internal.Timer;
 import io.github.lockboot.redis.protocol.ScriptStore;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
@@ -23,33 +24,75 @@ public record Connections(
         Consumer<Consumer<Boolean>> watching,
         Runnable whenClosed) {
 
+    /** In place of a number of replicas that acknowledge: nothing has to. */
+    public static final int NONE = 0;
+
+    /** In place of a number of replicas: all that are connected, but at least one. */
+    public static final int ALL = Integer.MAX_VALUE;
+
+    /** In place of a number of replicas: the append-only file of the server itself. */
+    public static final int APPEND_ONLY_FILE = -1;
+
     /**
      * @param sharing whether to use the connections of the factory instead of new ones with the same settings
+     * @param replicas how many acknowledge a grant: {@link #NONE}, 1, {@link #ALL} or {@link #APPEND_ONLY_FILE}
      * @param workers for blocking tasks
      */
     public static Connections to(
-            RedisConnectionFactory factory, boolean sharing, Duration commandTimeout, Timer timer, Executor workers) {
+            RedisConnectionFactory factory,
+            boolean sharing,
+            int replicas,
+            Duration commandTimeout,
+            Timer timer,
+            Executor workers) {
         if (!(factory instanceof LettuceConnectionFactory lettuce)) {
             return new Connections(() -> factory, new BlockingScripts(factory, workers), watch -> {}, () -> {});
         }
-        if (sharing) {
-            return new Connections(
-                    () -> lettuce, new LettuceScripts(() -> lettuce, timer, workers, null), watch -> {}, () -> {});
+        if (sharing && replicas == NONE) {
+            ScriptStore.Runner shared = new LettuceScripts(() -> lettuce, timer, workers, null, null, null);
+            return new Connections(() -> lettuce, shared, watch -> {}, () -> {});
         }
         SocketWatchdog watchdog = new SocketWatchdog(timer, commandTimeout, workers);
         OwnConnection own = new OwnConnection(lettuce, commandTimeout, watchdog);
-        LettuceScripts scripts = new LettuceScripts(own::factory, timer, workers, watchdog);
-        return new Connections(own::factory, scripts, scripts::setWatch, () -> watchdog.close(own::close));
+        if (replicas == NONE) {
+            LettuceScripts scripts = new LettuceScripts(own::factory, timer, workers, watchdog, null, null);
+            return new Connections(own::factory, scripts, scripts::setWatch, () -> watchdog.close(own::close));
+        }
+        OwnConnection waiting = new OwnConnection(lettuce, commandTimeout, watchdog);
+        Acknowledger acknowledger = new Acknowledger(replicas, commandTimeout, timer);
+        LettuceScripts acknowledged =
+                new LettuceScripts(waiting::factory, timer, workers, watchdog, acknowledger, null);
+        Supplier<LettuceConnectionFactory> used = sharing ? () -> lettuce : own::factory;
+        LettuceScripts scripts =
+                new LettuceScripts(used, timer, workers, sharing ? null : watchdog, null, acknowledged);
+        return new Connections(
+                used,
+                scripts,
+                sharing ? watch -> {} : scripts::setWatch,
+                () -> watchdog.close(() -> {
+                    own.close();
+                    waiting.close();
+                }));
     }
 
     /**
      * Checks, without connecting, that connections can be made.
      *
-     * @throws IllegalStateException if the settings of the factory cannot be read
+     * @throws IllegalStateException if the settings of the factory cannot be read, or no grant could be acknowledged
      */
-    public static void requireSettings(RedisConnectionFactory factory) {
+    public static void requireSettings(RedisConnectionFactory factory, boolean sharing, int replicas) {
         if (factory instanceof LettuceConnectionFactory lettuce) {
-            OwnConnection.redisOf(lettuce);
+            boolean fixed = (!sharing || replicas != NONE)
+                    && OwnConnection.redisOf(lettuce) instanceof RedisStaticMasterReplicaConfiguration;
+            if (fixed && replicas != NONE) {
+                throw new IllegalStateException(
+                        "lock.redis.acknowledge does not work with a fixed list of master and replicas; use Sentinel or a"
+                                + " Cluster, or the address of the master alone");
+            }
+        } else if (replicas != NONE) {
+            throw new IllegalStateException(
+                    "lock.redis.acknowledge needs Lettuce as the client of Redis, but there is a "
+                            + factory.getClass().getSimpleName() + "; use Lettuce, or remove the property");
         }
     }
 

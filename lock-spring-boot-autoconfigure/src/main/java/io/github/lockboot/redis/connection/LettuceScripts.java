@@ -62,6 +62,8 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     private final Timer timer;
     private final Executor connector;
     private final @Nullable SocketWatchdog watchdog;
+    private final @Nullable Acknowledger acknowledger;
+    private final @Nullable LettuceScripts acknowledged;
     private final Timer.Check check;
     private final AtomicLong epoch = new AtomicLong();
     private final KeyTracking tracking;
@@ -78,16 +80,22 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     /**
      * @param connector connects, which blocks
      * @param watchdog null on connections of the application
+     * @param acknowledger of the replies on this connection, if they have to be acknowledged
+     * @param acknowledged runs those scripts whose replies have to be, if any
      */
     LettuceScripts(
             Supplier<LettuceConnectionFactory> factory,
             Timer timer,
             Executor connector,
-            @Nullable SocketWatchdog watchdog) {
+            @Nullable SocketWatchdog watchdog,
+            @Nullable Acknowledger acknowledger,
+            @Nullable LettuceScripts acknowledged) {
         this.factory = factory;
         this.timer = timer;
         this.connector = connector;
         this.watchdog = watchdog;
+        this.acknowledger = acknowledger;
+        this.acknowledged = acknowledged;
         this.check = timer.check(CHECK_NANOS, this::sendWaiting);
         this.tracking = new KeyTracking(() -> trackingRefusedIn = epoch.get());
     }
@@ -96,7 +104,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     public CompletableFuture<Reply> run(LuaScript script, String key, byte[]... arguments) {
         Call call = new Call(script, key.getBytes(StandardCharsets.UTF_8), arguments);
         Link current = waiting.isEmpty() ? link : null;
-        if (current == null || !current.reaches(call.key)) {
+        if (current == null || !reaches(current, call.key)) {
             current = linkOrWait(call);
         }
         if (current != null) {
@@ -114,7 +122,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             }
             Link current = link;
             if (current != null
-                    && current.reaches(call.key)
+                    && reaches(current, call.key)
                     && waiting.stream().noneMatch(each -> Arrays.equals(each.key, call.key))) {
                 return current;
             }
@@ -134,7 +142,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         }
         Link current = link;
         for (Call call : waiting) {
-            if (current != null && current.reaches(call.key)) {
+            if (current != null && reaches(current, call.key)) {
                 try {
                     call.sendOn(current);
                 } catch (Throwable notSent) {
@@ -178,6 +186,17 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         timer.schedule(0, this::sendWaiting);
     }
 
+    /** Whether a command on the key would be sent, or fail, at once. Lettuce would keep any other. */
+    private boolean reaches(Link current, byte[] key) {
+        StatefulConnection<byte[], byte[]> used = current.to(key);
+        return used == null ? acknowledger == null : used.isOpen() || Link.isClosed(used);
+    }
+
+    @Override
+    public @Nullable LettuceScripts acknowledged() {
+        return acknowledged;
+    }
+
     @Override
     public long epoch() {
         return epoch.get();
@@ -186,16 +205,21 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     /** Not on connections of the application, which may track keys for itself. */
     @Override
     public boolean announcesChanges() {
-        return watchdog != null && trackingRefusedIn != epoch.get();
+        return acknowledged != null
+                ? acknowledged.announcesChanges()
+                : watchdog != null && trackingRefusedIn != epoch.get();
     }
 
     @Override
     public void onChange(Consumer<@Nullable String> listener) {
-        tracking.listener = listener;
+        (acknowledged != null ? acknowledged : this).tracking.listener = listener;
     }
 
     @Override
     public void close() {
+        if (acknowledged != null) {
+            acknowledged.close();
+        }
         synchronized (waiting) {
             closed = true;
             link = null;
@@ -220,6 +244,9 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     public void onRedisDisconnected(RedisChannelHandler<?, ?> connection) {
         epoch.incrementAndGet();
         tracking.onDisconnected(connection);
+        if (acknowledger != null) {
+            acknowledger.onDisconnected(connection);
+        }
         if (connection instanceof StatefulRedisPubSubConnection) {
             watch.accept(false);
         }
@@ -245,14 +272,23 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
 
         /** Has Redis track a lock that is renewed. Tracking is switched on each time: a reconnection ends it. */
         void sendOn(Link link) {
-            var server = script == LuaScript.RENEW && announcesChanges() ? link.serverOf(key) : null;
+            var server = script == LuaScript.RENEW && announcesChanges() ? link.to(key) : null;
             RedisFuture<?> switchedOn = server == null ? null : tracking.switchOn(server);
             if (switchedOn == null) {
                 sendOn(link, CommandType.EVALSHA, null);
             } else {
                 onSent(switchedOn);
                 switchedOn.whenComplete(
-                        (none, failure) -> sendOn(link, CommandType.EVALSHA, failure == null ? server : null));
+                        (none, failure) -> sendAgainOn(link, CommandType.EVALSHA, failure == null ? server : null));
+            }
+        }
+
+        /** Where nothing is told what is thrown. */
+        private void sendAgainOn(Link link, CommandType type, @Nullable StatefulConnection<byte[], byte[]> tracked) {
+            try {
+                sendOn(link, type, tracked);
+            } catch (Throwable notSent) {
+                completeExceptionally(notSent);
             }
         }
 
@@ -279,18 +315,23 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
                     .addKey(key)
                     .addValues(arguments)
                     .add(number);
+            AbstractRedisAsyncCommands<byte[], byte[]> commands =
+                    acknowledger == null ? link.commands : link.toMasterOf(key);
+            Acknowledger.Rounds rounds = acknowledger == null ? null : acknowledger.on(commands);
             if (tracked != null) {
                 tracking.trackNext(tracked);
             }
-            RedisFuture<Reply> sent = link.commands.dispatch(type, new Output(number), args);
+            RedisFuture<Reply> sent = commands.dispatch(type, new Output(number), args);
             onSent(sent);
             sent.whenComplete((reply, failure) -> {
                 if (digestOnly && failure != null && Futures.unwrap(failure) instanceof RedisNoScriptException) {
-                    sendOn(link, CommandType.EVAL, tracked);
-                } else if (reply != null) {
-                    complete(reply);
-                } else {
+                    sendAgainOn(link, CommandType.EVAL, tracked);
+                } else if (reply == null) {
                     fail(link, failure != null ? failure : new IllegalStateException("no reply"));
+                } else if (rounds != null) {
+                    rounds.acknowledge(this, reply);
+                } else {
+                    complete(reply);
                 }
             });
         }
@@ -301,6 +342,8 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             }
             if (watchdog != null && RedisFailure.isOfReplica(failure)) {
                 watchdog.onReplica();
+            } else if (watchdog != null && acknowledger != null) {
+                watchdog.onSilence(used.client); // a redirection was not followed, so nothing else has noticed it
             }
             completeExceptionally(failure);
         }
@@ -382,21 +425,23 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             return new Link(commands, client);
         }
 
-        /** Whether a command on the key would be sent, or fail, at once. Lettuce would keep any other. */
-        boolean reaches(byte[] key) {
-            StatefulConnection<byte[], byte[]> used = serverOf(key);
-            return used == null || used.isOpen() || isClosed(used);
-        }
-
-        /** The connection to the server of the key; null if it is not made yet. */
+        /** The connection for commands on the key, of a Cluster that to one master; null if there is none yet. */
         @Nullable
-        StatefulConnection<byte[], byte[]> serverOf(byte[] key) {
+        StatefulConnection<byte[], byte[]> to(byte[] key) {
             StatefulConnection<byte[], byte[]> used = commands.getConnection();
             if (used instanceof StatefulRedisClusterConnection<byte[], byte[]> cluster) {
                 RedisClusterNode master = cluster.getPartitions().getPartitionBySlot(SlotHash.getSlot(key));
                 return master == null ? null : known(cluster, master.getUri());
             }
             return used;
+        }
+
+        /** The commands of that connection alone: they follow no redirection. */
+        AbstractRedisAsyncCommands<byte[], byte[]> toMasterOf(byte[] key) {
+            if (to(key) instanceof StatefulRedisConnection<byte[], byte[]> node) {
+                return (AbstractRedisAsyncCommands<byte[], byte[]>) node.async();
+            }
+            throw new NotConnectedException("no connection to the master of the key", null);
         }
 
         private static @Nullable StatefulConnection<byte[], byte[]> known(

@@ -26,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  * <ul>
  *   <li>WAITING: Redis may have the id in its queue, and may have granted it the lock. At most one question is under way; if none is,
  *       the next is scheduled. A pushed grant is a hint that may be lost, so it asks again every poll interval.
+ *       If the store confirms grants, the answer or push only counts once it has.
  *   <li>OWNED: Redis has given the lock to the id. The grant knows until when that is certain, and the renewer renews it.
  *   <li>ENDED: the id never asks again. Its {@link Termination} makes Redis forget it, also if an answer that was under way shows it
  *       alive.
@@ -124,6 +125,9 @@ final class Acquisition {
     /** Whether a hint overtook the answer or the message that grants the lock. */
     private boolean hinted;
 
+    /** Waits to be confirmed. */
+    private @Nullable Grant unconfirmed;
+
     private @Nullable Grant grant;
     private boolean downgraded;
     private @Nullable Termination termination;
@@ -172,9 +176,9 @@ final class Acquisition {
 
     /** Asks again now, or as soon as the question under way is answered. */
     void askSoon() {
-        if (state == State.WAITING && isAsking()) {
+        if (state == State.WAITING && question != Question.NONE) {
             question = Question.ASKED_AND_AGAIN;
-        } else if (state == State.WAITING) {
+        } else if (state == State.WAITING && unconfirmed == null) {
             ask(true);
         }
     }
@@ -193,7 +197,7 @@ final class Acquisition {
     }
 
     boolean isAsking() {
-        return question != Question.NONE;
+        return question != Question.NONE || unconfirmed != null;
     }
 
     /** Whether the waiters have had an answer of Redis. */
@@ -247,7 +251,9 @@ final class Acquisition {
                     new Grant(terms, answer.fence(), answer.token(), answer.leaseMillis(), sentAt, false),
                     answer.waiters());
         } else if (answer.fence() == known.fence()) {
-            known.prolong(answer.leaseMillis(), sentAt);
+            if (!acquisitions.store().confirms()) {
+                known.prolong(answer.leaseMillis(), sentAt);
+            }
         } else if (answer.fence() > known.fence()) { // else the answer is older than the push that granted it
             queue.lost(this, "its lease ran out and the lock was granted again");
             acquisitions.settleUnlock(queue.name(), id, answer.fence());
@@ -356,8 +362,39 @@ final class Acquisition {
 
     // --- owning -----------------------------------------------------------------------------------------------
 
+    /** At once, or when the store has confirmed it. */
     private void own(Grant granted, long othersWaiting) {
         cancelPoll();
+        if (!acquisitions.store().confirms()) {
+            onOwned(granted, othersWaiting);
+        } else if (unconfirmed == null) {
+            unconfirmed = granted;
+            expectWithin(0);
+            Moment sentAt = context.now();
+            acquisitions
+                    .store()
+                    .confirm(queue.name(), id, granted.fence())
+                    .whenComplete((reply, failure) ->
+                            onEvent(() -> onConfirmation(granted, reply, failure, sentAt, othersWaiting)));
+        }
+    }
+
+    private void onConfirmation(
+            Grant granted, @Nullable Reply reply, @Nullable Throwable failure, Moment sentAt, long othersWaiting) {
+        if (state != State.WAITING || unconfirmed != granted) {
+            return;
+        }
+        unconfirmed = null;
+        if (reply instanceof Reply.Renewed confirmed) {
+            onOwned(granted.confirmed(Math.min(confirmed.leaseMillis(), terms.ttlMillis()), sentAt), othersWaiting);
+        } else if (reply == Reply.Plain.NOT_OWNER) {
+            askSoon(); // the master has changed, and the new one does not know it
+        } else {
+            queue.failed(this, failure == null ? null : Futures.unwrap(failure), Outage.NEVER_ANSWERED);
+        }
+    }
+
+    private void onOwned(Grant granted, long othersWaiting) {
         onAnswered();
         grant = granted;
         state = State.OWNED;
@@ -507,7 +544,8 @@ final class Acquisition {
     }
 
     private Termination end() {
-        Termination ended = new Termination(acquisitions, queue.name(), this, grant, isAsking(), predecessorSettled);
+        Termination ended =
+                new Termination(acquisitions, queue.name(), this, grant, question != Question.NONE, predecessorSettled);
         termination = ended;
         state = State.ENDED;
         expectWithin(0);
@@ -555,6 +593,7 @@ final class Acquisition {
             acquisitions.deregister(this);
         } else if (isAsking()) {
             question = Question.NONE;
+            unconfirmed = null;
             onFailure(new TimeoutException("the answer was lost"));
         } else {
             ask(true);

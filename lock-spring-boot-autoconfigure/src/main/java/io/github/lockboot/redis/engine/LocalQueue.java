@@ -9,6 +9,7 @@ import java.util.function.Predicate;
 
 import io.github.lockboot.internal.Unexpected;
 import io.github.lockboot.redis.engine.LockRequest.Terms;
+import io.github.lockboot.redis.protocol.RedisFailure.NotAcknowledgedException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -212,7 +213,8 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
     }
 
     private static Waiter.Failure noAnswer(@Nullable Throwable cause) {
-        return new Waiter.Failure(LockEngine.NO_ANSWER, cause);
+        return new Waiter.Failure(
+                cause instanceof NotAcknowledgedException ? LockEngine.NOT_ACKNOWLEDGED : LockEngine.NO_ANSWER, cause);
     }
 
     // --- acquisitions -----------------------------------------------------------------------------------------

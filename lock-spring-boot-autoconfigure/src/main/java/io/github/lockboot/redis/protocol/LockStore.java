@@ -51,8 +51,24 @@ public interface LockStore {
      */
     CompletableFuture<Reply> downgrade(String name, String id, long fence, long lastToken);
 
-    /** Extends the lease of the grant with this token. {@code RENEWED} or {@code NOT_OWNER}. */
+    /**
+     * Extends the lease of the grant with this token. {@code RENEWED}, if {@link #confirms} only once that is acknowledged, or
+     * {@code NOT_OWNER}.
+     */
     CompletableFuture<Reply> renew(String name, String id, long token, long ttlMillis);
+
+    /** Whether a grant counts only once it is confirmed. */
+    default boolean confirms() {
+        return false;
+    }
+
+    /**
+     * Asks for the lease of the grant with this token, as far as it is acknowledged: whatever server is the master next knows it.
+     * {@code RENEWED} or {@code NOT_OWNER}; fails if it is not acknowledged in time. Only if {@link #confirms}.
+     */
+    default CompletableFuture<Reply> confirm(String name, String id, long token) {
+        throw new UnsupportedOperationException();
+    }
 
     /** Leaves the queue, or releases the lock. {@code LEFT}, {@code GIVEN_AWAY} or {@code UNKNOWN}. */
     CompletableFuture<Reply> cancel(String name, String id);

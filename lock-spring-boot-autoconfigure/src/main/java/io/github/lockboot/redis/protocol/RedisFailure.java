@@ -29,6 +29,16 @@ public enum RedisFailure {
         }
     }
 
+    /** Too few replicas have what Redis answered, or the append-only file does not. */
+    public static final class NotAcknowledgedException extends RuntimeException {
+
+        private static final long serialVersionUID = 1L;
+
+        public NotAcknowledgedException(String message) {
+            super(message);
+        }
+    }
+
     private static final Set<String> REFUSALS =
             Set.of("LOADING BUSY OOM READONLY MASTERDOWN NOREPLICAS CLUSTERDOWN TRYAGAIN MISCONF MOVED ASK NOSCRIPT"
                     .split(" "));

@@ -2,6 +2,7 @@ package io.github.lockboot.redis.protocol;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -26,6 +27,11 @@ public final class ScriptStore implements LockStore {
     public interface Runner {
 
         CompletableFuture<Reply> run(LuaScript script, String key, byte[]... arguments);
+
+        /** {@return one whose replies come only once they are acknowledged; null if grants count without that} */
+        default @Nullable Runner acknowledged() {
+            return null;
+        }
 
         /** As {@link LockStore#epoch()}. */
         long epoch();
@@ -135,7 +141,18 @@ public final class ScriptStore implements LockStore {
 
     @Override
     public CompletableFuture<Reply> renew(String name, String id, long token, long ttlMillis) {
-        return run(LuaScript.RENEW, name, id, token, ttlMillis);
+        Runner acknowledged = runner.acknowledged();
+        return runOn(acknowledged == null ? runner : acknowledged, LuaScript.RENEW, name, id, token, ttlMillis);
+    }
+
+    @Override
+    public boolean confirms() {
+        return runner.acknowledged() != null;
+    }
+
+    @Override
+    public CompletableFuture<Reply> confirm(String name, String id, long token) {
+        return runOn(Objects.requireNonNull(runner.acknowledged()), LuaScript.CONFIRM, name, id, token);
     }
 
     @Override
@@ -168,8 +185,12 @@ public final class ScriptStore implements LockStore {
         return runner.announcesChanges();
     }
 
-    /** Passes the id, the arguments that all scripts have, and then the others. */
     private CompletableFuture<Reply> run(LuaScript script, String name, String id, Object... others) {
+        return runOn(runner, script, name, id, others);
+    }
+
+    /** Passes the id, the arguments that all scripts have, and then the others. */
+    private CompletableFuture<Reply> runOn(Runner on, LuaScript script, String name, String id, Object... others) {
         try {
             stack.accept(CLIENT_KILOBYTES);
             byte[][] arguments = new byte[4 + others.length][];
@@ -180,7 +201,7 @@ public final class ScriptStore implements LockStore {
             for (int i = 0; i < others.length; i++) {
                 arguments[4 + i] = others[i] instanceof byte[] encoded ? encoded : bytes(others[i]);
             }
-            CompletableFuture<Reply> reply = runner.run(script, keyOf(name), arguments);
+            CompletableFuture<Reply> reply = on.run(script, keyOf(name), arguments);
             watch(reply);
             return reply;
         } catch (Throwable failure) { // the command may have been sent all the same

@@ -19,6 +19,7 @@ import io.github.lockboot.redis.protocol.Kind;
 import io.github.lockboot.redis.protocol.LuaScript;
 import io.github.lockboot.redis.protocol.Reply;
 import io.github.lockboot.redis.protocol.ScriptStore;
+import org.jspecify.annotations.Nullable;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -34,6 +35,7 @@ public final class ScriptedEngine {
             LuaScript.UNLOCK, "unlock",
             LuaScript.DOWNGRADE, "downgrade",
             LuaScript.RENEW, "renew",
+            LuaScript.CONFIRM, "confirm",
             LuaScript.CANCEL, "cancel",
             LuaScript.COMPLETE, "complete",
             LuaScript.INSPECT, "inspect");
@@ -47,6 +49,9 @@ public final class ScriptedEngine {
     public boolean announcesChanges;
     public int channelVerified;
     public long epoch;
+
+    /** Whether grants have to be acknowledged. */
+    public boolean acknowledging;
 
     public ScriptedEngine(int localHandoffLimit, LockListener... listeners) {
         EngineContext.Settings settings = new EngineContext.Settings(
@@ -149,6 +154,11 @@ public final class ScriptedEngine {
             CompletableFuture<Reply> reply = new CompletableFuture<>();
             sent.add(new Sent(new Call(script, key, arguments), reply));
             return reply;
+        }
+
+        @Override
+        public ScriptStore.@Nullable Runner acknowledged() {
+            return acknowledging ? this : null;
         }
 
         @Override

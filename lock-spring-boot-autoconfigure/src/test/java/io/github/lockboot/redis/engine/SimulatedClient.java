@@ -40,6 +40,7 @@ final class SimulatedClient {
     private final SimulatedRedis redis;
     private final SimulatedRedis.@Nullable Flaw flaw;
     private final boolean announcing;
+    private final boolean acknowledging;
     private final double clockRate;
     private final long clockOffset;
 
@@ -67,6 +68,7 @@ final class SimulatedClient {
         double lost;
         double late;
         double refused;
+        double unacknowledged;
         long slowestNanos = MILLI;
         boolean redisIsAway;
 
@@ -74,6 +76,7 @@ final class SimulatedClient {
             lost = 0;
             late = 0;
             refused = 0;
+            unacknowledged = 0;
             slowestNanos = MILLI;
             redisIsAway = false;
         }
@@ -89,9 +92,11 @@ final class SimulatedClient {
         }
     }
 
+    /** @param acknowledging whether its grants have to be acknowledged */
     SimulatedClient(
             String session,
             int handoffLimit,
+            boolean acknowledging,
             SimulatedTime time,
             Random random,
             Faults faults,
@@ -103,6 +108,7 @@ final class SimulatedClient {
         this.faults = faults;
         this.redis = redis;
         this.flaw = flaw;
+        this.acknowledging = acknowledging;
         double rate = 1 + (random.nextDouble() - 0.5) * 0.016; // 0.8 % of the 1 % that a lease allows for
         this.clockRate = flaw == SimulatedRedis.Flaw.CLOCKS_RUN_SLOW ? rate / 2 : rate;
         this.clockOffset = random.nextLong() >> 8;
@@ -142,6 +148,10 @@ final class SimulatedClient {
         time.trace(() -> session + " stops granting");
         stopping = true;
         engine.stopGranting();
+    }
+
+    boolean isAcknowledging() {
+        return acknowledging;
     }
 
     boolean isStopping() {
@@ -349,6 +359,50 @@ final class SimulatedClient {
             }
             send(sent);
             return sent.reply;
+        }
+
+        @Override
+        public ScriptStore.@Nullable Runner acknowledged() {
+            return acknowledging ? new Acknowledged(this) : null;
+        }
+
+        @Override
+        public long epoch() {
+            return connection;
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    /** Its replies come later than those of the other connection, or not at all, or replicas do not have them. */
+    private final class Acknowledged implements ScriptStore.Runner {
+
+        private final Runner runner;
+
+        Acknowledged(Runner runner) {
+            this.runner = runner;
+        }
+
+        @Override
+        public CompletableFuture<Reply> run(LuaScript script, String key, byte[]... arguments) {
+            CompletableFuture<Reply> acknowledged = new CompletableFuture<>();
+            after(
+                    COMMAND_TIMEOUT.toNanos() * 11 / 10,
+                    () -> acknowledged.completeExceptionally(new TimeoutException("not acknowledged in time")));
+            runner.run(script, key, arguments).whenComplete((reply, failure) -> {
+                boolean late = chance(faults.late);
+                after(late ? (long) (random.nextDouble() * COMMAND_TIMEOUT.toNanos()) : delay(), () -> {
+                    if (failure != null) {
+                        acknowledged.completeExceptionally(failure);
+                    } else if (chance(faults.unacknowledged)) {
+                        acknowledged.completeExceptionally(new RedisFailure.NotAcknowledgedException("0 of 1"));
+                    } else {
+                        acknowledged.complete(reply);
+                    }
+                });
+            });
+            return acknowledged;
         }
 
         @Override

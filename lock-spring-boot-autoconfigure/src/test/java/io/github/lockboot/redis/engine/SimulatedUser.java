@@ -77,7 +77,8 @@ final class SimulatedUser {
         if (world.random().nextInt(20) == 0) {
             client.after(world.upTo(3 * SECOND), () -> future.cancel(false));
         }
-        int commands = atMost == 0 ? 2 : 1; // who tries once behind one with other terms may need both
+        // Who tries once behind one with other terms may need both.
+        int commands = atMost == 0 || client.isAcknowledging() ? 2 : 1;
         mustEndWithin(atMost + commands * SimulatedClient.COMMAND_TIMEOUT.toNanos() * 6 / 5 + SECOND);
     }
 

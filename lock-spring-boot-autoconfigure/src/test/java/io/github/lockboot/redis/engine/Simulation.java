@@ -100,10 +100,12 @@ final class Simulation {
         this.faultsEnd = (10 + random.nextInt(50)) * SECOND;
         time.trace(() -> weather + " until " + faultsEnd / MILLI + " ms");
         int handoffLimit = new int[] {0, 1, 64}[random.nextInt(3)];
+        boolean acknowledging = random.nextInt(3) == 0;
         int count = 2 + random.nextInt(3);
         for (int i = 0; i < count; i++) {
             String session = "client" + i;
-            SimulatedClient client = new SimulatedClient(session, handoffLimit, time, random, faults, redis, flaw);
+            SimulatedClient client =
+                    new SimulatedClient(session, handoffLimit, acknowledging, time, random, faults, redis, flaw);
             clients.put(session, client);
             int usersHere = 1 + random.nextInt(4);
             for (int user = 0; user < usersHere; user++) {
@@ -162,6 +164,7 @@ final class Simulation {
             faults.lost = random.nextInt(3) == 0 ? 0 : 0.2 * severity;
             faults.late = random.nextInt(3) == 0 ? 0 : 0.3 * severity;
             faults.refused = random.nextInt(3) == 0 ? 0.1 * severity : 0;
+            faults.unacknowledged = random.nextInt(3) == 0 ? 0.3 * severity : 0;
             faults.slowestNanos = (long) (MILLI * Math.pow(4_000, random.nextDouble()));
             mishapLater(1 + random.nextInt(10));
         }

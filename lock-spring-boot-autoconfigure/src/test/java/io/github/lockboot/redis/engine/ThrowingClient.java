@@ -32,6 +32,8 @@ public final class ThrowingClient {
         STORE,
         /** The client decodes an answer; it is lost. */
         ANSWER,
+        /** What a grant or renewal has to be acknowledged by is asked. */
+        ACKNOWLEDGE,
         /** A task is given to the timer. */
         SCHEDULE,
         /** The timer comes to run a task, and does not. */
@@ -88,15 +90,26 @@ public final class ThrowingClient {
     private final SimulatedTime time;
     private final SimulatedRedis redis;
     private final boolean atOnce;
+    private final boolean acknowledging;
     private boolean subscribed;
     private boolean follows;
 
-    /** @param atOnce whether Redis answers within the call, so that who asks for a free lock does not wait */
-    public ThrowingClient(String session, Plan plan, SimulatedTime time, SimulatedRedis redis, boolean atOnce) {
+    /**
+     * @param atOnce whether Redis answers within the call, so that who asks for a free lock does not wait
+     * @param acknowledging whether grants have to be acknowledged
+     */
+    public ThrowingClient(
+            String session,
+            Plan plan,
+            SimulatedTime time,
+            SimulatedRedis redis,
+            boolean atOnce,
+            boolean acknowledging) {
         this.plan = plan;
         this.time = time;
         this.redis = redis;
         this.atOnce = atOnce;
+        this.acknowledging = acknowledging;
         EngineContext.Settings settings = new EngineContext.Settings(
                 Duration.ofMillis(LockModel.POLL), Duration.ofMillis(20), COMMAND_TIMEOUT, 64);
         ScriptStore store = PatientStore.on(new Runner(), settings.retryInterval(), settings.patience());
@@ -175,6 +188,35 @@ public final class ThrowingClient {
                 plan.passes(Seam.ANSWER);
                 reply.complete(answer);
             });
+        }
+
+        @Override
+        public ScriptStore.@Nullable Runner acknowledged() {
+            return acknowledging ? new Acknowledged(this) : null;
+        }
+
+        @Override
+        public long epoch() {
+            return 0;
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    /** Has a seam of its own. */
+    private final class Acknowledged implements ScriptStore.Runner {
+
+        private final Runner runner;
+
+        Acknowledged(Runner runner) {
+            this.runner = runner;
+        }
+
+        @Override
+        public CompletableFuture<Reply> run(LuaScript script, String key, byte[]... arguments) {
+            plan.passes(Seam.ACKNOWLEDGE);
+            return runner.run(script, key, arguments);
         }
 
         @Override

@@ -69,22 +69,25 @@ class ThrownAnywhereTests {
                 () -> new OutOfMemoryError("unable to create native thread"),
                 () -> new IllegalStateException("unexpected"));
         return Stream.of(Seam.values())
-                .flatMap(seam -> errors.stream().map(error -> {
-                    String name = error.get().getClass().getSimpleName();
-                    return Arguments.argumentSet(seam + " throws " + name, seam, error);
+                .flatMap(seam -> errors.stream().flatMap(error -> {
+                    String name = seam + " throws " + error.get().getClass().getSimpleName();
+                    return Stream.of(
+                            Arguments.argumentSet(name, seam, error, false),
+                            Arguments.argumentSet(name + ", with acknowledgements", seam, error, true));
                 }));
     }
 
     @ParameterizedTest
     @MethodSource("seamsAndErrors")
-    void nobodyIsForgottenWhoeverWaits(Seam seam, Supplier<Throwable> error) {
-        failuresOf(seam, error, plan -> new World(plan, false).futures());
+    void nobodyIsForgottenWhoeverWaits(Seam seam, Supplier<Throwable> error, boolean acknowledging) {
+        failuresOf(seam, error, plan -> new World(plan, false, acknowledging).futures());
     }
 
     @ParameterizedTest
     @MethodSource("seamsAndErrors")
-    void nobodyIsForgottenOfReadersWritersAndThoseWithPermits(Seam seam, Supplier<Throwable> error) {
-        failuresOf(seam, error, plan -> new World(plan, false).kinds());
+    void nobodyIsForgottenOfReadersWritersAndThoseWithPermits(
+            Seam seam, Supplier<Throwable> error, boolean acknowledging) {
+        failuresOf(seam, error, plan -> new World(plan, false, acknowledging).kinds());
     }
 
     /**
@@ -99,11 +102,11 @@ class ThrownAnywhereTests {
 
     @ParameterizedTest
     @MethodSource("seamsAndErrorsOfThreads")
-    void noThreadLeavesALockBehind(Seam seam, Supplier<Throwable> error) {
+    void noThreadLeavesALockBehind(Seam seam, Supplier<Throwable> error, boolean acknowledging) {
         failuresOf(seam, error, plan -> {
             try (Actor thread = new Actor()) {
                 thread.start(() -> {
-                            new World(plan, true).threads();
+                            new World(plan, true, acknowledging).threads();
                             return true;
                         })
                         .get(10, TimeUnit.SECONDS);
@@ -158,10 +161,10 @@ class ThrownAnywhereTests {
         private final List<String> unexpected = new ArrayList<>();
         private final Map<String, CompletableFuture<?>> asked = new LinkedHashMap<>();
 
-        World(Plan plan, boolean atOnce) {
+        World(Plan plan, boolean atOnce, boolean acknowledging) {
             this.plan = plan;
-            throwing = new ThrowingClient("throwing", plan, time, redis, atOnce);
-            other = new ThrowingClient("other", Plan.nothing(), time, redis, atOnce);
+            throwing = new ThrowingClient("throwing", plan, time, redis, atOnce, acknowledging);
+            other = new ThrowingClient("other", Plan.nothing(), time, redis, atOnce, acknowledging);
             clients.put("throwing", throwing);
             clients.put("other", other);
         }

@@ -6,12 +6,18 @@ import java.util.concurrent.locks.Lock;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.redis.RedisLockRegistry;
+import io.github.lockboot.redis.RedisLockRegistry.Acknowledge;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /** This library, with one hand-off limit. */
-public record ThisLibrary(String name, int localHandoffLimit, Timing timing) implements Contender {
+public record ThisLibrary(String name, int localHandoffLimit, Acknowledge acknowledge, Timing timing)
+        implements Contender {
 
     private static final Duration GRACE = Duration.ofSeconds(1);
+
+    public ThisLibrary(String name, int localHandoffLimit, Timing timing) {
+        this(name, localHandoffLimit, Acknowledge.NONE, timing);
+    }
 
     @Override
     public String key(String lock) {
@@ -26,6 +32,7 @@ public record ThisLibrary(String name, int localHandoffLimit, Timing timing) imp
                 RedisLockRegistry.builder(factory)
                         .commandTimeout(timing.commandTimeout())
                         .localHandoffLimit(localHandoffLimit)
+                        .acknowledge(acknowledge)
                         .defaults(LockOptions.defaults().withTtl(timing.lease()))
                         .build());
     }

@@ -1,0 +1,190 @@
+package io.github.lockboot.redis.connection;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import io.github.lockboot.internal.Futures;
+import io.github.lockboot.internal.Timer;
+import io.github.lockboot.redis.protocol.RedisFailure.NotAcknowledgedException;
+import io.github.lockboot.redis.protocol.RedisFailure.NotConnectedException;
+import io.github.lockboot.redis.protocol.Reply;
+import io.lettuce.core.AbstractRedisAsyncCommands;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.output.CommandOutput;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.ProtocolKeyword;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Has replicas, or the append-only file, acknowledge the replies of scripts. On each connection there is one round at a time, however
+ * many replies wait: a WAIT, which is sent after a reply has come and on the same socket, covers all that Redis had done by then.
+ *
+ * <p>A WAIT is short and repeated, because Redis answers nothing else on the connection meanwhile.
+ */
+final class Acknowledger {
+
+    /** How Redis is asked. */
+    private enum Command implements ProtocolKeyword {
+        WAIT,
+        WAITAOF;
+
+        @Override
+        public byte[] getBytes() {
+            return name().getBytes(StandardCharsets.US_ASCII);
+        }
+    }
+
+    private record Waiting(CompletableFuture<Reply> call, Reply reply, long deadline) {}
+
+    private final int replicas;
+    private final Timer timer;
+    private final long patienceNanos;
+    private final long roundMillis;
+    private final Map<Object, Rounds> open = new ConcurrentHashMap<>();
+
+    /** @param replicas how many have to acknowledge, or one of the other values in {@link Connections} */
+    Acknowledger(int replicas, Duration commandTimeout, Timer timer) {
+        this.replicas = replicas;
+        this.timer = timer;
+        this.patienceNanos = commandTimeout.toNanos() / 10 * 8;
+        this.roundMillis = Math.max(1, commandTimeout.toMillis() / 10);
+    }
+
+    /** {@return the rounds on the socket that the connection has now} */
+    Rounds on(AbstractRedisAsyncCommands<byte[], byte[]> commands) {
+        return open.computeIfAbsent(commands.getConnection(), connection -> new Rounds(commands));
+    }
+
+    /** The socket is closed. The next may be that of another server. */
+    void onDisconnected(Object connection) {
+        Rounds over = open.remove(connection);
+        if (over != null) {
+            over.end();
+        }
+    }
+
+    /** The rounds on one socket. */
+    final class Rounds {
+
+        private final AbstractRedisAsyncCommands<byte[], byte[]> commands;
+        private final Queue<Waiting> waiting = new ConcurrentLinkedQueue<>();
+        private final AtomicBoolean underWay = new AtomicBoolean();
+        private volatile boolean over;
+        private volatile int connected = 1;
+
+        private Rounds(AbstractRedisAsyncCommands<byte[], byte[]> commands) {
+            this.commands = commands;
+        }
+
+        /** Completes the call with the reply, which came on this socket, once it is acknowledged. */
+        void acknowledge(CompletableFuture<Reply> call, Reply reply) {
+            waiting.add(new Waiting(call, reply, timer.nanoTime() + patienceNanos));
+            begin();
+        }
+
+        private void end() {
+            over = true;
+            begin();
+        }
+
+        private void begin() {
+            while (over && !waiting.isEmpty()) {
+                judge(taken(), 0, null);
+            }
+            if (!waiting.isEmpty() && underWay.compareAndSet(false, true)) {
+                List<Waiting> covered = taken();
+                try {
+                    round(covered);
+                } catch (Throwable notSent) {
+                    onRound(covered, 0, notSent);
+                }
+            }
+        }
+
+        private List<Waiting> taken() {
+            List<Waiting> taken = new ArrayList<>();
+            for (Waiting next = waiting.poll(); next != null; next = waiting.poll()) {
+                taken.add(next);
+            }
+            return taken;
+        }
+
+        private void round(List<Waiting> covered) {
+            CompletionStage<?> counted = replicas == Connections.ALL
+                    ? commands.role().thenAccept(this::count)
+                    : CompletableFuture.completedStage(null);
+            CommandArgs<byte[], byte[]> args = new CommandArgs<>(ByteArrayCodec.INSTANCE).add(needed());
+            CompletionStage<Long> asked = replicas == Connections.APPEND_ONLY_FILE
+                    ? commands.dispatch(
+                            Command.WAITAOF, new FirstNumber(), args.add(0).add(roundMillis))
+                    : commands.dispatch(Command.WAIT, new FirstNumber(), args.add(roundMillis));
+            counted.thenCombine(asked, (none, have) -> have)
+                    .whenComplete((have, failure) -> onRound(covered, have == null ? 0 : have, failure));
+        }
+
+        private void count(List<Object> role) {
+            connected = role.size() > 2 && role.get(2) instanceof List<?> copies ? Math.max(1, copies.size()) : 1;
+        }
+
+        private int needed() {
+            return replicas == Connections.ALL ? connected : 1;
+        }
+
+        private void onRound(List<Waiting> covered, long have, @Nullable Throwable failure) {
+            judge(covered, have, failure);
+            underWay.set(false);
+            begin();
+        }
+
+        private void judge(List<Waiting> covered, long have, @Nullable Throwable failure) {
+            int needed = needed();
+            for (Waiting each : covered) {
+                if (over) {
+                    fail(
+                            each,
+                            new NotConnectedException("the connection was lost before a grant was acknowledged", null));
+                } else if (failure != null) {
+                    fail(each, Futures.unwrap(failure));
+                } else if (have >= needed) {
+                    each.call.complete(each.reply);
+                } else if (timer.nanoTime() - each.deadline < 0) {
+                    waiting.add(each);
+                } else {
+                    fail(each, new NotAcknowledgedException(notBy(have, needed)));
+                }
+            }
+        }
+
+        private static void fail(Waiting each, Throwable failure) {
+            each.call.completeExceptionally(failure);
+        }
+
+        private String notBy(long have, int needed) {
+            return replicas == Connections.APPEND_ONLY_FILE
+                    ? "the append-only file did not have it in time"
+                    : have + " of " + needed + " replicas acknowledged it in time";
+        }
+    }
+
+    /** Of WAIT the number of replicas, of WAITAOF that of append-only files on the server itself. */
+    private static final class FirstNumber extends CommandOutput<byte[], byte[], Long> {
+
+        FirstNumber() {
+            super(ByteArrayCodec.INSTANCE, null);
+        }
+
+        @Override
+        public void set(long number) {
+            output = output == null ? Long.valueOf(number) : output;
+        }
+    }
+}

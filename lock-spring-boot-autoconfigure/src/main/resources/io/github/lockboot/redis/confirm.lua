@@ -1,0 +1,12 @@
+-- Whether the caller has the lock under this fence, and for how long. Changes nothing, and settles nothing.
+--
+-- ARGV[5]  the fence of the caller's grant
+--
+-- RENEWED lease-ms 0 | NOT_OWNER
+local stored, time = redis.pcall('HMGET', KEYS[1], 'owner', 'fence', 'until', 'holders'), redis.call('TIME')
+local expiry = stored[1] == ARGV[1] and stored[2] == ARGV[5] and stored[3] or 0
+for _, holder in ipairs(stored[4] and cjson.decode(stored[4]) or {}) do
+  expiry = holder[1] == ARGV[1] and holder[5] == ARGV[5] and holder[3] or expiry
+end
+local left = expiry - math.floor((time[1] * 1000000 + time[2]) / 1000)
+return left > 0 and string.format('RENEWED %.0f 0', left) or 'NOT_OWNER'
