@@ -9,6 +9,7 @@ import io.github.lockboot.harness.Redisson;
 import io.github.lockboot.harness.SpringIntegration;
 import io.github.lockboot.harness.ThisLibrary;
 import io.github.lockboot.harness.Timing;
+import io.github.lockboot.redis.RedisLockRegistry.Acknowledge;
 import org.springframework.integration.redis.util.RedisLockRegistry.RedisLockType;
 
 /** Who takes part. */
@@ -20,6 +21,8 @@ final class Contenders {
     static final Contender RAW = new RawLettuce();
     static final Contender OURS = new ThisLibrary("this library", 64, OUR_TIMING);
     static final Contender OURS_STRICT = new ThisLibrary("this library, limit 0", 0, OUR_TIMING);
+    static final Contender OURS_ACKNOWLEDGED =
+            new ThisLibrary("this library, acknowledge=all", 64, Acknowledge.ALL, OUR_TIMING);
     static final Contender RLOCK = new Redisson("Redisson RLock", Redisson.Type.PLAIN, null);
     static final Contender RFAIR = new Redisson("Redisson RFairLock", Redisson.Type.FAIR, null);
     static final Contender RREAD_WRITE = new Redisson("Redisson RReadWriteLock", Redisson.Type.READ_WRITE, null);
@@ -31,8 +34,19 @@ final class Contenders {
     static final Contender LOCK4J = new Lock4j();
     static final Contender JDK = new JdkFairLock();
 
-    static final List<Contender> ALL =
-            List.of(RAW, OURS, OURS_STRICT, RLOCK, RFAIR, RREAD_WRITE, RSEMAPHORE, SI_SPIN, SI_PUB_SUB, LOCK4J, JDK);
+    static final List<Contender> ALL = List.of(
+            RAW,
+            OURS,
+            OURS_STRICT,
+            OURS_ACKNOWLEDGED,
+            RLOCK,
+            RFAIR,
+            RREAD_WRITE,
+            RSEMAPHORE,
+            SI_SPIN,
+            SI_PUB_SUB,
+            LOCK4J,
+            JDK);
 
     private Contenders() {}
 

@@ -10,6 +10,7 @@ import io.github.lockboot.harness.Contender;
 import static io.github.lockboot.benchmarks.Contenders.JDK;
 import static io.github.lockboot.benchmarks.Contenders.LOCK4J;
 import static io.github.lockboot.benchmarks.Contenders.OURS;
+import static io.github.lockboot.benchmarks.Contenders.OURS_ACKNOWLEDGED;
 import static io.github.lockboot.benchmarks.Contenders.OURS_STRICT;
 import static io.github.lockboot.benchmarks.Contenders.RAW;
 import static io.github.lockboot.benchmarks.Contenders.RFAIR;
@@ -24,6 +25,12 @@ enum Scenario {
     UNCONTENDED("one thread, uncontended", 1, Load.threads(1), false, everybody()),
     NESTED("one thread, five nested holds", 1, Load.threads(1).holding(5), false, reentrant()),
     DISTINCT("16 threads, 10,000 distinct names", 1, Load.threads(16).onNames(10_000), false, everybody()),
+    COPIED(
+            "16 threads, 10,000 distinct names, a replica",
+            1,
+            Load.threads(16).onNames(10_000),
+            false,
+            List.of(OURS, OURS_ACKNOWLEDGED, RLOCK)),
     ONE_JVM("16 threads of one JVM, one name", 1, Load.threads(16), false, withJdk()),
     UNCONTENDED_REMOTE("one thread, uncontended, 0.5 ms round trip", 1, Load.threads(1), true, everybody()),
     ONE_JVM_REMOTE("16 threads of one JVM, one name, 0.5 ms round trip", 1, Load.threads(16), true, withJdk()),
@@ -74,6 +81,11 @@ enum Scenario {
     /** Whether Redis is reached through the slow proxy. */
     boolean isRemote() {
         return remote;
+    }
+
+    /** Whether Redis is a master with a replica, and Sentinels. */
+    boolean isCopied() {
+        return this == COPIED;
     }
 
     boolean isContended() {

@@ -10,12 +10,14 @@ import org.jspecify.annotations.Nullable;
 
 import static io.github.lockboot.benchmarks.Contenders.JDK;
 import static io.github.lockboot.benchmarks.Contenders.OURS;
+import static io.github.lockboot.benchmarks.Contenders.OURS_ACKNOWLEDGED;
 import static io.github.lockboot.benchmarks.Contenders.OURS_STRICT;
 import static io.github.lockboot.benchmarks.Contenders.RAW;
 import static io.github.lockboot.benchmarks.Contenders.RFAIR;
 import static io.github.lockboot.benchmarks.Contenders.RLOCK;
 import static io.github.lockboot.benchmarks.Contenders.RREAD_WRITE;
 import static io.github.lockboot.benchmarks.Contenders.RSEMAPHORE;
+import static io.github.lockboot.benchmarks.Scenario.COPIED;
 import static io.github.lockboot.benchmarks.Scenario.DISTINCT;
 import static io.github.lockboot.benchmarks.Scenario.FOUR_JVMS;
 import static io.github.lockboot.benchmarks.Scenario.NESTED;
@@ -64,6 +66,7 @@ record Target(
             atMost(UNCONTENDED, Metric.COMMANDS, OURS, null, 2.004),
             speed(NESTED, OURS, RLOCK, 4),
             speed(DISTINCT, OURS, RAW, 0.9),
+            speed(COPIED, OURS_ACKNOWLEDGED, OURS, 0.7),
             speed(ONE_JVM, OURS, JDK, 0.9),
             speed(ONE_JVM_REMOTE, OURS, JDK, 0.9),
             speed(ONE_JVM, OURS, RLOCK, 20),

@@ -6,11 +6,13 @@ import java.util.Map;
 
 import io.github.lockboot.fixture.Jdks;
 import io.github.lockboot.fixture.RedisProbe;
+import io.github.lockboot.fixture.RedisSentinel;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.fixture.TcpProxy;
 import io.github.lockboot.harness.Contender;
 import io.github.lockboot.harness.RedisAddress;
 import io.github.lockboot.harness.WorkerProcess.FailedException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Starts teams and keeps them while the scenarios that follow can use them: a team costs some seconds of processor time, which
@@ -19,14 +21,15 @@ import io.github.lockboot.harness.WorkerProcess.FailedException;
 final class Teams implements AutoCloseable {
 
     /** What the processes of a team have in common; a team is kept until another kind is wanted. */
-    private record Kind(Path jdk, int processes, boolean remote) {}
+    private record Kind(Path jdk, int processes, boolean remote, boolean copied) {}
 
     private final RedisServer server;
     private final TcpProxy proxy;
     private final RedisProbe probe;
     private final Plan plan;
     private final Map<Contender, Team> teams = new LinkedHashMap<>();
-    private Kind kind = new Kind(Path.of(""), 0, false);
+    private Kind kind = new Kind(Path.of(""), 0, false, false);
+    private @Nullable RedisSentinel copied;
 
     Teams(RedisServer server, TcpProxy proxy, Plan plan) {
         this.server = server;
@@ -39,17 +42,22 @@ final class Teams implements AutoCloseable {
         Path jdk = scenario.load().isVirtual()
                 ? Jdks.withVirtualThreads().orElseThrow(() -> new FailedException("no JDK with virtual threads here"))
                 : Jdks.current();
-        Kind wanted = new Kind(jdk, scenario.processes(), scenario.isRemote());
+        Kind wanted = new Kind(jdk, scenario.processes(), scenario.isRemote(), scenario.isCopied());
         if (!wanted.equals(kind)) {
             dismissAll();
             kind = wanted;
+            copied = wanted.copied ? RedisSentinel.start() : null;
         }
         Team team = teams.get(contender);
         if (team == null) {
-            RedisAddress address = scenario.isRemote()
-                    ? RedisAddress.standalone(proxy.host(), proxy.port())
-                    : RedisAddress.standalone(server.host(), server.port());
-            team = Team.start(jdk, contender, scenario.processes(), address, probe, plan.patienceMillis());
+            RedisSentinel group = copied;
+            RedisAddress address = group != null
+                    ? RedisAddress.sentinel(group.masterName(), group.nodes())
+                    : scenario.isRemote()
+                            ? RedisAddress.standalone(proxy.host(), proxy.port())
+                            : RedisAddress.standalone(server.host(), server.port());
+            RedisProbe counter = group != null ? group.master().probe() : probe;
+            team = Team.start(jdk, contender, scenario.processes(), address, counter, plan.patienceMillis());
             teams.put(contender, team);
             team.measure(scenario.load(), plan.warmUpMillis(), scenario.load().isVirtual() ? plan.turns() : 0);
         }
@@ -67,12 +75,16 @@ final class Teams implements AutoCloseable {
     private void dismissAll() {
         teams.values().forEach(Team::close);
         teams.clear();
+        if (copied != null) {
+            copied.close();
+            copied = null;
+        }
         probe.command("FLUSHALL");
     }
 
     @Override
     public void close() {
-        teams.values().forEach(Team::close);
+        dismissAll();
         probe.close();
     }
 }
