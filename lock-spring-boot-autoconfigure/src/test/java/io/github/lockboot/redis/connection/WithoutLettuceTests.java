@@ -29,10 +29,11 @@ class WithoutLettuceTests {
                             "to",
                             RedisConnectionFactory.class,
                             boolean.class,
+                            int.class,
                             Duration.class,
                             Timer.class,
                             Executor.class)
-                    .invoke(null, factory, false, Duration.ofSeconds(2), timer, (Executor) Runnable::run);
+                    .invoke(null, factory, false, 0, Duration.ofSeconds(2), timer, (Executor) Runnable::run);
             Consumer<Boolean> watch = connected -> {};
             Object watched = type.getMethod("watchedBy", Consumer.class).invoke(connections, watch);
             assertThat(watched == factory).isTrue(); // it answers no other question, such as equals
