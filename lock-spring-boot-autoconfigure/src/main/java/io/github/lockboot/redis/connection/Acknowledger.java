@@ -10,6 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.github.lockboot.internal.Futures;
@@ -80,6 +81,7 @@ final class Acknowledger {
         private final AtomicBoolean underWay = new AtomicBoolean();
         private volatile boolean over;
         private volatile int connected = 1;
+        private volatile long countDue = timer.nanoTime();
 
         private Rounds(AbstractRedisAsyncCommands<byte[], byte[]> commands) {
             this.commands = commands;
@@ -119,9 +121,10 @@ final class Acknowledger {
         }
 
         private void round(List<Waiting> covered) {
-            CompletionStage<?> counted = replicas == Connections.ALL
-                    ? commands.role().thenAccept(this::count)
-                    : CompletableFuture.completedStage(null);
+            CompletionStage<?> counted = CompletableFuture.completedStage(null);
+            if (replicas == Connections.ALL && timer.nanoTime() - countDue >= 0) {
+                counted = commands.role().thenAccept(this::count);
+            }
             CommandArgs<byte[], byte[]> args = new CommandArgs<>(ByteArrayCodec.INSTANCE).add(needed());
             CompletionStage<Long> asked = replicas == Connections.APPEND_ONLY_FILE
                     ? commands.dispatch(
@@ -131,7 +134,9 @@ final class Acknowledger {
                     .whenComplete((have, failure) -> onRound(covered, have == null ? 0 : have, failure));
         }
 
+        /** Not in every round, because it would cost as much as the rest of it. */
         private void count(List<Object> role) {
+            countDue = timer.nanoTime() + TimeUnit.MILLISECONDS.toNanos(roundMillis);
             connected = role.size() > 2 && role.get(2) instanceof List<?> copies ? Math.max(1, copies.size()) : 1;
         }
 
