@@ -16,6 +16,7 @@ import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockTemplate;
 import io.github.lockboot.NamedLock;
+import io.github.lockboot.OwnThread;
 import io.github.lockboot.autoconfigure.LockAutoConfiguration;
 import io.github.lockboot.fixture.Await;
 import io.github.lockboot.fixture.PostgresServer;
@@ -57,6 +58,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /** A lock that Redis has lost rolls the transaction back, on real databases and with the transaction managers that applications have. */
+@OwnThread
 class CommitsOnDatabasesTests {
 
     private static final String ROLLED_BACK = "found before the commit of the transaction, which is rolled back";

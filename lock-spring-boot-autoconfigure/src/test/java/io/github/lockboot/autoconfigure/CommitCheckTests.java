@@ -17,6 +17,7 @@ import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockTemplate;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.NamedReadWriteLock;
+import io.github.lockboot.OwnThread;
 import io.github.lockboot.aop.CommitCheck;
 import io.github.lockboot.memory.MemoryLockRegistry;
 import org.junit.jupiter.api.AfterEach;
@@ -48,6 +49,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 /** A thread that has lost a lock commits nothing, however it holds the lock, until it has released it. */
+@OwnThread
 class CommitCheckTests {
 
     private static final String NAME = "stock";

@@ -5,6 +5,7 @@ import java.time.Duration;
 
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.LockNotAcquiredException;
+import io.github.lockboot.OwnThread;
 import io.github.lockboot.RecordingLockRegistry;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -28,6 +29,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+@OwnThread
 class DistributedLockProxyTests {
 
     private final RecordingLockRegistry registry = new RecordingLockRegistry();

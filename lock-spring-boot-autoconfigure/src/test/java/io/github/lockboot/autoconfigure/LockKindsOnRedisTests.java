@@ -20,6 +20,7 @@ import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.NamedLock;
+import io.github.lockboot.OwnThread;
 import io.github.lockboot.fixture.Await;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.redis.TestRegistries;
@@ -42,6 +43,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** Annotated methods with a shared lock or a permit hold it in that mode, however they run and end, and give it back. */
+@OwnThread
 class LockKindsOnRedisTests {
 
     private static final LockOptions ONCE = LockOptions.defaults().withWaitTime(Duration.ZERO);

@@ -8,6 +8,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import io.github.lockboot.Actor;
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.LockListener;
+import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockTemplate;
 import io.github.lockboot.RecordingLockListener;
@@ -41,6 +42,7 @@ import org.springframework.context.annotation.Lazy;
 import org.springframework.context.event.EventListener;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /** Metrics, observations, events and the logging context of an application, in the way it gets them. */
 class LockObservabilityAutoConfigurationTests {
@@ -175,6 +177,8 @@ class LockObservabilityAutoConfigurationTests {
             assertThat(lost.lock().fencingToken()).isPositive();
             assertThat(lost.toString()).doesNotContain("name=b").contains(LockNames.digest("b"));
             assertThat(context.getBean(EverythingListener.class).lockEvents).isEqualTo(1);
+            assertThatExceptionOfType(LockLostException.class)
+                    .isThrownBy(() -> locks.get("b").unlock());
         });
     }
 

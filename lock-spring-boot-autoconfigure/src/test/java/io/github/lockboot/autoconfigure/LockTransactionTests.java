@@ -9,6 +9,7 @@ import ch.qos.logback.core.read.ListAppender;
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.DistributedLock.KeepOn;
 import io.github.lockboot.LockLostException;
+import io.github.lockboot.OwnThread;
 import io.github.lockboot.RecordingLockRegistry;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -31,6 +32,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** Locks and transactions of a real database. */
+@OwnThread
 class LockTransactionTests {
 
     private final RecordingLockRegistry registry = new RecordingLockRegistry();

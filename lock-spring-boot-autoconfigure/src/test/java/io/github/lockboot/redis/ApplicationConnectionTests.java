@@ -14,6 +14,7 @@ import io.github.lockboot.Figures;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.NamedLock;
+import io.github.lockboot.OwnThread;
 import io.github.lockboot.fixture.FakeRedis;
 import io.github.lockboot.fixture.FakeRedis.Answer;
 import io.github.lockboot.fixture.RedisServer;
@@ -41,6 +42,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Locks used while the application's own connection is in the middle of something: neither notices the other. The same with {@code
  * sharingConnections}, where both come from one factory.
  */
+@OwnThread
 class ApplicationConnectionTests {
 
     private static final Duration TTL = Duration.ofSeconds(2);
