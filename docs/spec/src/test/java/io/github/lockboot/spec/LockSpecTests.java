@@ -33,7 +33,7 @@ class LockSpecTests {
 
     @Test
     void theProtocolHoldsForHoldersOfEveryKindInEveryBehaviourWhenTheNetworkDelivers() {
-        holds("KindsComplete.cfg", "-workers", "2");
+        holds(LOCK, "KindsComplete.cfg", "-workers", "2");
     }
 
     @Test
