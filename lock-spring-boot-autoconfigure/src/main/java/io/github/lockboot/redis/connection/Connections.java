@@ -49,8 +49,8 @@ public record Connections(
             return new Connections(() -> factory, new BlockingScripts(factory, workers), watch -> {}, () -> {});
         }
         if (sharing && replicas == NONE) {
-            ScriptStore.Runner shared = new LettuceScripts(() -> lettuce, timer, workers, null, null, null);
-            return new Connections(() -> lettuce, shared, watch -> {}, () -> {});
+            LettuceScripts shared = new LettuceScripts(() -> lettuce, timer, workers, null, null, null);
+            return new Connections(() -> lettuce, shared, shared::setWatch, () -> {});
         }
         SocketWatchdog watchdog = new SocketWatchdog(timer, commandTimeout, workers);
         OwnConnection own = new OwnConnection(lettuce, commandTimeout, watchdog);
@@ -68,7 +68,7 @@ public record Connections(
         return new Connections(
                 used,
                 scripts,
-                sharing ? watch -> {} : scripts::setWatch,
+                scripts::setWatch,
                 () -> watchdog.close(() -> {
                     own.close();
                     waiting.close();
@@ -107,8 +107,8 @@ public record Connections(
     /**
      * Returns the factory.
      *
-     * @param watch gets true when a connection that listens to channels is connected, false when it is cut; not called for
-     *     connections of the application
+     * @param watch gets true when a connection that listens to channels is connected, false when it is cut; of a client that is
+     *     shared with the application, any such connection; not called without Lettuce
      */
     public RedisConnectionFactory watchedBy(Consumer<Boolean> watch) {
         watching.accept(watch);
