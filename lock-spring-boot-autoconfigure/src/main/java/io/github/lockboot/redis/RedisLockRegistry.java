@@ -145,7 +145,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
             return Optional.empty();
         }
         Parts with = parts();
-        return new SelfCheck(with.connections.factory(), with.store, InstantSource.system()).checkAcknowledged(true);
+        return new SelfCheck(with.connections.factory(), with.store, InstantSource.system()).checkAcknowledged();
     }
 
     /**

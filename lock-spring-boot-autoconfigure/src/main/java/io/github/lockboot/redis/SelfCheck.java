@@ -18,6 +18,7 @@ import java.util.function.Supplier;
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.redis.protocol.LockStore;
 import io.github.lockboot.redis.protocol.RedisFailure;
+import io.github.lockboot.redis.protocol.RedisFailure.NotAcknowledgedException;
 import io.github.lockboot.redis.protocol.Reply;
 import io.github.lockboot.redis.protocol.ScriptStore;
 import io.lettuce.core.RedisCommandExecutionException;
@@ -78,7 +79,6 @@ final class SelfCheck {
                 checkClock("Redis", () -> commands.time(TimeUnit.MILLISECONDS));
             }
             checkScripts(connection);
-            checkAcknowledged(false).ifPresent(findings::add);
         } catch (RuntimeException failure) {
             add(
                     "Redis could not be asked (" + reasonOf(failure) + ")",
@@ -149,10 +149,14 @@ final class SelfCheck {
         try {
             runScripts(connection);
         } catch (RuntimeException failure) {
-            add(
-                    "Redis does not run the scripts of locks (" + reasonOf(failure) + ")",
-                    "use a master that accepts writes, and a user with these rights: ~" + store.keyOf("*") + " &"
-                            + store.keyOf("*") + " " + COMMANDS + (store.confirms() ? ACKNOWLEDGING : ""));
+            if (Futures.unwrap(failure) instanceof NotAcknowledgedException unacknowledged) {
+                findings.add(notAcknowledged(unacknowledged));
+            } else {
+                add(
+                        "Redis does not run the scripts of locks (" + reasonOf(failure) + ")",
+                        "use a master that accepts writes, and a user with these rights: ~" + store.keyOf("*") + " &"
+                                + store.keyOf("*") + " " + COMMANDS + (store.acknowledges() ? ACKNOWLEDGING : ""));
+            }
         }
     }
 
@@ -171,9 +175,7 @@ final class SelfCheck {
                     .join();
             long token = taken instanceof Reply.Owner owner ? owner.fence() : 0;
             store.acquire(name, other, LockStore.EXCLUSIVE, TTL_MILLIS, true).join();
-            if (!store.confirms()) {
-                store.renew(name, one, token, TTL_MILLIS).join();
-            }
+            store.renew(name, one, token, TTL_MILLIS).join();
             store.downgrade(name, one, token, token).join();
             store.inspect(name).join();
             store.unlock(name, one, token).join();
@@ -186,25 +188,30 @@ final class SelfCheck {
         }
     }
 
-    /** Has Redis acknowledge what it answers about a lock that there is not. {@return why grants would fail, if they would} */
-    Optional<Finding> checkAcknowledged(boolean onlyIfRefused) {
+    /** Takes a lock and gives it back. {@return why no lock would be acknowledged, if Redis refuses that} */
+    Optional<Finding> checkAcknowledged() {
         String name = "self-check:" + UUID.randomUUID();
         try {
-            if (store.confirms()) {
-                store.renew(name, name, 0, TTL_MILLIS).join();
-                store.confirm(name, name, 0).join();
-            }
+            store.acquire(name, name, LockStore.EXCLUSIVE, TTL_MILLIS, false).join();
             return Optional.empty();
         } catch (CompletionException thrown) {
             Throwable failure = Futures.unwrap(thrown);
-            boolean refused = failure instanceof RedisCommandExecutionException
+            boolean refused = failure instanceof NotAcknowledgedException
+                    && failure.getCause() instanceof RedisCommandExecutionException
                     && RedisFailure.of(failure) == RedisFailure.UNKNOWN;
-            String problem = "Redis does not acknowledge grants as lock.redis.acknowledge asks for ("
-                    + reasonOf(failure) + "), so locks fail with LockUnavailableException";
-            String action = "connect replicas to every master, for aof use Redis 7.2 or newer with appendonly, allow"
-                    + ACKNOWLEDGING + ", or remove lock.redis.acknowledge";
-            return refused || !onlyIfRefused ? Optional.of(new Finding(true, problem, action)) : Optional.empty();
+            return refused ? Optional.of(notAcknowledged(failure)) : Optional.empty();
+        } finally {
+            store.cancel(name, name);
         }
+    }
+
+    private static Finding notAcknowledged(Throwable failure) {
+        return new Finding(
+                true,
+                "Redis does not acknowledge grants as lock.redis.acknowledge asks for (" + reasonOf(failure)
+                        + "), so locks fail with LockUnavailableException",
+                "connect replicas to every master, for aof use Redis 7.2 or newer with appendonly, allow"
+                        + ACKNOWLEDGING + ", or remove lock.redis.acknowledge");
     }
 
     private static String reasonOf(Throwable failure) {

@@ -16,9 +16,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.Timer;
 import io.github.lockboot.redis.protocol.RedisFailure.NotAcknowledgedException;
-import io.github.lockboot.redis.protocol.RedisFailure.NotConnectedException;
 import io.github.lockboot.redis.protocol.Reply;
 import io.lettuce.core.AbstractRedisAsyncCommands;
+import io.lettuce.core.RedisFuture;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.CommandOutput;
 import io.lettuce.core.protocol.CommandArgs;
@@ -26,10 +26,10 @@ import io.lettuce.core.protocol.ProtocolKeyword;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Has replicas, or the append-only file, acknowledge the replies of scripts. On each connection there is one round at a time, however
- * many replies wait: a WAIT, which is sent after a reply has come and on the same socket, covers all that Redis had done by then.
+ * Has replicas, or the append-only file, acknowledge leases that scripts have written. On each connection there is one round at a time,
+ * however many leases wait: a WAIT, sent behind the scripts on the same socket, covers all that they have written.
  *
- * <p>A WAIT is short and repeated, because Redis answers nothing else on the connection meanwhile.
+ * <p>A WAIT is short and repeated, because Redis runs nothing else on the connection meanwhile.
  */
 final class Acknowledger {
 
@@ -44,7 +44,8 @@ final class Acknowledger {
         }
     }
 
-    private record Waiting(CompletableFuture<Reply> call, Reply reply, long deadline) {}
+    /** @param sent has the reply, if it has come */
+    private record Waiting(CompletableFuture<Reply> call, RedisFuture<Reply> sent, long deadline) {}
 
     private final int replicas;
     private final Timer timer;
@@ -87,9 +88,9 @@ final class Acknowledger {
             this.commands = commands;
         }
 
-        /** Completes the call with the reply, which came on this socket, once it is acknowledged. */
-        void acknowledge(CompletableFuture<Reply> call, Reply reply) {
-            waiting.add(new Waiting(call, reply, timer.nanoTime() + patienceNanos));
+        /** Completes the call, whose command has been sent on this socket, once there is a reply and that is acknowledged. */
+        void acknowledge(CompletableFuture<Reply> call, RedisFuture<Reply> sent) {
+            waiting.add(new Waiting(call, sent, timer.nanoTime() + patienceNanos));
             begin();
         }
 
@@ -153,18 +154,18 @@ final class Acknowledger {
         private void judge(List<Waiting> covered, long have, @Nullable Throwable failure) {
             int needed = needed();
             for (Waiting each : covered) {
-                if (over) {
-                    fail(
-                            each,
-                            new NotConnectedException("the connection was lost before a grant was acknowledged", null));
+                if (each.call.isDone()) {
+                    continue; // refused, or it has expired
+                } else if (over) {
+                    fail(each, new IllegalStateException("the connection was lost before Redis answered"));
                 } else if (failure != null) {
-                    fail(each, Futures.unwrap(failure));
-                } else if (have >= needed) {
-                    each.call.complete(each.reply);
+                    fail(each, new NotAcknowledgedException("Redis refuses to wait", Futures.unwrap(failure)));
+                } else if (have >= needed && each.sent.isDone()) {
+                    each.sent.thenAccept(each.call::complete);
                 } else if (timer.nanoTime() - each.deadline < 0) {
                     waiting.add(each);
                 } else {
-                    fail(each, new NotAcknowledgedException(notBy(have, needed)));
+                    fail(each, new NotAcknowledgedException(notBy(have, needed), null));
                 }
             }
         }

@@ -34,7 +34,8 @@ public record Connections(
     public static final int APPEND_ONLY_FILE = -1;
 
     /**
-     * @param sharing whether to use the connections of the factory instead of new ones with the same settings
+     * @param sharing whether to use the connections of the factory instead of new ones with the same settings; not where leases have
+     *     to be acknowledged, because Redis runs nothing else on a connection that waits
      * @param replicas how many acknowledge a grant: {@link #NONE}, 1, {@link #ALL} or {@link #APPEND_ONLY_FILE}
      * @param workers for blocking tasks
      */
@@ -49,30 +50,14 @@ public record Connections(
             return new Connections(() -> factory, new BlockingScripts(factory, workers), watch -> {}, () -> {});
         }
         if (sharing && replicas == NONE) {
-            LettuceScripts shared = new LettuceScripts(() -> lettuce, timer, workers, null, null, null);
+            LettuceScripts shared = new LettuceScripts(() -> lettuce, timer, workers, null, null);
             return new Connections(() -> lettuce, shared, shared::setWatch, () -> {});
         }
         SocketWatchdog watchdog = new SocketWatchdog(timer, commandTimeout, workers);
         OwnConnection own = new OwnConnection(lettuce, commandTimeout, watchdog);
-        if (replicas == NONE) {
-            LettuceScripts scripts = new LettuceScripts(own::factory, timer, workers, watchdog, null, null);
-            return new Connections(own::factory, scripts, scripts::setWatch, () -> watchdog.close(own::close));
-        }
-        OwnConnection waiting = new OwnConnection(lettuce, commandTimeout, watchdog);
-        Acknowledger acknowledger = new Acknowledger(replicas, commandTimeout, timer);
-        LettuceScripts acknowledged =
-                new LettuceScripts(waiting::factory, timer, workers, watchdog, acknowledger, null);
-        Supplier<LettuceConnectionFactory> used = sharing ? () -> lettuce : own::factory;
-        LettuceScripts scripts =
-                new LettuceScripts(used, timer, workers, sharing ? null : watchdog, null, acknowledged);
-        return new Connections(
-                used,
-                scripts,
-                scripts::setWatch,
-                () -> watchdog.close(() -> {
-                    own.close();
-                    waiting.close();
-                }));
+        Acknowledger acknowledger = replicas == NONE ? null : new Acknowledger(replicas, commandTimeout, timer);
+        LettuceScripts scripts = new LettuceScripts(own::factory, timer, workers, watchdog, acknowledger);
+        return new Connections(own::factory, scripts, scripts::setWatch, () -> watchdog.close(own::close));
     }
 
     /**

@@ -63,7 +63,6 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     private final Executor connector;
     private final @Nullable SocketWatchdog watchdog;
     private final @Nullable Acknowledger acknowledger;
-    private final @Nullable LettuceScripts acknowledged;
     private final Timer.Check check;
     private final AtomicLong epoch = new AtomicLong();
     private final KeyTracking tracking;
@@ -80,22 +79,19 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     /**
      * @param connector connects, which blocks
      * @param watchdog null on connections of the application
-     * @param acknowledger of the replies on this connection, if they have to be acknowledged
-     * @param acknowledged runs those scripts whose replies have to be, if any
+     * @param acknowledger of leases, if they have to be acknowledged
      */
     LettuceScripts(
             Supplier<LettuceConnectionFactory> factory,
             Timer timer,
             Executor connector,
             @Nullable SocketWatchdog watchdog,
-            @Nullable Acknowledger acknowledger,
-            @Nullable LettuceScripts acknowledged) {
+            @Nullable Acknowledger acknowledger) {
         this.factory = factory;
         this.timer = timer;
         this.connector = connector;
         this.watchdog = watchdog;
         this.acknowledger = acknowledger;
-        this.acknowledged = acknowledged;
         this.check = timer.check(CHECK_NANOS, this::sendWaiting);
         this.tracking = new KeyTracking(() -> trackingRefusedIn = epoch.get());
     }
@@ -193,8 +189,8 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     }
 
     @Override
-    public @Nullable LettuceScripts acknowledged() {
-        return acknowledged;
+    public boolean acknowledges() {
+        return acknowledger != null;
     }
 
     @Override
@@ -205,21 +201,16 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     /** Not on connections of the application, which may track keys for itself. */
     @Override
     public boolean announcesChanges() {
-        return acknowledged != null
-                ? acknowledged.announcesChanges()
-                : watchdog != null && trackingRefusedIn != epoch.get();
+        return watchdog != null && trackingRefusedIn != epoch.get();
     }
 
     @Override
     public void onChange(Consumer<@Nullable String> listener) {
-        (acknowledged != null ? acknowledged : this).tracking.listener = listener;
+        tracking.listener = listener;
     }
 
     @Override
     public void close() {
-        if (acknowledged != null) {
-            acknowledged.close();
-        }
         synchronized (waiting) {
             closed = true;
             link = null;
@@ -315,22 +306,24 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
                     .addKey(key)
                     .addValues(arguments)
                     .add(number);
-            AbstractRedisAsyncCommands<byte[], byte[]> commands =
-                    acknowledger == null ? link.commands : link.toMasterOf(key);
-            Acknowledger.Rounds rounds = acknowledger == null ? null : acknowledger.on(commands);
+            boolean takesLease = script == LuaScript.ACQUIRE || script == LuaScript.RENEW;
+            Acknowledger asked = takesLease ? acknowledger : null;
+            AbstractRedisAsyncCommands<byte[], byte[]> commands = asked == null ? link.commands : link.toMasterOf(key);
+            Acknowledger.Rounds rounds = asked == null ? null : asked.on(commands);
             if (tracked != null) {
                 tracking.trackNext(tracked);
             }
             RedisFuture<Reply> sent = commands.dispatch(type, new Output(number), args);
             onSent(sent);
+            if (rounds != null) {
+                rounds.acknowledge(this, sent);
+            }
             sent.whenComplete((reply, failure) -> {
                 if (digestOnly && failure != null && Futures.unwrap(failure) instanceof RedisNoScriptException) {
                     sendAgainOn(link, CommandType.EVAL, tracked);
                 } else if (reply == null) {
                     fail(link, failure != null ? failure : new IllegalStateException("no reply"));
-                } else if (rounds != null) {
-                    rounds.acknowledge(this, reply);
-                } else {
+                } else if (rounds == null || !(reply instanceof Reply.Owner || reply instanceof Reply.Renewed)) {
                     complete(reply);
                 }
             });

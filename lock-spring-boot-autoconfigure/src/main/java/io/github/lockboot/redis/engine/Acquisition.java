@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * <ul>
  *   <li>WAITING: Redis may have the id in its queue, and may have granted it the lock. At most one question is under way; if none is,
  *       the next is scheduled. A pushed grant is a hint that may be lost, so it asks again every poll interval.
- *       If the store confirms grants, the answer or push only counts once it has.
+ *       If leases have to be acknowledged, it is no more than a hint.
  *   <li>OWNED: Redis has given the lock to the id. The grant knows until when that is certain, and the renewer renews it.
  *   <li>ENDED: the id never asks again. Its {@link Termination} makes Redis forget it, also if an answer that was under way shows it
  *       alive.
@@ -125,9 +125,6 @@ final class Acquisition {
     /** Whether a hint overtook the answer or the message that grants the lock. */
     private boolean hinted;
 
-    /** Waits to be confirmed. */
-    private @Nullable Grant unconfirmed;
-
     private @Nullable Grant grant;
     private boolean downgraded;
     private @Nullable Termination termination;
@@ -178,7 +175,7 @@ final class Acquisition {
     void askSoon() {
         if (state == State.WAITING && question != Question.NONE) {
             question = Question.ASKED_AND_AGAIN;
-        } else if (state == State.WAITING && unconfirmed == null) {
+        } else if (state == State.WAITING) {
             ask(true);
         }
     }
@@ -197,7 +194,7 @@ final class Acquisition {
     }
 
     boolean isAsking() {
-        return question != Question.NONE || unconfirmed != null;
+        return question != Question.NONE;
     }
 
     /** Whether the waiters have had an answer of Redis. */
@@ -251,9 +248,7 @@ final class Acquisition {
                     new Grant(terms, answer.fence(), answer.token(), answer.leaseMillis(), sentAt, false),
                     answer.waiters());
         } else if (answer.fence() == known.fence()) {
-            if (!acquisitions.store().confirms()) {
-                known.prolong(answer.leaseMillis(), sentAt);
-            }
+            known.prolong(answer.leaseMillis(), sentAt);
         } else if (answer.fence() > known.fence()) { // else the answer is older than the push that granted it
             queue.lost(this, "its lease ran out and the lock was granted again");
             acquisitions.settleUnlock(queue.name(), id, answer.fence());
@@ -298,11 +293,12 @@ final class Acquisition {
                 new Failing(failure, before == null ? 1 : before.times + 1, before == null ? now : before.since);
         failing = current;
         RedisFailure kind = RedisFailure.of(failure);
-        boolean neverAnswered = !answered && kind != RedisFailure.NOT_NOW;
+        boolean unacknowledged = failure instanceof RedisFailure.NotAcknowledgedException;
+        boolean neverAnswered = unacknowledged || !answered && kind != RedisFailure.NOT_NOW;
         boolean lasting = current.times >= FAILURES_ENDURED
                 && now - current.since >= TimeUnit.MILLISECONDS.toNanos(terms.ttlMillis());
         if (neverAnswered) {
-            mayBeKnown = kind == RedisFailure.UNKNOWN || before != null;
+            mayBeKnown = unacknowledged || kind == RedisFailure.UNKNOWN || before != null;
         }
         Outage outage = neverAnswered ? Outage.NEVER_ANSWERED : lasting ? Outage.LASTING : Outage.BRIEF;
         if (queue.failed(this, failure, outage)) {
@@ -350,7 +346,7 @@ final class Acquisition {
             long lease = TimeUnit.MILLISECONDS.toNanos(push.leaseMillis());
             long left = known.askedAt.deadline(push.leaseMillis()) - context.nanoTime();
             boolean renewable = terms.renew() || push.leaseMillis() >= terms.ttlMillis();
-            if (renewable && left >= lease / 3) {
+            if (renewable && left >= lease / 3 && !acquisitions.store().acknowledges()) {
                 own(
                         new Grant(terms, push.fence(), push.token(), push.leaseMillis(), known.askedAt, true),
                         push.waiters());
@@ -362,39 +358,8 @@ final class Acquisition {
 
     // --- owning -----------------------------------------------------------------------------------------------
 
-    /** At once, or when the store has confirmed it. */
     private void own(Grant granted, long othersWaiting) {
         cancelPoll();
-        if (!acquisitions.store().confirms()) {
-            onOwned(granted, othersWaiting);
-        } else if (unconfirmed == null) {
-            unconfirmed = granted;
-            expectWithin(0);
-            Moment sentAt = context.now();
-            acquisitions
-                    .store()
-                    .confirm(queue.name(), id, granted.fence())
-                    .whenComplete((reply, failure) ->
-                            onEvent(() -> onConfirmation(granted, reply, failure, sentAt, othersWaiting)));
-        }
-    }
-
-    private void onConfirmation(
-            Grant granted, @Nullable Reply reply, @Nullable Throwable failure, Moment sentAt, long othersWaiting) {
-        if (state != State.WAITING || unconfirmed != granted) {
-            return;
-        }
-        unconfirmed = null;
-        if (reply instanceof Reply.Renewed confirmed) {
-            onOwned(granted.confirmed(Math.min(confirmed.leaseMillis(), terms.ttlMillis()), sentAt), othersWaiting);
-        } else if (reply == Reply.Plain.NOT_OWNER) {
-            askSoon(); // the master has changed, and the new one does not know it
-        } else {
-            queue.failed(this, failure == null ? null : Futures.unwrap(failure), Outage.NEVER_ANSWERED);
-        }
-    }
-
-    private void onOwned(Grant granted, long othersWaiting) {
         onAnswered();
         grant = granted;
         state = State.OWNED;
@@ -496,7 +461,13 @@ final class Acquisition {
     void onPredecessorUnlocked(
             @Nullable Reply reply, @Nullable Throwable failure, Moment sentAt, CompletableFuture<Void> settled) {
         predecessorSettled = settled;
-        onAnswer(reply, failure, sentAt, true);
+        if (state == State.WAITING
+                && reply instanceof Reply.Owner
+                && acquisitions.store().acknowledges()) {
+            ask(true); // only an answer to a question is acknowledged
+        } else {
+            onAnswer(reply, failure, sentAt, true);
+        }
     }
 
     /** Gives the lock back and empties the queue in Redis; the wait of followers ends. */
@@ -593,7 +564,6 @@ final class Acquisition {
             acquisitions.deregister(this);
         } else if (isAsking()) {
             question = Question.NONE;
-            unconfirmed = null;
             onFailure(new TimeoutException("the answer was lost"));
         } else {
             ask(true);

@@ -75,11 +75,6 @@ final class Grant {
         this.wallDeadline = askedAt.wallDeadline(leaseMillis);
     }
 
-    /** The same, with the lease that is confirmed. */
-    Grant confirmed(long leaseMillis, Moment askedAt) {
-        return new Grant(terms, fence, firstToken, leaseMillis, askedAt, pushed);
-    }
-
     /** A renewed lease; it never makes the deadline earlier. */
     void prolong(long leaseMillis, Moment askedAt) {
         began = askedAt.nanos();

@@ -29,7 +29,8 @@ public interface LockStore {
     long TOKENS_PER_PERMIT = 64;
 
     /**
-     * Takes or renews the lock, or queues the id. {@code OWNER}, {@code QUEUED} or {@code BUSY}.
+     * Takes or renews the lock, or queues the id. {@code OWNER}, if {@link #acknowledges} only once that is acknowledged, {@code QUEUED}
+     * or {@code BUSY}.
      *
      * @param permits how many may hold the lock at a time, each by a permit, or {@link #EXCLUSIVE} or {@link #SHARED}
      */
@@ -52,22 +53,17 @@ public interface LockStore {
     CompletableFuture<Reply> downgrade(String name, String id, long fence, long lastToken);
 
     /**
-     * Extends the lease of the grant with this token. {@code RENEWED}, if {@link #confirms} only once that is acknowledged, or
+     * Extends the lease of the grant with this token. {@code RENEWED}, if {@link #acknowledges} only once that is acknowledged, or
      * {@code NOT_OWNER}.
      */
     CompletableFuture<Reply> renew(String name, String id, long token, long ttlMillis);
 
-    /** Whether a grant counts only once it is confirmed. */
-    default boolean confirms() {
-        return false;
-    }
-
     /**
-     * Asks for the lease of the grant with this token, as far as it is acknowledged: whatever server is the master next knows it.
-     * {@code RENEWED} or {@code NOT_OWNER}; fails if it is not acknowledged in time. Only if {@link #confirms}.
+     * {@return whether a lease counts only once replicas, or a file, have it} Then only the answers to {@link #acquire} and {@link #renew}
+     * count, which come once that is so or fail. What else tells of a grant is a reason to ask.
      */
-    default CompletableFuture<Reply> confirm(String name, String id, long token) {
-        throw new UnsupportedOperationException();
+    default boolean acknowledges() {
+        return false;
     }
 
     /** Leaves the queue, or releases the lock. {@code LEFT}, {@code GIVEN_AWAY} or {@code UNKNOWN}. */

@@ -34,7 +34,6 @@ public final class LuaScript implements RedisScript<String> {
     public static final LuaScript UNLOCK =
             new LuaScript(read("unlock-last.lua") + read("unlock-queued.lua"), COMMON + read("unlock.lua"));
     public static final LuaScript RENEW = new LuaScript("", COMMON + read("renew.lua"));
-    public static final LuaScript CONFIRM = new LuaScript("", read("confirm.lua"));
     public static final LuaScript DOWNGRADE = new LuaScript("", COMMON + read("downgrade.lua"));
     public static final LuaScript CANCEL = new LuaScript("", COMMON + read("cancel.lua"));
     public static final LuaScript COMPLETE = new LuaScript("", COMMON + read("complete.lua"));

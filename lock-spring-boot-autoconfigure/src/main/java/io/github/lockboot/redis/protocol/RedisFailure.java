@@ -34,8 +34,8 @@ public enum RedisFailure {
 
         private static final long serialVersionUID = 1L;
 
-        public NotAcknowledgedException(String message) {
-            super(message);
+        public NotAcknowledgedException(String message, @Nullable Throwable cause) {
+            super(message, cause);
         }
     }
 

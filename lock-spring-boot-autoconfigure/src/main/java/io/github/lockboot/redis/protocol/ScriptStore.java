@@ -2,7 +2,6 @@ package io.github.lockboot.redis.protocol;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -28,9 +27,9 @@ public final class ScriptStore implements LockStore {
 
         CompletableFuture<Reply> run(LuaScript script, String key, byte[]... arguments);
 
-        /** {@return one whose replies come only once they are acknowledged; null if grants count without that} */
-        default @Nullable Runner acknowledged() {
-            return null;
+        /** As {@link LockStore#acknowledges()}. */
+        default boolean acknowledges() {
+            return false;
         }
 
         /** As {@link LockStore#epoch()}. */
@@ -141,18 +140,12 @@ public final class ScriptStore implements LockStore {
 
     @Override
     public CompletableFuture<Reply> renew(String name, String id, long token, long ttlMillis) {
-        Runner acknowledged = runner.acknowledged();
-        return runOn(acknowledged == null ? runner : acknowledged, LuaScript.RENEW, name, id, token, ttlMillis);
+        return run(LuaScript.RENEW, name, id, token, ttlMillis);
     }
 
     @Override
-    public boolean confirms() {
-        return runner.acknowledged() != null;
-    }
-
-    @Override
-    public CompletableFuture<Reply> confirm(String name, String id, long token) {
-        return runOn(Objects.requireNonNull(runner.acknowledged()), LuaScript.CONFIRM, name, id, token);
+    public boolean acknowledges() {
+        return runner.acknowledges();
     }
 
     @Override
@@ -185,12 +178,8 @@ public final class ScriptStore implements LockStore {
         return runner.announcesChanges();
     }
 
-    private CompletableFuture<Reply> run(LuaScript script, String name, String id, Object... others) {
-        return runOn(runner, script, name, id, others);
-    }
-
     /** Passes the id, the arguments that all scripts have, and then the others. */
-    private CompletableFuture<Reply> runOn(Runner on, LuaScript script, String name, String id, Object... others) {
+    private CompletableFuture<Reply> run(LuaScript script, String name, String id, Object... others) {
         try {
             stack.accept(CLIENT_KILOBYTES);
             byte[][] arguments = new byte[4 + others.length][];
@@ -201,7 +190,7 @@ public final class ScriptStore implements LockStore {
             for (int i = 0; i < others.length; i++) {
                 arguments[4 + i] = others[i] instanceof byte[] encoded ? encoded : bytes(others[i]);
             }
-            CompletableFuture<Reply> reply = on.run(script, keyOf(name), arguments);
+            CompletableFuture<Reply> reply = runner.run(script, keyOf(name), arguments);
             watch(reply);
             return reply;
         } catch (Throwable failure) { // the command may have been sent all the same

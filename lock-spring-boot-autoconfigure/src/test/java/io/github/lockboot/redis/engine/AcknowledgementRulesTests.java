@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
 import io.github.lockboot.Lease;
-import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.redis.engine.ScriptedEngine.Sent;
 import io.github.lockboot.redis.protocol.RedisFailure.NotAcknowledgedException;
@@ -14,11 +13,12 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What is granted counts once it is confirmed, and what is not confirmed is given back. */
+/** Where leases have to be acknowledged, the answer to a question counts, and what is not acknowledged is given back. */
 class AcknowledgementRulesTests {
 
     private static final Duration LONG = Duration.ofMinutes(10);
     private static final Duration CLAIM = Duration.ofSeconds(6);
+    private static final Reply OWNER = new Reply.Owner(101, 30_000, 0);
 
     private final ScriptedEngine scripted = new ScriptedEngine(64);
 
@@ -33,12 +33,8 @@ class AcknowledgementRulesTests {
         return acquire;
     }
 
-    private static void confirm(Sent confirm, Duration lease) {
-        confirm.answer(new Reply.Renewed(lease.toMillis(), 0));
-    }
-
-    private static void fail(Sent confirm) {
-        confirm.reply().completeExceptionally(new NotAcknowledgedException("0 of 1 replicas"));
+    private static void fail(Sent acquire) {
+        acquire.reply().completeExceptionally(new NotAcknowledgedException("0 of 1 replicas", null));
     }
 
     private void isUnavailable(CompletableFuture<Lease> future) {
@@ -52,33 +48,10 @@ class AcknowledgementRulesTests {
     }
 
     @Test
-    void aGrantCountsOnceItIsConfirmedWithTheLeaseThatIsConfirmed() {
-        CompletableFuture<Lease> future = scripted.acquire(LONG);
-        scripted.next("acquire").answer(new Reply.Owner(100, 30_000, 0));
-        assertThat(future).isNotDone();
-        Sent confirm = scripted.next("confirm");
-        assertThat(confirm.argument(4)).isEqualTo("100");
-        scripted.timer.stopFor(Duration.ofSeconds(1));
-        confirm(confirm, Duration.ofSeconds(20));
-        assertThat(future.join().remainingLease()).isEqualTo(Duration.ofMillis(20_000 - 1_000 - 200 - 2));
-        assertThat(future.join().fencingToken()).isEqualTo(100);
-        scripted.nothingIsSent();
-    }
-
-    @Test
-    void aLeaseThatIsLongerThanItsTtlCountsAsTheTtl() {
-        CompletableFuture<Lease> future = scripted.acquire(LONG);
-        scripted.next("acquire").answer(new Reply.Owner(100, 30_000, 0));
-        confirm(scripted.next("confirm"), Duration.ofHours(1));
-        assertThat(future.join().remainingLease()).isLessThan(ScriptedEngine.TTL);
-    }
-
-    @Test
     void aGrantThatIsNotAcknowledgedIsGivenBackAndFailsAllWhoWait() {
         CompletableFuture<Lease> first = scripted.acquire(LONG);
         CompletableFuture<Lease> second = scripted.acquire(LONG);
-        scripted.next("acquire").answer(new Reply.Owner(100, 30_000, 0));
-        fail(scripted.next("confirm"));
+        fail(scripted.next("acquire"));
         isUnavailable(first);
         isUnavailable(second);
         scripted.next("cancel").answer(Reply.Plain.GIVEN_AWAY);
@@ -86,109 +59,113 @@ class AcknowledgementRulesTests {
     }
 
     @Test
-    void aPushedGrantIsConfirmedToo() {
+    void aPushedGrantIsAskedForAndHasTheLeaseOfTheAnswer() {
         CompletableFuture<Lease> future = scripted.acquire(LONG);
         Sent acquire = queued();
         scripted.push(acquire.id(), 101, CLAIM, 0);
         assertThat(future).isNotDone();
-        confirm(scripted.next("confirm"), CLAIM);
-        assertThat(future.join().remainingLease()).isEqualTo(Duration.ofMillis(6_000 - 60 - 2));
+        Sent again = scripted.next("acquire");
+        assertThat(again.id()).isEqualTo(acquire.id());
+        again.answer(OWNER);
+        assertThat(future.join().fencingToken()).isEqualTo(101);
+        assertThat(future.join().remainingLease()).isEqualTo(Duration.ofMillis(30_000 - 300 - 2));
+        scripted.nothingIsSent();
     }
 
     @Test
-    void aPushedGrantThatIsNotAcknowledgedFailsAtOnce() {
+    void aPushedGrantThatIsNotAcknowledgedFailsAtOnceAlsoBehindAnAnswer() {
         CompletableFuture<Lease> future = scripted.acquire(LONG);
         Sent acquire = queued();
-        scripted.timer.tick(Duration.ofSeconds(2));
-        Sent poll = scripted.next("acquire");
         scripted.push(acquire.id(), 101, CLAIM, 0);
-        fail(scripted.next("confirm"));
+        fail(scripted.next("acquire"));
         isUnavailable(future);
         scripted.next("cancel").answer(Reply.Plain.GIVEN_AWAY);
-        poll.answer(new Reply.Owner(101, 30_000, 0));
         assertThat(scripted.engine.inUse()).isZero();
     }
 
     @Test
-    void anAnswerAndAPushOfOneGrantAreConfirmedOnce() {
+    void aPollUnderWayIsTheQuestionForAPushedGrantIfItFindsTheGrant() {
         CompletableFuture<Lease> future = scripted.acquire(LONG);
         Sent acquire = queued();
         scripted.timer.tick(Duration.ofSeconds(2));
         Sent poll = scripted.next("acquire");
         scripted.push(acquire.id(), 101, CLAIM, 0);
-        Sent confirm = scripted.next("confirm");
-        poll.answer(new Reply.Owner(101, 30_000, 0));
         scripted.nothingIsSent();
-        confirm(confirm, CLAIM);
+        poll.answer(OWNER);
+        assertThat(future.join().isValid()).isTrue();
+        scripted.nothingIsSent();
+    }
+
+    @Test
+    void aPollThatRanBeforeThePushedGrantIsRepeatedAtOnce() {
+        CompletableFuture<Lease> future = scripted.acquire(LONG);
+        Sent acquire = queued();
+        scripted.timer.tick(Duration.ofSeconds(2));
+        Sent poll = scripted.next("acquire");
+        scripted.push(acquire.id(), 101, CLAIM, 0);
+        poll.answer(new Reply.Queued(1, 100, 30_000));
+        scripted.next("acquire").answer(OWNER);
         assertThat(future.join().isValid()).isTrue();
     }
 
     @Test
-    void anAnswerThatRenewsWithoutAcknowledgementDoesNotProlong() {
+    void aPushThatOvertakesItsQueuedAnswerIsAskedFor() {
+        CompletableFuture<Lease> future = scripted.acquire(LONG);
+        Sent acquire = scripted.next("acquire");
+        scripted.push(acquire.id(), 101, CLAIM, 0);
+        acquire.answer(new Reply.Queued(1, 100, 30_000));
+        scripted.next("acquire").answer(OWNER);
+        assertThat(future.join().isValid()).isTrue();
+        scripted.nothingIsSent();
+    }
+
+    @Test
+    void aGrantByTheUnlockThatQueuedTheIdIsAskedFor() {
+        CompletableFuture<Lease> first = scripted.acquire(LONG);
+        Sent acquire = scripted.next("acquire");
+        CompletableFuture<Lease> second = scripted.acquire(LONG);
+        acquire.answer(new Reply.Owner(100, 30_000, 5));
+        scripted.push(acquire.id(), 0, Duration.ZERO, 5);
+        CompletableFuture<Lease> third = scripted.acquire(LONG);
+        first.join().close();
+        second.join().close();
+        scripted.next("unlock").answer(new Reply.Owner(70_000, 30_000, 0));
+        assertThat(third).isNotDone();
+        scripted.next("acquire").answer(new Reply.Owner(70_000, 30_000, 0));
+        assertThat(third.join().fencingToken()).isEqualTo(70_000);
+        scripted.nothingIsSent();
+    }
+
+    @Test
+    void whatANewMasterDoesNotKnowIsQueuedOrGrantedThere() {
         CompletableFuture<Lease> future = scripted.acquire(LONG);
         Sent acquire = queued();
-        scripted.timer.tick(Duration.ofSeconds(2));
-        Sent poll = scripted.next("acquire");
         scripted.push(acquire.id(), 101, CLAIM, 0);
-        confirm(scripted.next("confirm"), CLAIM);
-        poll.answer(new Reply.Owner(101, 30_000, 0));
-        assertThat(future.join().remainingLease()).isLessThan(CLAIM);
+        scripted.next("acquire").answer(new Reply.Queued(1, 200, 30_000));
+        assertThat(future).isNotDone();
+        scripted.push(acquire.id(), 201, CLAIM, 0);
+        scripted.next("acquire").answer(new Reply.Owner(201, 30_000, 0));
+        assertThat(future.join().fencingToken()).isEqualTo(201);
     }
 
     @Test
-    void whatANewMasterDoesNotKnowIsAskedForAgain() {
+    void whoLeavesBeforeItIsAcknowledgedGivesItBack() {
         CompletableFuture<Lease> future = scripted.acquire(LONG);
-        scripted.next("acquire").answer(new Reply.Owner(100, 30_000, 0));
-        scripted.next("confirm").answer(Reply.Plain.NOT_OWNER);
-        Sent again = scripted.next("acquire");
-        again.answer(new Reply.Owner(200, 30_000, 0));
-        confirm(scripted.next("confirm"), ScriptedEngine.TTL);
-        assertThat(future.join().fencingToken()).isEqualTo(200);
-    }
-
-    @Test
-    void aZeroWaitLastsUntilTheGrantIsConfirmed() {
-        CompletableFuture<Lease> granted = scripted.acquire(Duration.ZERO);
-        scripted.next("acquire").answer(new Reply.Owner(100, 30_000, 0));
-        confirm(scripted.next("confirm"), ScriptedEngine.TTL);
-        assertThat(granted.join().isValid()).isTrue();
-        CompletableFuture<Lease> refused = scripted.acquire(Duration.ZERO);
-        assertThat(refused)
-                .failsWithin(Duration.ZERO)
-                .withThrowableThat()
-                .withCauseInstanceOf(LockNotAcquiredException.class);
-    }
-
-    @Test
-    void whoLeavesBeforeItIsConfirmedGivesItBack() {
-        CompletableFuture<Lease> future = scripted.acquire(LONG);
-        scripted.next("acquire").answer(new Reply.Owner(100, 30_000, 0));
-        Sent confirm = scripted.next("confirm");
+        Sent acquire = scripted.next("acquire");
         future.cancel(false);
         scripted.next("cancel").answer(Reply.Plain.GIVEN_AWAY);
-        confirm(confirm, ScriptedEngine.TTL);
-        scripted.nothingIsSent();
+        acquire.answer(OWNER); // acknowledged late: it may have been granted after the cancel
+        scripted.next("cancel").answer(Reply.Plain.UNKNOWN);
         assertThat(scripted.engine.inUse()).isZero();
     }
 
     @Test
-    void aHoldThatIsPassedOnInThisJvmNeedsNoConfirmation() {
+    void aHoldThatIsPassedOnInThisJvmNeedsNoQuestion() {
         CompletableFuture<Lease> first = scripted.acquire(LONG);
-        scripted.next("acquire").answer(new Reply.Owner(100, 30_000, 0));
-        confirm(scripted.next("confirm"), ScriptedEngine.TTL);
+        scripted.next("acquire").answer(OWNER);
         CompletableFuture<Lease> second = scripted.acquire(LONG);
         first.join().close();
         assertThat(second.join().isValid()).isTrue();
         scripted.nothingIsSent();
-    }
-
-    @Test
-    void aConfirmationThatIsLostFailsWhoWait() {
-        CompletableFuture<Lease> future = scripted.acquire(LONG);
-        scripted.next("acquire").answer(new Reply.Owner(100, 30_000, 0));
-        scripted.next("confirm");
-        scripted.timer.tick(Duration.ofSeconds(10));
-        assertThat(future).isCompletedExceptionally();
-        scripted.next("cancel").answer(Reply.Plain.GIVEN_AWAY);
     }
 }

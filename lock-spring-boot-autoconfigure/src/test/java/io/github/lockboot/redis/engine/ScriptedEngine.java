@@ -19,7 +19,6 @@ import io.github.lockboot.redis.protocol.Kind;
 import io.github.lockboot.redis.protocol.LuaScript;
 import io.github.lockboot.redis.protocol.Reply;
 import io.github.lockboot.redis.protocol.ScriptStore;
-import org.jspecify.annotations.Nullable;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -35,7 +34,6 @@ public final class ScriptedEngine {
             LuaScript.UNLOCK, "unlock",
             LuaScript.DOWNGRADE, "downgrade",
             LuaScript.RENEW, "renew",
-            LuaScript.CONFIRM, "confirm",
             LuaScript.CANCEL, "cancel",
             LuaScript.COMPLETE, "complete",
             LuaScript.INSPECT, "inspect");
@@ -157,8 +155,8 @@ public final class ScriptedEngine {
         }
 
         @Override
-        public ScriptStore.@Nullable Runner acknowledged() {
-            return acknowledging ? this : null;
+        public boolean acknowledges() {
+            return acknowledging;
         }
 
         @Override

@@ -314,8 +314,11 @@ final class SimulatedClient {
         }
         Reply reply = redis.run(sent.call);
         if (answered) {
-            after(delay(), () -> {
-                if (connection == sentOn && inFlight.remove(sent)) {
+            boolean waits = acknowledging && (reply instanceof Reply.Owner || reply instanceof Reply.Renewed);
+            after(waits && chance(faults.late) ? lateDelay() : delay(), () -> {
+                if (waits && chance(faults.unacknowledged)) {
+                    fail(sent, new RedisFailure.NotAcknowledgedException("0 of 1", null));
+                } else if (connection == sentOn && inFlight.remove(sent)) {
                     sent.reply.complete(reply);
                 }
             });
@@ -362,57 +365,18 @@ final class SimulatedClient {
         }
 
         @Override
-        public ScriptStore.@Nullable Runner acknowledged() {
-            return acknowledging ? new Acknowledged(this) : null;
-        }
-
-        @Override
-        public long epoch() {
-            return connection;
-        }
-
-        @Override
-        public void close() {}
-    }
-
-    /** Its replies come later than those of the other connection, or not at all, or replicas do not have them. */
-    private final class Acknowledged implements ScriptStore.Runner {
-
-        private final Runner runner;
-
-        Acknowledged(Runner runner) {
-            this.runner = runner;
-        }
-
-        @Override
-        public CompletableFuture<Reply> run(LuaScript script, String key, byte[]... arguments) {
-            CompletableFuture<Reply> acknowledged = new CompletableFuture<>();
-            after(
-                    COMMAND_TIMEOUT.toNanos() * 11 / 10,
-                    () -> acknowledged.completeExceptionally(new TimeoutException("not acknowledged in time")));
-            runner.run(script, key, arguments).whenComplete((reply, failure) -> {
-                boolean late = chance(faults.late);
-                after(late ? (long) (random.nextDouble() * COMMAND_TIMEOUT.toNanos()) : delay(), () -> {
-                    if (failure != null) {
-                        acknowledged.completeExceptionally(failure);
-                    } else if (chance(faults.unacknowledged)) {
-                        acknowledged.completeExceptionally(new RedisFailure.NotAcknowledgedException("0 of 1"));
-                    } else {
-                        acknowledged.complete(reply);
-                    }
-                });
-            });
-            return acknowledged;
-        }
-
-        @Override
-        public long epoch() {
-            return connection;
+        public boolean acknowledges() {
+            return acknowledging;
         }
 
         @Override
         public boolean announcesChanges() {
             return announcing;
+        }
+
+        @Override
+        public long epoch() {
+            return connection;
         }
 
         @Override

@@ -154,8 +154,6 @@ final class SimulatedRedis {
             return lock.downgrade(id, number(call, 4), number(call, 5));
         } else if (script == LuaScript.RENEW) {
             return lock.renew(id, number(call, 4), number(call, 5));
-        } else if (script == LuaScript.CONFIRM) {
-            return lock.confirm(id, number(call, 4));
         } else if (script == LuaScript.CANCEL) {
             return lock.cancel(id);
         } else if (script == LuaScript.COMPLETE) {

@@ -175,6 +175,9 @@ public final class ThrowingClient {
                     after(MILLI, () -> answer(reply, answer));
                 });
             }
+            if (acknowledging && (script == LuaScript.ACQUIRE || script == LuaScript.RENEW)) {
+                plan.passes(Seam.ACKNOWLEDGE);
+            }
             if (!reply.isDone()) {
                 after(
                         COMMAND_TIMEOUT.toNanos(),
@@ -191,43 +194,19 @@ public final class ThrowingClient {
         }
 
         @Override
-        public ScriptStore.@Nullable Runner acknowledged() {
-            return acknowledging ? new Acknowledged(this) : null;
-        }
-
-        @Override
-        public long epoch() {
-            return 0;
-        }
-
-        @Override
-        public void close() {}
-    }
-
-    /** Has a seam of its own. */
-    private final class Acknowledged implements ScriptStore.Runner {
-
-        private final Runner runner;
-
-        Acknowledged(Runner runner) {
-            this.runner = runner;
-        }
-
-        @Override
-        public CompletableFuture<Reply> run(LuaScript script, String key, byte[]... arguments) {
-            plan.passes(Seam.ACKNOWLEDGE);
-            return runner.run(script, key, arguments);
-        }
-
-        @Override
-        public long epoch() {
-            return 0;
+        public boolean acknowledges() {
+            return acknowledging;
         }
 
         @Override
         public boolean announcesChanges() {
             plan.passes(Seam.STORE);
             return true;
+        }
+
+        @Override
+        public long epoch() {
+            return 0;
         }
 
         @Override

@@ -38,7 +38,6 @@ public final class ClockedScripts {
                 LuaScript.UNLOCK,
                 LuaScript.DOWNGRADE,
                 LuaScript.RENEW,
-                LuaScript.CONFIRM,
                 LuaScript.CANCEL,
                 LuaScript.COMPLETE)) {
             digests.put(script, (String) redis.command("SCRIPT", "LOAD", clocked(script.getScriptAsString())));
@@ -76,9 +75,6 @@ public final class ClockedScripts {
 
     private static String clocked(String script) {
         String text = replaced(script, "redis.call('TIME')", "{ARGV[#ARGV - 2], ARGV[#ARGV - 1]}");
-        if (script.equals(LuaScript.CONFIRM.getScriptAsString())) {
-            return observed(text); // it only reads
-        }
         text = replaced(text, "('PEXPIRE', key, text(stay))", "('PEXPIRE', key, text(stay + " + DAY + "))");
         text = text.replace("('PEXPIRE', key, ttl)", "('PEXPIRE', key, ttl + " + DAY + ")");
         text = text.replace("('PEXPIRE', key, stay)", "('PEXPIRE', key, stay + " + DAY + ")");

@@ -171,14 +171,6 @@ public final class LockModel {
         return end("RENEWED", holder(id).until() - now(), (long) queue.size());
     }
 
-    /** Settles nothing. */
-    public Outcome confirm(String id, long confirmed) {
-        Holder holder = holder(id);
-        boolean owns = holder != null && holder.fence() == confirmed && holder.until() > now();
-        List<Object> reply = owns ? List.of("RENEWED", holder.until() - now(), 0L) : List.of("NOT_OWNER");
-        return new Outcome(reply, List.of());
-    }
-
     public Outcome cancel(String id) {
         begin(null);
         if (isHolder(id)) {

@@ -74,16 +74,7 @@ class ScriptModelTests {
                 .as("what the sequences reach")
                 .containsKeys("OWNER", "BUSY", "QUEUED", "RELEASED", "HANDED_OVER", "NOT_OWNER", "unlock OWNER")
                 .containsKeys("RENEWED", "LEFT", "GIVEN_AWAY", "UNKNOWN", "COMPLETED", "skipped", "excused", "unlooked")
-                .containsKeys(
-                        "expired",
-                        "message",
-                        "messages",
-                        "token",
-                        "downgrade RENEWED",
-                        "confirm RENEWED",
-                        "confirm NOT_OWNER",
-                        "shared",
-                        "limited")
+                .containsKeys("expired", "message", "messages", "token", "downgrade RENEWED", "shared", "limited")
                 .containsKeys("OWNER beside another", "unlock RELEASED beside another")
                 .containsKeys("unlock unlooked HANDED_OVER", "unlock unlooked QUEUED");
     }
@@ -147,7 +138,6 @@ class ScriptModelTests {
                 case RENEW -> call(renew(id, holder == null ? model.fence() : holder.fence(), ttl(id) - step.amount()));
                 case RENEW_WITH_WRONG_TOKEN ->
                     call(renew(id, step.amount() == 0 ? 0 : model.fence() + step.amount(), ttl(id)));
-                case CONFIRM -> call(confirm(id, (holder == null ? model.fence() : holder.fence()) + step.amount()));
                 case CANCEL -> call(cancel(id));
                 case COMPLETE -> call(complete(id, used(holder, step.amount())));
                 case DUPLICATE -> {
@@ -195,7 +185,6 @@ class ScriptModelTests {
             cover(status, 1);
             cover("unlock " + status, call.script() == LuaScript.UNLOCK ? 1 : 0);
             cover("downgrade " + status, call.script() == LuaScript.DOWNGRADE ? 1 : 0);
-            cover("confirm " + status, call.script() == LuaScript.CONFIRM ? 1 : 0);
             cover("unlock " + status + " beside another", call.script() == LuaScript.UNLOCK ? holders.size() : 0);
             cover(status + " beside another", holders.size() - 1);
             cover("token", status.equals("OWNER") && seen.reply().size() > 4 ? 1 : 0);
@@ -319,10 +308,6 @@ class ScriptModelTests {
 
         private Call renew(String id, long token, long ttl) {
             return new Call(LuaScript.RENEW, arguments(id, token, ttl), lock -> lock.renew(id, token, ttl));
-        }
-
-        private Call confirm(String id, long token) {
-            return new Call(LuaScript.CONFIRM, arguments(id, token), lock -> lock.confirm(id, token));
         }
 
         private Call cancel(String id) {
