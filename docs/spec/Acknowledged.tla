@@ -65,7 +65,7 @@ Copy(r) ==
     /\ log' = [log EXCEPT ![r] = Append(@, log[master][Len(@) + 1])]
     /\ UNCHANGED <<master, asked, until, now, failovers>>
 
-\* Whichever server is the master now is asked for the write, and then waits for its replicas.
+\* The master waits for its replicas. It is asked only where the write ran; any master that has the write would do.
 Acknowledge(c) ==
     /\ asked[c] # None
     /\ Mutant # "wait-elsewhere" => Has(master, c)

@@ -26,6 +26,7 @@ import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPipeline;
 import io.netty.channel.ChannelPromise;
+import io.netty.handler.flush.FlushConsolidationHandler;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -68,7 +69,7 @@ final class SocketWatchdog {
             public void afterChannelInitialized(Channel channel) {
                 application.afterChannelInitialized(channel);
                 PendingReply pending = new PendingReply();
-                channel.pipeline().addFirst(pending);
+                channel.pipeline().addFirst(pending).addFirst(new FlushConsolidationHandler(256, true));
                 open.put(channel, pending);
                 channel.closeFuture().addListener(end -> open.remove(channel));
                 if (closed) {
