@@ -38,6 +38,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class SocketWatchdog {
 
+    /** Commands that share a flush, at most. More save hardly any writes, and delay the first. */
+    private static final int FLUSHED_TOGETHER = 4;
+
     private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final Map<Channel, PendingReply> open = new ConcurrentHashMap<>();
@@ -69,7 +72,7 @@ final class SocketWatchdog {
             public void afterChannelInitialized(Channel channel) {
                 application.afterChannelInitialized(channel);
                 PendingReply pending = new PendingReply();
-                channel.pipeline().addFirst(pending).addFirst(new FlushConsolidationHandler(256, true));
+                channel.pipeline().addFirst(pending).addFirst(new FlushConsolidationHandler(FLUSHED_TOGETHER, true));
                 open.put(channel, pending);
                 channel.closeFuture().addListener(end -> open.remove(channel));
                 if (closed) {
