@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param group what kind of lock it is; null for none
  * @param mode whether others may hold the lock at the same time; null in complete options for exclusive
  * @param permits how many may hold the lock at a time; null in complete options for no permits
+ * @param release whether a release waits for the answer of Redis
  */
 public record LockOptions(
         @Nullable Duration ttl,
@@ -23,7 +24,8 @@ public record LockOptions(
         @Nullable Duration maxHold,
         @Nullable String group,
         DistributedLock.@Nullable Mode mode,
-        @Nullable Integer permits) {
+        @Nullable Integer permits,
+        DistributedLock.@Nullable Release release) {
 
     /** The shortest lease accepted: below it, scheduling delays alone would lose locks. */
     public static final Duration MIN_TTL = Duration.ofSeconds(1);
@@ -31,7 +33,7 @@ public record LockOptions(
     /** The longest lease accepted. */
     public static final Duration MAX_TTL = Duration.ofDays(24);
 
-    private static final LockOptions DEFAULTS = new LockOptions(null, null, null, null, null, null, null);
+    private static final LockOptions DEFAULTS = new LockOptions(null, null, null, null, null, null, null, null);
 
     /**
      * Begin with {@link #defaults} instead: each new option adds a parameter.
@@ -43,6 +45,7 @@ public record LockOptions(
      * @param group what kind of lock it is
      * @param mode whether others may hold the lock at the same time
      * @param permits how many may hold the lock at a time
+     * @param release whether a release waits for the answer of Redis; {@code DEFAULT} is the same as null
      * @throws IllegalArgumentException if an option is out of its range
      */
     public LockOptions {
@@ -57,6 +60,7 @@ public record LockOptions(
                 "permits",
                 permits,
                 "be left out for mode SHARED, in which any number may hold the lock");
+        release = release == DistributedLock.Release.DEFAULT ? null : release;
     }
 
     /** @throws IllegalArgumentException if several may hold the lock at the same time */
@@ -84,7 +88,7 @@ public record LockOptions(
      * @throws IllegalArgumentException if shorter or longer
      */
     public LockOptions withTtl(Duration ttl) {
-        return new LockOptions(ttl, waitTime, renew, maxHold, group, mode, permits);
+        return new LockOptions(ttl, waitTime, renew, maxHold, group, mode, permits, release);
     }
 
     /**
@@ -96,17 +100,17 @@ public record LockOptions(
      * @throws IllegalArgumentException if negative
      */
     public LockOptions withWaitTime(Duration waitTime) {
-        return new LockOptions(ttl, waitTime, renew, maxHold, group, mode, permits);
+        return new LockOptions(ttl, waitTime, renew, maxHold, group, mode, permits, release);
     }
 
     /** {@return these options, with a lease that is renewed for as long as the lock is held} */
     public LockOptions withRenewal() {
-        return new LockOptions(ttl, waitTime, true, maxHold, group, mode, permits);
+        return new LockOptions(ttl, waitTime, true, maxHold, group, mode, permits, release);
     }
 
     /** {@return these options, with a lease that ends after its ttl, held or not} */
     public LockOptions withoutRenewal() {
-        return new LockOptions(ttl, waitTime, false, maxHold, group, mode, permits);
+        return new LockOptions(ttl, waitTime, false, maxHold, group, mode, permits, release);
     }
 
     /**
@@ -117,7 +121,7 @@ public record LockOptions(
      * @throws IllegalArgumentException if zero or negative
      */
     public LockOptions withMaxHold(Duration maxHold) {
-        return new LockOptions(ttl, waitTime, renew, maxHold, group, mode, permits);
+        return new LockOptions(ttl, waitTime, renew, maxHold, group, mode, permits, release);
     }
 
     /**
@@ -128,7 +132,7 @@ public record LockOptions(
      * @throws IllegalArgumentException if they have permits
      */
     public LockOptions shared() {
-        return new LockOptions(ttl, waitTime, renew, maxHold, group, DistributedLock.Mode.SHARED, permits);
+        return new LockOptions(ttl, waitTime, renew, maxHold, group, DistributedLock.Mode.SHARED, permits, release);
     }
 
     /**
@@ -141,7 +145,17 @@ public record LockOptions(
      * @throws IllegalArgumentException if below 1, or if the hold is shared
      */
     public LockOptions withPermits(int permits) {
-        return new LockOptions(ttl, waitTime, renew, maxHold, group, mode, permits);
+        return new LockOptions(ttl, waitTime, renew, maxHold, group, mode, permits, release);
+    }
+
+    /**
+     * Sets whether a release waits for the answer of Redis. With {@code SEND} it does not: see {@link DistributedLock.Release#SEND}.
+     *
+     * @param release {@code DEFAULT} for the registry's own
+     * @return these options with that release
+     */
+    public LockOptions withRelease(DistributedLock.Release release) {
+        return new LockOptions(ttl, waitTime, renew, maxHold, group, mode, permits, release);
     }
 
     /**
@@ -153,6 +167,6 @@ public record LockOptions(
      * @throws IllegalArgumentException if blank
      */
     public LockOptions withGroup(String group) {
-        return new LockOptions(ttl, waitTime, renew, maxHold, group, mode, permits);
+        return new LockOptions(ttl, waitTime, renew, maxHold, group, mode, permits, release);
     }
 }

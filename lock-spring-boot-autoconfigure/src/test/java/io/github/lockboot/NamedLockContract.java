@@ -143,6 +143,27 @@ abstract class NamedLockContract extends TwoInstances {
         }
 
         @Test
+        void whatIsReleasedWithoutWaitingIsFreeForOthersAndAtOnceForThisInstance() throws Exception {
+            LockOptions sent = kind.withRelease(DistributedLock.Release.SEND);
+            NamedLock lock = get(registry(), name, sent);
+            for (int i = 0; i < 20; i++) {
+                assertThat(lock.tryLock()).isTrue();
+                lock.unlock();
+                assertThat(lock.isHeldByCurrentThread()).isFalse();
+                assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(lock::unlock);
+            }
+            template(registry())
+                    .execute(
+                            name,
+                            sent,
+                            () -> assertThat(lock.isHeldByCurrentThread()).isTrue());
+            Actor.get(registry().acquire(name, sent).closeAfter(Duration.ZERO));
+            assertThat(rival().tryLock()).isTrue();
+            rival().unlock();
+            assertFree();
+        }
+
+        @Test
         void onlyItsOwnerMayUnlock() throws Exception {
             assertThatExceptionOfType(IllegalMonitorStateException.class)
                     .isThrownBy(lock()::unlock)
@@ -905,6 +926,27 @@ abstract class NamedLockContract extends TwoInstances {
             assertThat(Actor.get(waiting)).isTrue();
             waiter.run(fixed::unlock);
             assertNoneIsHeld();
+        }
+
+        @Test
+        void whatIsReleasedWithoutWaitingIsFreeForOthersAndAtOnceForThisInstance() throws Exception {
+            LockOptions sent = kind.withRelease(DistributedLock.Release.SEND);
+            NamedLock lock = get(registry(), name, sent);
+            for (int i = 0; i < 20; i++) {
+                assertThat(lock.tryLock()).isTrue();
+                lock.unlock();
+                assertThat(lock.isHeldByCurrentThread()).isFalse();
+                assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(lock::unlock);
+            }
+            template(registry())
+                    .execute(
+                            name,
+                            sent,
+                            () -> assertThat(lock.isHeldByCurrentThread()).isTrue());
+            Actor.get(registry().acquire(name, sent).closeAfter(Duration.ZERO));
+            assertThat(rival().tryLock()).isTrue();
+            rival().unlock();
+            assertFree();
         }
 
         @Test

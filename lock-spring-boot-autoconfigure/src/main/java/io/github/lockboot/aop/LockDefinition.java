@@ -207,7 +207,7 @@ final class LockDefinition {
     }
 
     private LockOptions parseOptions(String group) {
-        LockOptions asked = LockOptions.defaults().withGroup(group);
+        LockOptions asked = LockOptions.defaults().withGroup(group).withRelease(annotation.release());
         asked = duration("waitTime", annotation.waitTime(), asked::withWaitTime).orElse(asked);
         asked = duration("ttl", annotation.ttl(), asked::withTtl).orElse(asked);
         asked = duration("maxHold", annotation.maxHold(), asked::withMaxHold).orElse(asked);

@@ -13,6 +13,7 @@ import ch.qos.logback.classic.Logger;
 import io.github.lockboot.Actor;
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.DistributedLock.Mode;
+import io.github.lockboot.DistributedLock.Release;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockContext;
 import io.github.lockboot.LockListener;
@@ -220,7 +221,7 @@ class LockOverridesTests {
             lock.locks.order.max-hold        | 0ms   | lock.locks.order.max-hold        | must be positive: remove the property for no limit
             lock.locks.order.permits         | 0     | lock.locks.order.permits         | must be at least 1: raise it, or remove the property for one holder
             lock.locks.order.permits         | -3    | lock.locks.order.permits         | must be at least 1: raise it, or remove the property for one holder
-            lock.locks.order.tll             | 5s    | lock.locks.order.tll             | is none of ttl, wait-time, renew, max-hold and permits
+            lock.locks.order.tll             | 5s    | lock.locks.order.tll             | is none of ttl, wait-time, renew, max-hold, permits and release
             lock.locks.Work.unnamed.ttl      | 5s    | lock.locks.Work.unnamed.ttl      | would be ignored: write a name with dots in brackets, lock.locks.[Work.unnamed].ttl
             """)
     void aBadOverrideEndsTheStartWithItsPropertyAndAction(String property, String value, String named, String reason) {
@@ -243,10 +244,12 @@ class LockOverridesTests {
                 context -> assertThat(context.getBean(LockProperties.class).locks())
                         .containsEntry(
                                 "order",
-                                new LockProperties.Named(null, Duration.ofSeconds(1), null, Duration.ofDays(1), 5)),
+                                new LockProperties.Named(
+                                        null, Duration.ofSeconds(1), null, Duration.ofDays(1), 5, Release.SEND)),
                 "lock.locks.order.waittime=1s",
                 "lock.locks.order.maxHold=1d",
-                "lock.locks.order.PERMITS=5");
+                "lock.locks.order.PERMITS=5",
+                "lock.locks.order.Release=SEND");
     }
 
     @Test

@@ -560,7 +560,7 @@ final class Acquisition {
         if (state == State.OWNED) {
             acquisitions.renewer().begin(renewal);
         } else if (termination != null) {
-            termination.settle();
+            termination.onAnswerLost();
             acquisitions.deregister(this);
         } else if (isAsking()) {
             question = Question.NONE;

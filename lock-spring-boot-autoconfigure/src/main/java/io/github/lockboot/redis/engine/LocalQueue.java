@@ -498,7 +498,6 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
 
     @Override
     public void reportLoss(Hold hold) {
-        losses.remember(hold);
         losses.report(hold);
     }
 
