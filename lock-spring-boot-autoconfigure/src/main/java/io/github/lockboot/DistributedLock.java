@@ -132,6 +132,13 @@ public @interface DistributedLock {
     Release release() default Release.DEFAULT;
 
     /**
+     * {@return how long the lock stays with this JVM after the method, such as {@code "1s"}, so that a call that comes back to it needs
+     * no command} See {@link LockOptions#withLinger}. Not with {@link Mode#SHARED}, permits or {@link Renewal#OFF}. Empty, the default, for
+     * not at all. {@code lock.locks.<group>.linger} takes precedence.
+     */
+    String linger() default "";
+
+    /**
      * {@return a SpEL expression with the names of {@link #key()} that gives true or false, such as {@code "#amount > 100"}}
      * When it gives false the method runs without this lock. Empty, the default, for always locking.
      */

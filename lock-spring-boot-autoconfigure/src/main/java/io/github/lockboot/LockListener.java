@@ -23,7 +23,7 @@ public interface LockListener {
     /** How a hold began. */
     enum Origin {
 
-        /** Another thread of this JVM handed it over, without a command. */
+        /** Another thread of this JVM handed it over, or it lingered in this JVM: without a command. */
         LOCAL,
 
         /** Redis granted it at once. */

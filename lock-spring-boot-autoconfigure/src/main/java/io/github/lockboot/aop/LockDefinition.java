@@ -218,9 +218,11 @@ final class LockDefinition {
             asked = asked.shared();
         }
         if (keep != null || annotation.renew() == Renewal.ON) {
-            return asked.withRenewal();
+            asked = asked.withRenewal();
+        } else if (annotation.renew() == Renewal.OFF) {
+            asked = asked.withoutRenewal();
         }
-        return annotation.renew() == Renewal.OFF ? asked.withoutRenewal() : asked;
+        return duration("linger", annotation.linger(), asked::withLinger).orElse(asked);
     }
 
     private Supplier<LockRegistry> parseRegistry(Supplier<LockTemplate> template) {

@@ -94,7 +94,7 @@ record LockProperties(
                 "lock.key-prefix",
                 keyPrefix,
                 "must have neither white space nor control characters: remove them");
-        new Named(ttl, waitTime, renew, maxHold, null, release).check("lock");
+        new Named(ttl, waitTime, renew, maxHold, null, release, null).check("lock");
         locks.forEach((group, named) -> named.check(propertyOf(group)));
         requireNotNegative("lock.shutdown-grace-period", shutdownGracePeriod, "use 0 not to wait");
         require(
@@ -135,6 +135,7 @@ record LockProperties(
      * @param maxHold Maximum time to renew a lock that is not released.
      * @param permits Maximum number of callers that hold a lock at a time, in all instances.
      * @param release Whether a release waits for the answer of Redis.
+     * @param linger Time that a lock stays with its JVM after its release, unless another JVM waits for it. 0 is none.
      */
     record Named(
             @Nullable Duration ttl,
@@ -142,7 +143,8 @@ record LockProperties(
             @Nullable Boolean renew,
             @Nullable Duration maxHold,
             @Nullable Integer permits,
-            @Nullable Release release) {
+            @Nullable Release release,
+            @Nullable Duration linger) {
 
         private void check(String prefix) {
             require(
@@ -164,6 +166,12 @@ record LockProperties(
                     prefix + ".permits",
                     permits,
                     "must be at least 1: raise it, or remove the property for one holder");
+            requireNotNegative(prefix + ".linger", linger, "use 0 for none");
+            require(
+                    linger == null || linger.isZero() || permits == null && !Boolean.FALSE.equals(renew),
+                    prefix + ".linger",
+                    linger,
+                    "needs an exclusive lock that is renewed: remove permits and renew=false, or this property");
         }
 
         private LockOptions options() {
@@ -173,6 +181,7 @@ record LockProperties(
             options = maxHold != null ? options.withMaxHold(maxHold) : options;
             options = permits != null ? options.withPermits(permits) : options;
             options = release != null ? options.withRelease(release) : options;
+            options = linger != null ? options.withLinger(linger) : options;
             if (renew == null) {
                 return options;
             }
@@ -228,7 +237,7 @@ record LockProperties(
 
     /** The defaults of a registry. */
     LockOptions options() {
-        return new Named(ttl, waitTime, renew, maxHold, null, release).options();
+        return new Named(ttl, waitTime, renew, maxHold, null, release, null).options();
     }
 
     /** Options that take precedence, by group. */

@@ -36,7 +36,7 @@ class LockOptionsOfAnnotationTests {
             .withBean(Orders.class);
 
     @Test
-    void renewalAndReleaseAreTheRegistrysUnlessSaid() {
+    void renewalReleaseAndLingeringAreTheRegistrysUnlessSaid() {
         runner.run(context -> {
             Orders orders = context.getBean(Orders.class);
             orders.plain();
@@ -48,6 +48,9 @@ class LockOptionsOfAnnotationTests {
             assertThat(registry.lastOptions().renew()).isFalse();
             assertThat(registry.lastOptions().maxHold()).isEqualTo(Duration.ofMinutes(5));
             assertThat(registry.lastOptions().release()).isNull();
+            assertThat(registry.lastOptions().linger()).isNull();
+            orders.lingering();
+            assertThat(registry.lastOptions().linger()).isEqualTo(Duration.ofMillis(200));
             orders.sent();
             assertThat(registry.lastOptions().release()).isEqualTo(Release.SEND);
         });
@@ -182,6 +185,9 @@ class LockOptionsOfAnnotationTests {
 
         @DistributedLock(name = "notRenewed", renew = Renewal.OFF, maxHold = "5m")
         void notRenewed() {}
+
+        @DistributedLock(name = "lingering", linger = "${linger:200ms}")
+        void lingering() {}
 
         @DistributedLock(name = "sent", release = Release.SEND)
         void sent() {}

@@ -93,6 +93,7 @@ class CommandCountTests {
                 .registry(builder -> builder.listener(listener).commandTimeout(Duration.ofSeconds(20)))
                 .get("sent", LockOptions.defaults().withRelease(Release.SEND));
         lockAndUnlock(lock);
+        listener.await("released sent");
         resetCounts();
         for (int i = 0; i < 500; i++) {
             lockAndUnlock(lock);
@@ -107,6 +108,44 @@ class CommandCountTests {
         assertThat(Collections.frequency(listener.told, "released sent")).isEqualTo(501);
         probe.command("CLIENT", "UNPAUSE");
         Actor.await("it is released", () -> Collections.frequency(listener.told, "released sent") == 502);
+    }
+
+    @Test
+    void aLockThatLingersCostsACommandNoMoreWhenItIsTakenAgain() {
+        NamedLock lock = lingering(registries.connected());
+        lockAndUnlock(lock);
+        long before = commands();
+        for (int i = 0; i < 500; i++) {
+            lockAndUnlock(lock);
+        }
+        assertThat(commands() - before).isLessThanOrEqualTo(1); // a renewal
+        assertThat(lock.isLocked()).isTrue();
+    }
+
+    @Test
+    void aLockThatLingersIsTakenOverByTheMessagesOfAHandOver() throws Exception {
+        NamedLock lock = lingering(registries.connected());
+        NamedLock elsewhere = lingering(registries.connected());
+        lockAndUnlock(lock);
+        assertThat(elsewhere.tryLock()).isFalse();
+        long before = commands();
+        long messagesBefore = messages();
+        elsewhere.lock();
+        assertThat(commands() - before).isLessThanOrEqualTo(3); // it queues, the other releases; a renewal
+        assertThat(messages() - messagesBefore).isEqualTo(2); // that one waits, and that it has it
+        elsewhere.unlock();
+    }
+
+    /** A lock whose instance has got so far that it lingers, and has given it back. */
+    private static NamedLock lingering(RedisLockRegistry registry) {
+        LockOptions lingering = LockOptions.defaults().withLinger(Duration.ofMinutes(1));
+        NamedLock before = registry.get("lingers before", lingering);
+        Actor.await("it lingers", () -> {
+            lockAndUnlock(before);
+            return before.isLocked();
+        });
+        lockAndUnlock(registry.get("lingers before")); // on other terms, so it lingers no more
+        return registry.get("lingers", lingering);
     }
 
     @Test

@@ -126,7 +126,7 @@ public abstract class EngineRegistry implements LockRuntime {
         return overrides;
     }
 
-    /** Nothing is left open but the group, the longest hold, the mode and the permits. */
+    /** Nothing is left open but the group, the longest hold, the mode, the permits and the linger time. */
     private LockOptions resolve(LockOptions asked) {
         LockOptions resolved = merged(defaults, asked);
         String group = resolved.group();
@@ -151,7 +151,8 @@ public abstract class EngineRegistry implements LockRuntime {
                 either(first.group(), options.group()),
                 either(first.mode(), options.mode()),
                 either(first.permits(), options.permits()),
-                either(first.release(), options.release()));
+                either(first.release(), options.release()),
+                either(first.linger(), options.linger()));
     }
 
     private static <T> @Nullable T either(@Nullable T first, @Nullable T other) {

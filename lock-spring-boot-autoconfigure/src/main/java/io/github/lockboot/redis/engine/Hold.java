@@ -46,7 +46,7 @@ public final class Hold extends LockSet.OfThread implements Lease, LockScope, Wa
     /** What came of a release. */
     enum Release {
 
-        /** The next waiter of this JVM has the lock. Redis was not asked. */
+        /** The lock stays in this JVM: the next waiter has it, or it lingers. Redis was not asked. */
         PASSED_ON,
 
         /** Redis has given it to another, or freed it. */

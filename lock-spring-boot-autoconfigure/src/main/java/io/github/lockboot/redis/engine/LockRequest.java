@@ -37,7 +37,17 @@ public record LockRequest(
     private static final Duration LONGEST = Duration.ofNanos(LONGEST_NANOS);
 
     /** On what terms an acquisition id holds: fixed for its life. Requests with other terms need an id of their own. */
-    public record Terms(int permits, long ttlMillis, boolean renew) {
+    public record Terms(int permits, long ttlMillis, boolean renew, long lingerNanos) {
+
+        /** @param lingerNanos how long the lock stays here without a hold: while it may, a dead JVM costs no more than a dead waiter */
+        public Terms {
+            ttlMillis = lingerNanos > 0 ? Math.min(ttlMillis, LockStore.CLAIM_LEASE_MILLIS) : ttlMillis;
+        }
+
+        /** Terms on which a lock does not linger. */
+        public Terms(int permits, long ttlMillis, boolean renew) {
+            this(permits, ttlMillis, renew, 0);
+        }
 
         boolean isExclusive() {
             return permits == LockStore.EXCLUSIVE;
@@ -63,10 +73,15 @@ public record LockRequest(
     public static LockRequest of(String name, LockOptions options) {
         Duration ttl = Objects.requireNonNull(options.ttl());
         Duration maxHold = options.maxHold();
+        Duration linger = options.linger();
         return new LockRequest(
                 name,
                 options.group(),
-                new Terms(permitsOf(options), ttl.toMillis(), Objects.requireNonNull(options.renew())),
+                new Terms(
+                        permitsOf(options),
+                        ttl.toMillis(),
+                        Objects.requireNonNull(options.renew()),
+                        linger == null ? 0 : nanosOf(linger)),
                 nanosOf(Objects.requireNonNull(options.waitTime())),
                 maxHold == null ? 0 : nanosOf(maxHold),
                 false,
@@ -93,7 +108,7 @@ public record LockRequest(
         return new LockRequest(
                 name,
                 group,
-                new Terms(terms.permits, ttl.toMillis(), terms.renew),
+                new Terms(terms.permits, ttl.toMillis(), terms.renew, terms.lingerNanos),
                 waitNanos,
                 maxHoldNanos,
                 follows,

@@ -103,6 +103,28 @@ class EngineRegistryTests {
                 .isThrownBy(() -> ORDERS.withPermits(0))
                 .withMessage("permits is 0; it must be at least 1");
         assertThatIllegalArgumentException().isThrownBy(() -> ORDERS.withPermits(-1));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> ORDERS.withLinger(Duration.ofMillis(-1)))
+                .withMessage("linger is PT-0.001S; it must not be negative");
+    }
+
+    @Test
+    void aLockLingersOnlyIfItIsExclusiveAndRenewed() {
+        LockOptions lingering = ORDERS.withGroup("other").withRenewal().withLinger(Duration.ofSeconds(1));
+        assertThat(resolve(lingering).linger()).isEqualTo(Duration.ofSeconds(1));
+        assertThatIllegalArgumentException()
+                .isThrownBy(lingering::shared)
+                .withMessage("linger is PT1S; it must be left out for mode SHARED");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> lingering.withPermits(5))
+                .withMessage("linger is PT1S; it must be left out for a lock with permits");
+        assertThatIllegalArgumentException()
+                .isThrownBy(lingering::withoutRenewal)
+                .withMessage("linger is PT1S; it must be left out for a lease that is not renewed");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> resolve(LockOptions.defaults().withLinger(Duration.ofSeconds(1))));
+        assertThat(resolve(LockOptions.defaults().withLinger(Duration.ZERO)).linger())
+                .isZero();
     }
 
     @Test

@@ -41,6 +41,7 @@ class ThrownAnywhereTests {
             .withWaitTime(Duration.ZERO)
             .withRenewal();
     private static final Terms OTHER_TERMS = new Terms(Kind.EXCLUSIVE.permits(), 2_000, true);
+    private static final Terms LINGERING = new Terms(Kind.EXCLUSIVE.permits(), 3_000, true, 3 * SECOND);
     private static final Terms READ = new Terms(Kind.SHARED.permits(), 3_000, true);
     private static final Terms TWO_PERMITS = new Terms(2, 3_000, true);
 
@@ -81,6 +82,12 @@ class ThrownAnywhereTests {
     @MethodSource("seamsAndErrors")
     void nobodyIsForgottenWhoeverWaits(Seam seam, Supplier<Throwable> error, boolean acknowledging) {
         failuresOf(seam, error, plan -> new World(plan, false, acknowledging).futures());
+    }
+
+    @ParameterizedTest
+    @MethodSource("seamsAndErrors")
+    void nobodyIsForgottenWhereALockLingers(Seam seam, Supplier<Throwable> error, boolean acknowledging) {
+        failuresOf(seam, error, plan -> new World(plan, false, acknowledging).lingering());
     }
 
     @ParameterizedTest
@@ -204,6 +211,19 @@ class ThrownAnywhereTests {
             at(90, () -> ask(other, "permit elsewhere", "m", TWO_PERMITS, 20 * SECOND, 2 * SECOND, 0));
             at(100, () -> ask(throwing, "permit once", "m", TWO_PERMITS, 0, SECOND, 0));
             at(12_000, () -> ask(throwing, "late reader", "n", READ, 20 * SECOND, SECOND, 0));
+            runUntil(ALL_OVER);
+            allIsOver();
+        }
+
+        void lingering() {
+            for (int i = 0; i < 4; i++) { // the channel is open from the second on
+                String who = "comes back " + i;
+                at(2_000 * i, () -> ask(throwing, who, "n", LINGERING, 10 * SECOND, SECOND, 0));
+            }
+            at(8_500, () -> ask(other, "stranger", "n", TERMS, 30 * SECOND, SECOND, 0));
+            at(14_000, () -> ask(throwing, "stays", "n", LINGERING, 20 * SECOND, SECOND, 0));
+            at(16_000, () -> ask(throwing, "on other terms", "n", OTHER_TERMS, 20 * SECOND, SECOND, 0));
+            at(20_000, () -> ask(throwing, "alone", "m", LINGERING, 10 * SECOND, SECOND, 0));
             runUntil(ALL_OVER);
             allIsOver();
         }
