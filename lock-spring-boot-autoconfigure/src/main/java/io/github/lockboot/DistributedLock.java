@@ -128,6 +128,16 @@ public @interface DistributedLock {
      */
     String maxHold() default "";
 
+    /** {@return whether the release waits for the answer of Redis; {@code lock.release} decides by default} */
+    Release release() default Release.DEFAULT;
+
+    /**
+     * {@return how long the lock stays with this JVM after the method, such as {@code "1s"}, so that a call that comes back to it needs
+     * no command} See {@link LockOptions#withLinger}. Not with {@link Mode#SHARED}, permits or {@link Renewal#OFF}. Empty, the default, for
+     * not at all. {@code lock.locks.<group>.linger} takes precedence.
+     */
+    String linger() default "";
+
     /**
      * {@return a SpEL expression with the names of {@link #key()} that gives true or false, such as {@code "#amount > 100"}}
      * When it gives false the method runs without this lock. Empty, the default, for always locking.
@@ -193,6 +203,20 @@ public @interface DistributedLock {
         ON,
         /** The lease ends after its ttl. */
         OFF
+    }
+
+    /** Whether a release waits for the answer of Redis. */
+    enum Release {
+        /** {@code lock.release} decides. */
+        DEFAULT,
+        /** The caller goes on once Redis has answered, so it knows if the lock was lost before. */
+        AWAIT,
+        /**
+         * The release is sent and the caller goes on, so that a hold waits for one answer of Redis instead of two. If the answer says
+         * that the lock was lost, the listeners and the callbacks of {@code onLost} report it, and the caller gets no exception. Another
+         * instance that tries once right after may still find the lock held.
+         */
+        SEND
     }
 
     /** After which outcome a lock is kept. */

@@ -40,7 +40,8 @@ public interface Lease extends AutoCloseable {
     void onLost(Runnable callback);
 
     /**
-     * Releases the lock, and waits for the answer of Redis at most its command timeout; an interrupt does not end that wait.
+     * Releases the lock, and waits for the answer of Redis at most its command timeout; an interrupt does not end that wait. With
+     * {@link DistributedLock.Release#SEND} it does not wait, and a loss that the answer shows is only reported.
      * Closing again does nothing.
      *
      * @throws LockLostException if the lease was lost before; nothing was deleted
@@ -53,7 +54,7 @@ public interface Lease extends AutoCloseable {
      * {@link LockOptions#maxHold()}. If this process ends first, the lock ends with its ttl.
      *
      * @param delay until the release; zero or less for now
-     * @return completes when the lock has been released, exceptionally with {@link LockLostException} if it was lost before
+     * @return completes when the lock has been released, or the release sent if it is not awaited, exceptionally with {@link LockLostException} if it was lost before
      */
     default CompletableFuture<Void> closeAfter(Duration delay) {
         Executor whenDue = delay.isNegative() || delay.isZero()

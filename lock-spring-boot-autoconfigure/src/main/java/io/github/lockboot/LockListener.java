@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Threads.</b> What a caller does is reported on the caller's own thread, before its call returns. For a {@link Lease} that
  * is the thread that requests it, a thread of the registry for the result, and the thread that closes. What happens in the background
- * ({@link #lost}, {@link #stuck}, {@link #renewed}, {@link #renewalFailed}) is reported in order on one thread of the registry, so
+ * ({@link #lost}, {@link #stuck}, {@link #renewed}, {@link #renewalFailed}, and {@link #released} of a release that
+ * {@linkplain DistributedLock.Release#SEND is only sent}) is reported in order on one thread of the registry, so
  * {@code lost} may come while {@code acquired} is still running. A slow listener delays its caller and other listeners, but no other
  * thread's lock. An exception of a listener is only logged.
  */
@@ -22,7 +23,7 @@ public interface LockListener {
     /** How a hold began. */
     enum Origin {
 
-        /** Another thread of this JVM handed it over, without a command. */
+        /** Another thread of this JVM handed it over, or it lingered in this JVM: without a command. */
         LOCAL,
 
         /** Redis granted it at once. */

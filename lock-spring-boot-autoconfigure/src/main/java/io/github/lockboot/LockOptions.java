@@ -15,6 +15,8 @@ import org.jspecify.annotations.Nullable;
  * @param group what kind of lock it is; null for none
  * @param mode whether others may hold the lock at the same time; null in complete options for exclusive
  * @param permits how many may hold the lock at a time; null in complete options for no permits
+ * @param release whether a release waits for the answer of Redis
+ * @param linger how long the lock stays with this JVM after its release; null in complete options for not at all
  */
 public record LockOptions(
         @Nullable Duration ttl,
@@ -23,7 +25,9 @@ public record LockOptions(
         @Nullable Duration maxHold,
         @Nullable String group,
         DistributedLock.@Nullable Mode mode,
-        @Nullable Integer permits) {
+        @Nullable Integer permits,
+        DistributedLock.@Nullable Release release,
+        @Nullable Duration linger) {
 
     /** The shortest lease accepted: below it, scheduling delays alone would lose locks. */
     public static final Duration MIN_TTL = Duration.ofSeconds(1);
@@ -31,7 +35,7 @@ public record LockOptions(
     /** The longest lease accepted. */
     public static final Duration MAX_TTL = Duration.ofDays(24);
 
-    private static final LockOptions DEFAULTS = new LockOptions(null, null, null, null, null, null, null);
+    private static final LockOptions DEFAULTS = new LockOptions(null, null, null, null, null, null, null, null, null);
 
     /**
      * Begin with {@link #defaults} instead: each new option adds a parameter.
@@ -43,6 +47,8 @@ public record LockOptions(
      * @param group what kind of lock it is
      * @param mode whether others may hold the lock at the same time
      * @param permits how many may hold the lock at a time
+     * @param release whether a release waits for the answer of Redis; {@code DEFAULT} is the same as null
+     * @param linger how long the lock stays with this JVM after its release; zero is not at all
      * @throws IllegalArgumentException if an option is out of its range
      */
     public LockOptions {
@@ -57,6 +63,13 @@ public record LockOptions(
                 "permits",
                 permits,
                 "be left out for mode SHARED, in which any number may hold the lock");
+        require(linger == null || !linger.isNegative(), "linger", linger, "not be negative");
+        if (linger != null && !linger.isZero()) {
+            require(mode != DistributedLock.Mode.SHARED, "linger", linger, "be left out for mode SHARED");
+            require(permits == null, "linger", linger, "be left out for a lock with permits");
+            require(renew == null || renew, "linger", linger, "be left out for a lease that is not renewed");
+        }
+        release = release == DistributedLock.Release.DEFAULT ? null : release;
     }
 
     /** @throws IllegalArgumentException if several may hold the lock at the same time */
@@ -84,7 +97,7 @@ public record LockOptions(
      * @throws IllegalArgumentException if shorter or longer
      */
     public LockOptions withTtl(Duration ttl) {
-        return new LockOptions(ttl, waitTime, renew, maxHold, group, mode, permits);
+        return new LockOptions(ttl, waitTime, renew, maxHold, group, mode, permits, release, linger);
     }
 
     /**
@@ -96,17 +109,17 @@ public record LockOptions(
      * @throws IllegalArgumentException if negative
      */
     public LockOptions withWaitTime(Duration waitTime) {
-        return new LockOptions(ttl, waitTime, renew, maxHold, group, mode, permits);
+        return new LockOptions(ttl, waitTime, renew, maxHold, group, mode, permits, release, linger);
     }
 
     /** {@return these options, with a lease that is renewed for as long as the lock is held} */
     public LockOptions withRenewal() {
-        return new LockOptions(ttl, waitTime, true, maxHold, group, mode, permits);
+        return new LockOptions(ttl, waitTime, true, maxHold, group, mode, permits, release, linger);
     }
 
     /** {@return these options, with a lease that ends after its ttl, held or not} */
     public LockOptions withoutRenewal() {
-        return new LockOptions(ttl, waitTime, false, maxHold, group, mode, permits);
+        return new LockOptions(ttl, waitTime, false, maxHold, group, mode, permits, release, linger);
     }
 
     /**
@@ -117,7 +130,7 @@ public record LockOptions(
      * @throws IllegalArgumentException if zero or negative
      */
     public LockOptions withMaxHold(Duration maxHold) {
-        return new LockOptions(ttl, waitTime, renew, maxHold, group, mode, permits);
+        return new LockOptions(ttl, waitTime, renew, maxHold, group, mode, permits, release, linger);
     }
 
     /**
@@ -128,7 +141,8 @@ public record LockOptions(
      * @throws IllegalArgumentException if they have permits
      */
     public LockOptions shared() {
-        return new LockOptions(ttl, waitTime, renew, maxHold, group, DistributedLock.Mode.SHARED, permits);
+        return new LockOptions(
+                ttl, waitTime, renew, maxHold, group, DistributedLock.Mode.SHARED, permits, release, linger);
     }
 
     /**
@@ -141,7 +155,30 @@ public record LockOptions(
      * @throws IllegalArgumentException if below 1, or if the hold is shared
      */
     public LockOptions withPermits(int permits) {
-        return new LockOptions(ttl, waitTime, renew, maxHold, group, mode, permits);
+        return new LockOptions(ttl, waitTime, renew, maxHold, group, mode, permits, release, linger);
+    }
+
+    /**
+     * Sets whether a release waits for the answer of Redis. With {@code SEND} it does not: see {@link DistributedLock.Release#SEND}.
+     *
+     * @param release {@code DEFAULT} for the registry's own
+     * @return these options with that release
+     */
+    public LockOptions withRelease(DistributedLock.Release release) {
+        return new LockOptions(ttl, waitTime, renew, maxHold, group, mode, permits, release, linger);
+    }
+
+    /**
+     * Keeps the lock with this JVM for a while after its last release, so that a caller that comes back to it needs no command. It is
+     * given back at once when a caller of another JVM waits for it. Until then it counts as locked, and a try elsewhere without a wait
+     * time is refused. Such a lock has a lease of at most 6 s. It is neither shared nor limited by permits, and it is renewed.
+     *
+     * @param linger zero, for not at all, or more
+     * @return these options with that time
+     * @throws IllegalArgumentException if negative, or if the hold is shared, has permits or is not renewed
+     */
+    public LockOptions withLinger(Duration linger) {
+        return new LockOptions(ttl, waitTime, renew, maxHold, group, mode, permits, release, linger);
     }
 
     /**
@@ -153,6 +190,6 @@ public record LockOptions(
      * @throws IllegalArgumentException if blank
      */
     public LockOptions withGroup(String group) {
-        return new LockOptions(ttl, waitTime, renew, maxHold, group, mode, permits);
+        return new LockOptions(ttl, waitTime, renew, maxHold, group, mode, permits, release, linger);
     }
 }

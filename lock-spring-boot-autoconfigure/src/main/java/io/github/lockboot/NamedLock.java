@@ -89,7 +89,8 @@ public interface NamedLock extends Lock {
     /**
      * Gives up one hold of the current thread. The last one releases the lock, and waits for the answer of Redis at most its
      * command timeout. Without an answer it returns normally, and the release is settled in the background. An interrupt does not end
-     * that wait; its flag stays set.
+     * that wait; its flag stays set. With {@link DistributedLock.Release#SEND} it does not wait, and a loss that only the answer shows is
+     * reported but not thrown.
      *
      * @throws IllegalMonitorStateException if the current thread does not hold the lock
      * @throws LockLostException if the lease ended while the current thread held it; nothing was deleted

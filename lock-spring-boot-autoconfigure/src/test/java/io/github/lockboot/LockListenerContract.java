@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -218,6 +219,28 @@ public abstract class LockListenerContract {
         assertThat(listener.told.get(2)).startsWith("lost lost ");
         assertThat(listener.told).hasSize(3);
         assertThat(listener.threads.get(2)).isNotSameAs(Thread.currentThread());
+    }
+
+    /** Whether the caller gets an exception depends on who is faster. */
+    @Test
+    void aLossThatASentReleaseFindsIsToldOnceAndNoRelease() throws Exception {
+        LockRegistry registry = registry(listener);
+        AtomicInteger lost = new AtomicInteger();
+        Lease lease = registry.acquire("sent", LockOptions.defaults().withRelease(DistributedLock.Release.SEND));
+        lease.onLost(lost::incrementAndGet);
+        lose(registry, "sent");
+        try {
+            lease.close();
+        } catch (LockLostException known) {
+            assertThat(known.getLockName()).isEqualTo("sent");
+        }
+        Actor.await(
+                "the loss is told",
+                () -> lost.get() > 0 && listener.told.stream().anyMatch(told -> told.startsWith("lost sent")));
+        assertThat(listener.told)
+                .filteredOn(told -> told.startsWith("lost") || told.startsWith("released"))
+                .hasSize(1);
+        assertThat(lost).hasValue(1);
     }
 
     @Test

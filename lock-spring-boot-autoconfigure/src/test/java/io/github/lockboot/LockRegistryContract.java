@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -48,6 +49,59 @@ public abstract class LockRegistryContract {
             }
             Actor.get(registry().acquireAsync(name)).close();
             assertFree();
+        }
+
+        @Test
+        void aLockThatLingersStaysWithItsInstanceUntilAnotherWaits() throws Exception {
+            LockOptions lingering = LockOptions.defaults().withLinger(Duration.ofMinutes(1));
+            NamedLock lock = registry().get(name, lingering);
+            NamedLock elsewhere = otherRegistry().get(name, lingering);
+            awaitLingering(lock);
+            long token = 0;
+            for (int i = 0; i < 10; i++) {
+                assertThat(lock.tryLock()).isTrue();
+                assertThat(lock.fencingToken()).isGreaterThan(token);
+                assertThat(lock.remainingLease()).isBetween(Duration.ofMillis(1), Duration.ofSeconds(6));
+                token = lock.fencingToken();
+                lock.unlock();
+            }
+            assertThat(lock.isHeldByCurrentThread()).isFalse();
+            assertThat(elsewhere.isLocked()).isTrue();
+            assertThat(elsewhere.tryLock()).isFalse();
+            Actor other = actor();
+            other.run(() -> assertThat(elsewhere.tryLock(20, TimeUnit.SECONDS)).isTrue());
+            long later = other.call(elsewhere::fencingToken);
+            assertThat(later).isGreaterThan(token);
+            assertThat(lock.tryLock()).isFalse();
+            other.run(elsewhere::unlock);
+            assertFree();
+        }
+
+        @Test
+        void aLockThatLingersIsFreeWhenItsTimeIsOver() throws Exception {
+            NamedLock lock = registry().get(name, LockOptions.defaults().withLinger(Duration.ofSeconds(2)));
+            awaitLingering(lock);
+            pass(Duration.ofSeconds(2));
+            Actor.await("it is free", () -> !otherRegistry().get(name).isLocked());
+            assertThat(otherRegistry().get(name).tryLock()).isTrue();
+            otherRegistry().get(name).unlock();
+        }
+
+        @Test
+        void aLockThatLingersDoesNotLingerForOtherOptions() throws Exception {
+            awaitLingering(registry().get(name, LockOptions.defaults().withLinger(Duration.ofMinutes(1))));
+            assertThat(registry().get(name).tryLock()).isTrue();
+            registry().get(name).unlock();
+            assertThat(otherRegistry().get(name).isLocked()).isFalse();
+        }
+
+        /** It does not linger before messages of other instances arrive. */
+        private void awaitLingering(NamedLock lock) {
+            Actor.await("it lingers", () -> {
+                lock.lock();
+                lock.unlock();
+                return lock.isLocked();
+            });
         }
     }
 

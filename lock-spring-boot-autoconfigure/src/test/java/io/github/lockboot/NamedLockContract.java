@@ -143,6 +143,29 @@ abstract class NamedLockContract extends TwoInstances {
         }
 
         @Test
+        void whatIsReleasedWithoutWaitingIsFreeForOthersAndAtOnceForThisInstance() throws Exception {
+            LockOptions sent = kind.withRelease(DistributedLock.Release.SEND);
+            NamedLock lock = get(registry(), name, sent);
+            lock().lock();
+            lock().unlock(); // from now on Redis knows the scripts
+            for (int i = 0; i < 20; i++) {
+                assertThat(lock.tryLock()).isTrue();
+                lock.unlock();
+                assertThat(lock.isHeldByCurrentThread()).isFalse();
+                assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(lock::unlock);
+            }
+            template(registry())
+                    .execute(
+                            name,
+                            sent,
+                            () -> assertThat(lock.isHeldByCurrentThread()).isTrue());
+            Actor.get(registry().acquire(name, sent).closeAfter(Duration.ZERO));
+            assertThat(rival().tryLock()).isTrue();
+            rival().unlock();
+            assertFree();
+        }
+
+        @Test
         void onlyItsOwnerMayUnlock() throws Exception {
             assertThatExceptionOfType(IllegalMonitorStateException.class)
                     .isThrownBy(lock()::unlock)

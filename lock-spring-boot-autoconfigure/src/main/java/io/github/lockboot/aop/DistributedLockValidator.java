@@ -3,6 +3,7 @@ package io.github.lockboot.aop;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -138,6 +139,19 @@ public final class DistributedLockValidator implements SmartInitializingSingleto
                         "has keepFor, and lock.locks.[" + asked.group()
                                 + "].renew is false, so the lock could end before its time",
                         "remove that property, or use its ttl instead of keepFor");
+            }
+            Duration linger = first.linger() != null ? first.linger() : asked.linger();
+            Boolean renew = first.renew() != null ? first.renew() : asked.renew();
+            if (linger != null
+                    && !linger.isZero()
+                    && (asked.mode() == Mode.SHARED
+                            || asked.permits() != null
+                            || first.permits() != null
+                            || Boolean.FALSE.equals(renew))) {
+                locked.add(
+                        "cannot linger with lock.locks.[" + asked.group()
+                                + "]: only an exclusive lock without permits that is renewed may linger",
+                        "remove linger, or what keeps it from lingering");
             }
             if (asked.mode() == Mode.SHARED && first.permits() != null) {
                 locked.add(

@@ -207,7 +207,7 @@ final class LockDefinition {
     }
 
     private LockOptions parseOptions(String group) {
-        LockOptions asked = LockOptions.defaults().withGroup(group);
+        LockOptions asked = LockOptions.defaults().withGroup(group).withRelease(annotation.release());
         asked = duration("waitTime", annotation.waitTime(), asked::withWaitTime).orElse(asked);
         asked = duration("ttl", annotation.ttl(), asked::withTtl).orElse(asked);
         asked = duration("maxHold", annotation.maxHold(), asked::withMaxHold).orElse(asked);
@@ -218,9 +218,11 @@ final class LockDefinition {
             asked = asked.shared();
         }
         if (keep != null || annotation.renew() == Renewal.ON) {
-            return asked.withRenewal();
+            asked = asked.withRenewal();
+        } else if (annotation.renew() == Renewal.OFF) {
+            asked = asked.withoutRenewal();
         }
-        return annotation.renew() == Renewal.OFF ? asked.withoutRenewal() : asked;
+        return duration("linger", annotation.linger(), asked::withLinger).orElse(asked);
     }
 
     private Supplier<LockRegistry> parseRegistry(Supplier<LockTemplate> template) {

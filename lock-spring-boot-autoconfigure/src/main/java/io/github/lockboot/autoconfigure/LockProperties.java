@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
+import io.github.lockboot.DistributedLock.Release;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.aop.DistributedLockAdvisor;
 import io.github.lockboot.redis.RedisLockRegistry;
@@ -30,6 +31,7 @@ import static java.util.Objects.requireNonNullElse;
  * @param waitTime Maximum time to wait for a lock held by another caller. 0 tries once.
  * @param renew Whether to renew leases while locks are held.
  * @param maxHold Maximum time to renew a lock that is not released. Unlimited by default.
+ * @param release Whether a release waits for the answer of Redis.
  * @param localHandoffLimit Maximum number of times in a row that a lock passes between threads of one JVM while other JVMs
  *     wait, from 0 to 65535. 0 serves all JVMs in strict order.
  * @param maxWaiters Maximum number of JVMs in the queue of one lock. Others poll.
@@ -56,6 +58,7 @@ record LockProperties(
         Duration waitTime,
         Boolean renew,
         @Nullable Duration maxHold,
+        Release release,
         Integer localHandoffLimit,
         Integer maxWaiters,
         @DefaultValue Map<String, Named> locks,
@@ -76,6 +79,7 @@ record LockProperties(
         ttl = requireNonNullElse(ttl, Duration.ofSeconds(30));
         waitTime = requireNonNullElse(waitTime, Duration.ofSeconds(10));
         renew = requireNonNullElse(renew, true);
+        release = requireNonNullElse(release, Release.AWAIT);
         localHandoffLimit = requireNonNullElse(localHandoffLimit, 64);
         maxWaiters = requireNonNullElse(maxWaiters, 100);
         startupCheck = requireNonNullElse(startupCheck, StartupCheck.WARN);
@@ -90,7 +94,7 @@ record LockProperties(
                 "lock.key-prefix",
                 keyPrefix,
                 "must have neither white space nor control characters: remove them");
-        new Named(ttl, waitTime, renew, maxHold, null).check("lock");
+        new Named(ttl, waitTime, renew, maxHold, null, release, null).check("lock");
         locks.forEach((group, named) -> named.check(propertyOf(group)));
         requireNotNegative("lock.shutdown-grace-period", shutdownGracePeriod, "use 0 not to wait");
         require(
@@ -130,13 +134,17 @@ record LockProperties(
      * @param renew Whether to renew leases while locks are held.
      * @param maxHold Maximum time to renew a lock that is not released.
      * @param permits Maximum number of callers that hold a lock at a time, in all instances.
+     * @param release Whether a release waits for the answer of Redis.
+     * @param linger Time that a lock stays with its JVM after its release, unless another JVM waits for it. 0 is none.
      */
     record Named(
             @Nullable Duration ttl,
             @Nullable Duration waitTime,
             @Nullable Boolean renew,
             @Nullable Duration maxHold,
-            @Nullable Integer permits) {
+            @Nullable Integer permits,
+            @Nullable Release release,
+            @Nullable Duration linger) {
 
         private void check(String prefix) {
             require(
@@ -158,6 +166,12 @@ record LockProperties(
                     prefix + ".permits",
                     permits,
                     "must be at least 1: raise it, or remove the property for one holder");
+            requireNotNegative(prefix + ".linger", linger, "use 0 for none");
+            require(
+                    linger == null || linger.isZero() || permits == null && !Boolean.FALSE.equals(renew),
+                    prefix + ".linger",
+                    linger,
+                    "needs an exclusive lock that is renewed: remove permits and renew=false, or this property");
         }
 
         private LockOptions options() {
@@ -166,6 +180,8 @@ record LockProperties(
             options = waitTime != null ? options.withWaitTime(waitTime) : options;
             options = maxHold != null ? options.withMaxHold(maxHold) : options;
             options = permits != null ? options.withPermits(permits) : options;
+            options = release != null ? options.withRelease(release) : options;
+            options = linger != null ? options.withLinger(linger) : options;
             if (renew == null) {
                 return options;
             }
@@ -221,7 +237,7 @@ record LockProperties(
 
     /** The defaults of a registry. */
     LockOptions options() {
-        return new Named(ttl, waitTime, renew, maxHold, null).options();
+        return new Named(ttl, waitTime, renew, maxHold, null, release, null).options();
     }
 
     /** Options that take precedence, by group. */

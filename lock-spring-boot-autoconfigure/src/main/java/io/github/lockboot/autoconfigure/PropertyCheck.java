@@ -17,7 +17,8 @@ import org.springframework.core.env.Environment;
 final class PropertyCheck {
 
     /** Lower case and without separators, because environment variables have neither case nor dashes. */
-    private static final Set<String> ATTRIBUTES = Set.of("ttl", "waittime", "renew", "maxhold", "permits");
+    private static final Set<String> ATTRIBUTES =
+            Set.of("ttl", "waittime", "renew", "maxhold", "permits", "release", "linger");
 
     private PropertyCheck() {}
 
@@ -61,7 +62,7 @@ final class PropertyCheck {
             String reason = last < 0
                     ? "needs an attribute, such as " + property + ".ttl"
                     : last == 0
-                            ? "is none of ttl, wait-time, renew, max-hold and permits"
+                            ? "is none of ttl, wait-time, renew, max-hold, permits, release and linger"
                             : "would be ignored: write a name with dots in brackets, lock.locks.[" + group
                                     + path.substring(0, last) + "]" + path.substring(last);
             throw new InvalidConfigurationPropertyValueException(property, value, reason);

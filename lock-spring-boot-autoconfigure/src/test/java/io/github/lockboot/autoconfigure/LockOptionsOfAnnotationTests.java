@@ -7,6 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.DistributedLock.KeepOn;
 import io.github.lockboot.DistributedLock.Mode;
+import io.github.lockboot.DistributedLock.Release;
 import io.github.lockboot.DistributedLock.Renewal;
 import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockOptions;
@@ -35,7 +36,7 @@ class LockOptionsOfAnnotationTests {
             .withBean(Orders.class);
 
     @Test
-    void renewalIsTheRegistrysUnlessSaid() {
+    void renewalReleaseAndLingeringAreTheRegistrysUnlessSaid() {
         runner.run(context -> {
             Orders orders = context.getBean(Orders.class);
             orders.plain();
@@ -46,6 +47,12 @@ class LockOptionsOfAnnotationTests {
             orders.notRenewed();
             assertThat(registry.lastOptions().renew()).isFalse();
             assertThat(registry.lastOptions().maxHold()).isEqualTo(Duration.ofMinutes(5));
+            assertThat(registry.lastOptions().release()).isNull();
+            assertThat(registry.lastOptions().linger()).isNull();
+            orders.lingering();
+            assertThat(registry.lastOptions().linger()).isEqualTo(Duration.ofMillis(200));
+            orders.sent();
+            assertThat(registry.lastOptions().release()).isEqualTo(Release.SEND);
         });
     }
 
@@ -178,6 +185,12 @@ class LockOptionsOfAnnotationTests {
 
         @DistributedLock(name = "notRenewed", renew = Renewal.OFF, maxHold = "5m")
         void notRenewed() {}
+
+        @DistributedLock(name = "lingering", linger = "${linger:200ms}")
+        void lingering() {}
+
+        @DistributedLock(name = "sent", release = Release.SEND)
+        void sent() {}
 
         @DistributedLock(name = "shared", mode = Mode.SHARED)
         void shared() {}

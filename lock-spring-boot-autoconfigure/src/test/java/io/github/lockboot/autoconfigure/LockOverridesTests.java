@@ -13,6 +13,7 @@ import ch.qos.logback.classic.Logger;
 import io.github.lockboot.Actor;
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.DistributedLock.Mode;
+import io.github.lockboot.DistributedLock.Release;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockContext;
 import io.github.lockboot.LockListener;
@@ -220,7 +221,8 @@ class LockOverridesTests {
             lock.locks.order.max-hold        | 0ms   | lock.locks.order.max-hold        | must be positive: remove the property for no limit
             lock.locks.order.permits         | 0     | lock.locks.order.permits         | must be at least 1: raise it, or remove the property for one holder
             lock.locks.order.permits         | -3    | lock.locks.order.permits         | must be at least 1: raise it, or remove the property for one holder
-            lock.locks.order.tll             | 5s    | lock.locks.order.tll             | is none of ttl, wait-time, renew, max-hold and permits
+            lock.locks.order.linger          | -1ms  | lock.locks.order.linger          | must not be negative: use 0 for none
+            lock.locks.order.tll             | 5s    | lock.locks.order.tll             | is none of ttl, wait-time, renew, max-hold, permits, release and linger
             lock.locks.Work.unnamed.ttl      | 5s    | lock.locks.Work.unnamed.ttl      | would be ignored: write a name with dots in brackets, lock.locks.[Work.unnamed].ttl
             """)
     void aBadOverrideEndsTheStartWithItsPropertyAndAction(String property, String value, String named, String reason) {
@@ -243,10 +245,19 @@ class LockOverridesTests {
                 context -> assertThat(context.getBean(LockProperties.class).locks())
                         .containsEntry(
                                 "order",
-                                new LockProperties.Named(null, Duration.ofSeconds(1), null, Duration.ofDays(1), 5)),
+                                new LockProperties.Named(
+                                        null,
+                                        Duration.ofSeconds(1),
+                                        null,
+                                        Duration.ofDays(1),
+                                        5,
+                                        Release.SEND,
+                                        Duration.ZERO)),
                 "lock.locks.order.waittime=1s",
                 "lock.locks.order.maxHold=1d",
-                "lock.locks.order.PERMITS=5");
+                "lock.locks.order.PERMITS=5",
+                "lock.locks.order.Release=SEND",
+                "lock.locks.order.linger=0");
     }
 
     @Test
@@ -285,6 +296,29 @@ class LockOverridesTests {
                         .getFailure()
                         .hasMessageContaining("Work.sales(String): has mode = SHARED, in which any number may hold the"
                                 + " lock, and lock.locks.[sales].permits is 5: remove that property"));
+    }
+
+    @Test
+    void aGroupThatLingersHasNoPermitsAndIsRenewed() {
+        for (String other : List.of("lock.locks.order.permits=5", "lock.locks.order.renew=false")) {
+            runner.withPropertyValues("lock.type=memory", "lock.locks.order.linger=1s", other)
+                    .run(
+                            context -> assertThat(context)
+                                    .getFailure()
+                                    .hasStackTraceContaining(
+                                            "Property lock.locks.order.linger with value '1000ms' is invalid: needs"
+                                                    + " an exclusive lock that is renewed: remove permits and renew=false, or this"));
+        }
+    }
+
+    @Test
+    void aMethodThatCannotLingerEndsTheStart() {
+        runner.withPropertyValues("lock.type=memory", "lock.locks.sales.linger=1s")
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .hasMessageContaining(
+                                "Work.sales(String): cannot linger with lock.locks.[sales]: only an exclusive"
+                                        + " lock without permits that is renewed may linger: remove linger"));
     }
 
     @Test

@@ -11,6 +11,7 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 import com.jayway.jsonpath.JsonPath;
+import io.github.lockboot.DistributedLock.Release;
 import io.github.lockboot.LockOptions;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -48,7 +49,8 @@ class LockPropertiesTests {
                     .isEqualTo(LockOptions.defaults()
                             .withTtl(Duration.ofSeconds(30))
                             .withWaitTime(Duration.ofSeconds(10))
-                            .withRenewal());
+                            .withRenewal()
+                            .withRelease(Release.AWAIT));
         });
     }
 
@@ -60,7 +62,9 @@ class LockPropertiesTests {
                                 .withTtl(Duration.ofSeconds(5))
                                 .withWaitTime(Duration.ZERO)
                                 .withoutRenewal()
-                                .withMaxHold(Duration.ofMinutes(1))),
+                                .withMaxHold(Duration.ofMinutes(1))
+                                .withRelease(Release.SEND)),
+                "lock.release=send",
                 "lock.ttl=5s",
                 "lock.wait-time=0",
                 "lock.renew=false",
@@ -141,6 +145,7 @@ class LockPropertiesTests {
                         Map.entry("lock.wait-time", "10s"),
                         Map.entry("lock.renew", "true"),
                         Map.entry("lock.max-hold", "null"),
+                        Map.entry("lock.release", "await"),
                         Map.entry("lock.locks", "null"),
                         Map.entry("lock.startup-check", "warn"),
                         Map.entry("lock.shutdown-grace-period", "10s"),
@@ -170,6 +175,8 @@ class LockPropertiesTests {
     @Tag("this-build")
     void metadataDescribesEveryChoice() throws IOException {
         assertThat(hints("lock.type")).containsExactlyElementsOf(choices(LockProperties.Type.values()));
+        assertThat(hints("lock.release"))
+                .containsExactlyElementsOf(choices(new Release[] {Release.AWAIT, Release.SEND}));
         assertThat(hints("lock.startup-check"))
                 .containsExactlyElementsOf(choices(LockProperties.StartupCheck.values()));
     }

@@ -386,6 +386,14 @@ class WrongAnnotationTests {
     }
 
     @Test
+    void lingeringOfALockWithPermits() {
+        assertRefused(
+                LingeringWithPermits.class,
+                "run()",
+                "linger = \"1s\" is out of range: linger is PT1S; it must be left out for a lock with permits");
+    }
+
+    @Test
     void keepForOfZero() {
         assertRefused(
                 KeepForOfZero.class, "run()", "keepFor = \"0s\" is out of range: keepFor is PT0S; it must be positive");
@@ -859,6 +867,12 @@ class WrongAnnotationTests {
     static class PermitsThatAreNoNumber {
         @DistributedLock(name = "x", permits = "some")
         public void run() {}
+    }
+
+    static class LingeringWithPermits {
+
+        @DistributedLock(name = "partner", permits = "5", linger = "1s")
+        void run() {}
     }
 
     static class PermitsOfASharedLock {

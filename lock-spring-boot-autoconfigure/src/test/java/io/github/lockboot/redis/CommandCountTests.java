@@ -2,6 +2,7 @@ package io.github.lockboot.redis;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -12,8 +13,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
 import io.github.lockboot.Actor;
+import io.github.lockboot.DistributedLock.Release;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.NamedLock;
+import io.github.lockboot.RecordingLockListener;
 import io.github.lockboot.fixture.RedisProbe;
 import io.github.lockboot.fixture.RedisServer;
 import org.junit.jupiter.api.AfterEach;
@@ -81,6 +84,68 @@ class CommandCountTests {
         assertThat(commands()).isEqualTo(1_000);
         assertThat(messages()).isZero();
         assertThat(probe.commandCalls().keySet()).noneMatch(command -> command.startsWith("client"));
+    }
+
+    @Test
+    void aHoldWhoseReleaseIsSentIsTwoCommandsOfWhichOneIsAwaited() {
+        RecordingLockListener listener = new RecordingLockListener();
+        NamedLock lock = registries
+                .registry(builder -> builder.listener(listener).commandTimeout(Duration.ofSeconds(20)))
+                .get("sent", LockOptions.defaults().withRelease(Release.SEND));
+        lockAndUnlock(lock);
+        listener.await("released sent");
+        resetCounts();
+        for (int i = 0; i < 500; i++) {
+            lockAndUnlock(lock);
+            assertThat(lock.isHeldByCurrentThread()).isFalse();
+        }
+        lock.lock();
+        assertThat(commands()).isEqualTo(1_001);
+        assertThat(messages()).isZero();
+        Actor.await("all are released", () -> Collections.frequency(listener.told, "released sent") == 501);
+        probe.command("CLIENT", "PAUSE", "60000", "WRITE");
+        lock.unlock();
+        assertThat(Collections.frequency(listener.told, "released sent")).isEqualTo(501);
+        probe.command("CLIENT", "UNPAUSE");
+        Actor.await("it is released", () -> Collections.frequency(listener.told, "released sent") == 502);
+    }
+
+    @Test
+    void aLockThatLingersCostsACommandNoMoreWhenItIsTakenAgain() {
+        NamedLock lock = lingering(registries.connected());
+        lockAndUnlock(lock);
+        long before = commands();
+        for (int i = 0; i < 500; i++) {
+            lockAndUnlock(lock);
+        }
+        assertThat(commands() - before).isLessThanOrEqualTo(1); // a renewal
+        assertThat(lock.isLocked()).isTrue();
+    }
+
+    @Test
+    void aLockThatLingersIsTakenOverByTheMessagesOfAHandOver() throws Exception {
+        NamedLock lock = lingering(registries.connected());
+        NamedLock elsewhere = lingering(registries.connected());
+        lockAndUnlock(lock);
+        assertThat(elsewhere.tryLock()).isFalse();
+        long before = commands();
+        long messagesBefore = messages();
+        elsewhere.lock();
+        assertThat(commands() - before).isLessThanOrEqualTo(3); // it queues, the other releases; a renewal
+        assertThat(messages() - messagesBefore).isEqualTo(2); // that one waits, and that it has it
+        elsewhere.unlock();
+    }
+
+    /** A lock whose instance has got so far that it lingers, and has given it back. */
+    private static NamedLock lingering(RedisLockRegistry registry) {
+        LockOptions lingering = LockOptions.defaults().withLinger(Duration.ofMinutes(1));
+        NamedLock before = registry.get("lingers before", lingering);
+        Actor.await("it lingers", () -> {
+            lockAndUnlock(before);
+            return before.isLocked();
+        });
+        lockAndUnlock(registry.get("lingers before")); // on other terms, so it lingers no more
+        return registry.get("lingers", lingering);
     }
 
     @Test

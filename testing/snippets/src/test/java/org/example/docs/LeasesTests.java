@@ -7,6 +7,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 
 import io.github.lockboot.DistributedLock;
+import io.github.lockboot.DistributedLock.Release;
 import io.github.lockboot.LockContext;
 import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockOptions;
@@ -45,6 +46,17 @@ class LeasesTests extends OnRedis {
         assertThat(lock.isHeldByCurrentThread()).isFalse();
         assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::unlock);
         assertThat(lostLocks.reasons).isNotEmpty();
+    }
+
+    @Test
+    void aReleaseThatIsNotAwaitedFreesTheLock() throws Exception {
+        // tag::sent
+        NamedLock lock = registry.get("counter", LockOptions.defaults().withRelease(Release.SEND));
+        lock.lock(); // waits for Redis
+        lock.unlock(); // does not
+        // end::sent
+        assertThat(lock.isHeldByCurrentThread()).isFalse();
+        anotherInstance().acquire("counter").close();
     }
 
     @Test

@@ -27,13 +27,14 @@ import org.jspecify.annotations.Nullable;
  *   <li>WAITING: Redis may have the id in its queue, and may have granted it the lock. At most one question is under way; if none is,
  *       the next is scheduled. A pushed grant is a hint that may be lost, so it asks again every poll interval.
  *       If leases have to be acknowledged, it is no more than a hint.
- *   <li>OWNED: Redis has given the lock to the id. The grant knows until when that is certain, and the renewer renews it.
+ *   <li>OWNED: Redis has given the lock to the id. The grant knows until when that is certain, and the renewer renews it. It has one
+ *       hold after the other, or it lingers: it has no hold and is kept for a while, for a caller that comes back.
  *   <li>ENDED: the id never asks again. Its {@link Termination} makes Redis forget it, also if an answer that was under way shows it
  *       alive.
  * </ul>
  *
  * <p>In words: ask; if queued, wait for a push or the next poll; if granted, tell the queue, which serves its waiters one after another
- * under this grant; then end. An id is used once. Methods are called with the mutex of the queue held, unless they say otherwise, and none blocks.
+ * under this grant; linger, if the terms say so, until its time is over or another JVM waits; then end. An id is used once. Methods are called with the mutex of the queue held, unless they say otherwise, and none blocks.
  */
 final class Acquisition {
 
@@ -403,11 +404,11 @@ final class Acquisition {
     private void onRenewal(@Nullable Reply reply, Moment sentAt) {
         if (state == State.OWNED && reply instanceof Reply.Renewed renewed) {
             grant().prolong(renewed.leaseMillis(), sentAt);
+            acquisitions.renewer().begin(renewal);
+            queue.renewed(this, true);
             if (renewed.waiters() > 0) {
                 queue.othersWait(this);
             }
-            acquisitions.renewer().begin(renewal);
-            queue.renewed(this, true);
         } else if (state == State.OWNED && reply == Reply.Plain.NOT_OWNER) {
             loseIfNotOwner(reply);
         } else if (termination != null && (reply == null || reply instanceof Reply.Renewed)) {
@@ -560,7 +561,7 @@ final class Acquisition {
         if (state == State.OWNED) {
             acquisitions.renewer().begin(renewal);
         } else if (termination != null) {
-            termination.settle();
+            termination.onAnswerLost();
             acquisitions.deregister(this);
         } else if (isAsking()) {
             question = Question.NONE;

@@ -10,6 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
 import io.github.lockboot.DistributedLock.Mode;
+import io.github.lockboot.DistributedLock.Release;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockListener;
 import io.github.lockboot.LockOptions;
@@ -21,14 +22,16 @@ import org.jspecify.annotations.Nullable;
  * What every registry of this library does, whatever store its engine has.
  *
  * <p>A lock is held and waited for with what is configured for its group, then with what its caller asks for, then with the
- * registry's defaults, and then with 30 s ttl, 10 s wait time, renewed.
+ * registry's defaults, and then with 30 s ttl, 10 s wait time, renewed,
+ * with a release that is awaited.
  */
 public abstract class EngineRegistry implements LockRuntime {
 
     private static final LockOptions BUILT_IN = LockOptions.defaults()
             .withTtl(Duration.ofSeconds(30))
             .withWaitTime(Duration.ofSeconds(10))
-            .withRenewal();
+            .withRenewal()
+            .withRelease(Release.AWAIT);
 
     private final LockOptions defaults;
     private final Map<String, LockOptions> overrides;
@@ -123,7 +126,7 @@ public abstract class EngineRegistry implements LockRuntime {
         return overrides;
     }
 
-    /** Nothing is left open but the group, the longest hold, the mode and the permits. */
+    /** Nothing is left open but the group, the longest hold, the mode, the permits and the linger time. */
     private LockOptions resolve(LockOptions asked) {
         LockOptions resolved = merged(defaults, asked);
         String group = resolved.group();
@@ -147,7 +150,9 @@ public abstract class EngineRegistry implements LockRuntime {
                 either(first.maxHold(), options.maxHold()),
                 either(first.group(), options.group()),
                 either(first.mode(), options.mode()),
-                either(first.permits(), options.permits()));
+                either(first.permits(), options.permits()),
+                either(first.release(), options.release()),
+                either(first.linger(), options.linger()));
     }
 
     private static <T> @Nullable T either(@Nullable T first, @Nullable T other) {

@@ -122,6 +122,11 @@ final class Grant {
         }
     }
 
+    /** Whether other JVMs are known to wait. */
+    boolean isLimited() {
+        return handOversLeft != UNLIMITED;
+    }
+
     /** Whether another local hold may begin under it, rather than under a new grant. */
     boolean canServeAnother(long now) {
         long tokens = terms.isExclusive() ? LockStore.TOKENS_PER_GRANT : LockStore.TOKENS_PER_PERMIT;

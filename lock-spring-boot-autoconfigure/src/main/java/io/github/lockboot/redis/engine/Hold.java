@@ -46,11 +46,14 @@ public final class Hold extends LockSet.OfThread implements Lease, LockScope, Wa
     /** What came of a release. */
     enum Release {
 
-        /** The next waiter of this JVM has the lock. Redis was not asked. */
+        /** The lock stays in this JVM: the next waiter has it, or it lingers. Redis was not asked. */
         PASSED_ON,
 
         /** Redis has given it to another, or freed it. */
         RELEASED,
+
+        /** Redis has not answered yet, and the caller does not wait for that. */
+        SENT,
 
         /** Redis did not answer; it is asked until it does. */
         UNKNOWN,
@@ -76,6 +79,8 @@ public final class Hold extends LockSet.OfThread implements Lease, LockScope, Wa
 
         void reportLoss(Hold hold);
     }
+
+    private static final CompletableFuture<Release> SENT = CompletableFuture.completedFuture(Release.SENT);
 
     private final EngineContext context;
     private final Releaser releaser;
@@ -339,20 +344,40 @@ public final class Hold extends LockSet.OfThread implements Lease, LockScope, Wa
             throw thrown;
         }
         // The future completes within the command timeout. If it does not, the answer was lost.
-        Release release = context.awaitAnswer(ended);
+        Release release = context.awaitAnswer(unlessSent(ended));
         onEnded(release == null ? Release.UNKNOWN : release);
     }
 
-    private void onEnded(Release release) {
-        if (release == Release.LOST) {
-            if (lose(State.RELEASED, "Redis no longer had it when it was released")) {
-                releaser.reportLoss(this);
-            }
-            if (isLost()) {
-                throw lostException();
-            }
+    /** What the caller waits for. If it does not wait, the answer is looked at when it comes. */
+    private CompletableFuture<Release> unlessSent(CompletableFuture<Release> ended) {
+        if (waiter.request().awaitsRelease() || ended.isDone()) {
+            return ended;
         }
-        waiter.use().released(release != Release.UNKNOWN);
+        ended.whenComplete((release, failure) -> onAnsweredLater(release == null ? Release.UNKNOWN : release));
+        return SENT;
+    }
+
+    private void onEnded(Release release) {
+        if (isLostBy(release)) {
+            throw lostException();
+        }
+        if (release != Release.SENT) {
+            waiter.use().released(release != Release.UNKNOWN);
+        }
+    }
+
+    /** Does not block: it is called on a thread of the store. */
+    private void onAnsweredLater(Release release) {
+        if (!isLostBy(release)) {
+            waiter.use().releasedLater(release != Release.UNKNOWN);
+        }
+    }
+
+    private boolean isLostBy(Release release) {
+        if (release == Release.LOST && lose(State.RELEASED, "Redis no longer had it when it was released")) {
+            releaser.reportLoss(this);
+        }
+        return release == Release.LOST && isLost();
     }
 
     /** Repeated until it is closed: a lock that is kept, and whose end is forgotten, would be kept for ever. */
@@ -386,7 +411,8 @@ public final class Hold extends LockSet.OfThread implements Lease, LockScope, Wa
             EngineContext.requireStack();
             CompletableFuture<Release> ended =
                     isLost() ? CompletableFuture.completedFuture(Release.LOST) : releaser.release(this);
-            ended.exceptionally(failure -> Release.UNKNOWN)
+            unlessSent(ended)
+                    .exceptionally(failure -> Release.UNKNOWN)
                     .thenAcceptAsync(this::onEnded, context::runLater)
                     .whenComplete((none, failure) -> {
                         Futures.complete(closed, none, failure);

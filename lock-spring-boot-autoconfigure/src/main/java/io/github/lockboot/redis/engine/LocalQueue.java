@@ -7,6 +7,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
 
+import io.github.lockboot.internal.Timer;
 import io.github.lockboot.internal.Unexpected;
 import io.github.lockboot.redis.engine.LockRequest.Terms;
 import io.github.lockboot.redis.protocol.RedisFailure.NotAcknowledgedException;
@@ -25,6 +26,11 @@ import org.jspecify.annotations.Nullable;
  * <p>This JVM has had its share when too little of the lease, or no token of the grant, is left; when the lease is in doubt or is not
  * renewed; when the next waiter wants other terms; or when other JVMs are known to wait and as many as then waited here, but at most the
  * hand-off limit, have been served.
+ *
+ * <p>On terms with a linger time, an exclusive owner without a hold lingers when no waiter is left: it stays, and is renewed, for that
+ * time. A caller that comes meanwhile is served with the next hold of the same grant, as if it had waited. The owner is unlocked when its
+ * time is over, when another JVM waits, when the caller cannot be served under it, when no message could tell of other JVMs, and at
+ * shutdown.
  *
  * <p>Everything happens under the mutex of the {@link Waiters}, and nothing under it blocks. If an action throws, all waiters fail, a
  * grant that was not claimed is given back, a claimed hold stays, and the name begins again.
@@ -53,6 +59,12 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
 
     /** Those of all owners. */
     private volatile List<Hold> holds = List.of();
+
+    /** The owner that has no hold, and until when. */
+    private @Nullable Acquisition lingering;
+
+    private long lingersUntil;
+    private Timer.@Nullable Task endOfLingering;
 
     private boolean retired;
 
@@ -111,7 +123,7 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
             if (context.isClosing()) {
                 waiters.decide(waiter, new Waiter.Failure(LockEngine.CLOSING, null));
                 retireIfIdle();
-            } else if (!joinReaders(waiter)) {
+            } else if (!joinReaders(waiter) && !resume(waiter)) {
                 waitFor(waiter);
             }
             return true;
@@ -150,6 +162,22 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
                 return true;
             }
         }
+        return false;
+    }
+
+    /** Serves a caller for whom the lock has lingered. If it cannot be served, the lock is given back. */
+    private boolean resume(Waiter waiter) {
+        Acquisition owner = lingering;
+        if (owner == null) {
+            return false;
+        }
+        if (canServe(owner, waiter)) {
+            waiters.decide(waiter, beginHold(owner, waiter));
+            lingering = null;
+            return true;
+        }
+        forget(owner);
+        owner.unlock(null);
         return false;
     }
 
@@ -230,6 +258,9 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
     private Acquisition begin(Waiter first, boolean answered) {
         Acquisition begun = new Acquisition(acquisitions, this, first.request().terms(), answered);
         asking = begun;
+        if (begun.terms.lingerNanos() > 0) {
+            acquisitions.openChannel(); // only with it the lock lingers
+        }
         return begun;
     }
 
@@ -257,6 +288,13 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
     /** Detaches the acquisition and its holds from this queue. */
     private void forget(Acquisition owner) {
         acquisitions.renewer().end(owner.renewal());
+        if (owner == lingering) {
+            lingering = null;
+        }
+        if (endOfLingering != null) {
+            endOfLingering.cancel();
+            endOfLingering = null;
+        }
         if (owner == asking) {
             asking = null;
         } else if (owners.remove(owner)) {
@@ -353,6 +391,10 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
     /** The lock goes back to Redis after the waiters that are here now. Another call changes nothing. */
     @Override
     public void othersWait(Acquisition owner) {
+        if (owner == lingering) {
+            unlock(owner, null);
+            return;
+        }
         owner.grant().limitHandOvers(Math.min(waiters.size(), context.localHandoffLimit()));
     }
 
@@ -498,7 +540,6 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
 
     @Override
     public void reportLoss(Hold hold) {
-        losses.remember(hold);
         losses.report(hold);
     }
 
@@ -558,22 +599,59 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
             return PASSED_ON;
         }
         Waiter next = waiters.firstPresent();
-        if (next == null || !canServe(owner, next)) {
+        if (next == null ? !mayLinger(owner) : !canServe(owner, next)) {
             return unlock(owner, next);
         }
-        serve(owner, next);
         acquisitions.renewer().beginAgain(owner.renewal());
+        if (next == null) {
+            linger(owner);
+        } else {
+            serve(owner, next);
+        }
         leaveRedisIfNobodyWaits();
         return PASSED_ON;
     }
 
-    /** A lease that is not renewed is not shared: the next one is promised a whole one. */
     private boolean canServe(Acquisition owner, Waiter next) {
+        return next.request().terms().equals(owner.terms) && canServeAnother(owner);
+    }
+
+    /** A lease that is not renewed is not shared: the next one is promised a whole one. */
+    private boolean canServeAnother(Acquisition owner) {
         return owner.terms.renew()
                 && !owner.isDowngraded()
-                && next.request().terms().equals(owner.terms)
                 && owner.grant().canServeAnother(context.nanoTime())
                 && !owner.grant().isInDoubt(context.wallMillis());
+    }
+
+    private boolean mayLinger(Acquisition owner) {
+        return owner.terms.lingerNanos() > 0
+                && !owner.grant().isLimited()
+                && canServeAnother(owner)
+                && acquisitions.isNotified()
+                && !context.isClosing();
+    }
+
+    private void linger(Acquisition owner) {
+        lingering = owner;
+        lingersUntil = context.nanoTime() + owner.terms.lingerNanos();
+        lookAtLingering();
+    }
+
+    /** One task looks after many releases: to plan one for each would cost more than all the rest. */
+    private void lookAtLingering() {
+        Acquisition owner = lingering;
+        long left = lingersUntil - context.nanoTime();
+        if (owner != null && (left <= 0 || !acquisitions.isNotified())) {
+            unlock(owner, null);
+        } else if (owner != null && endOfLingering == null) {
+            endOfLingering = context.schedule(
+                    left,
+                    () -> onEvent(() -> {
+                        endOfLingering = null;
+                        lookAtLingering();
+                    }));
+        }
     }
 
     /** Writers of this JVM ask for themselves from now on. */
@@ -628,6 +706,7 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
                     withdraw(hold.waiter());
                 }
             }
+            lookAtLingering();
             retireIfIdle();
         });
     }
@@ -651,7 +730,7 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
     CompletableFuture<?> close() {
         return waiters.locked(() -> {
             waiters.failAll(LockEngine.CLOSING, null);
-            return leaveRedisIfNobodyWaits();
+            return lingering == null ? leaveRedisIfNobodyWaits() : unlock(lingering, null);
         });
     }
 }

@@ -17,9 +17,16 @@ import org.jspecify.annotations.Nullable;
  * @param waitNanos how long to wait: 0 or less asks once, {@link #WITHOUT_LIMIT} waits for as long as it takes
  * @param maxHoldNanos after which the hold is no longer renewed; 0 for never
  * @param follows whether the wait also ends, without a hold, when a holder has completed
+ * @param awaitsRelease whether the release waits for the answer of Redis
  */
 public record LockRequest(
-        String name, @Nullable String group, Terms terms, long waitNanos, long maxHoldNanos, boolean follows) {
+        String name,
+        @Nullable String group,
+        Terms terms,
+        long waitNanos,
+        long maxHoldNanos,
+        boolean follows,
+        boolean awaitsRelease) {
 
     /** A wait that only the lock, a failure or the caller ends. */
     public static final long WITHOUT_LIMIT = Long.MAX_VALUE;
@@ -30,7 +37,17 @@ public record LockRequest(
     private static final Duration LONGEST = Duration.ofNanos(LONGEST_NANOS);
 
     /** On what terms an acquisition id holds: fixed for its life. Requests with other terms need an id of their own. */
-    public record Terms(int permits, long ttlMillis, boolean renew) {
+    public record Terms(int permits, long ttlMillis, boolean renew, long lingerNanos) {
+
+        /** @param lingerNanos how long the lock stays here without a hold: while it may, a dead JVM costs no more than a dead waiter */
+        public Terms {
+            ttlMillis = lingerNanos > 0 ? Math.min(ttlMillis, LockStore.CLAIM_LEASE_MILLIS) : ttlMillis;
+        }
+
+        /** Terms on which a lock does not linger. */
+        public Terms(int permits, long ttlMillis, boolean renew) {
+            this(permits, ttlMillis, renew, 0);
+        }
 
         boolean isExclusive() {
             return permits == LockStore.EXCLUSIVE;
@@ -46,17 +63,29 @@ public record LockRequest(
         }
     }
 
+    /** One whose release is awaited. */
+    public LockRequest(
+            String name, @Nullable String group, Terms terms, long waitNanos, long maxHoldNanos, boolean follows) {
+        this(name, group, terms, waitNanos, maxHoldNanos, follows, true);
+    }
+
     /** @param options complete ones */
     public static LockRequest of(String name, LockOptions options) {
         Duration ttl = Objects.requireNonNull(options.ttl());
         Duration maxHold = options.maxHold();
+        Duration linger = options.linger();
         return new LockRequest(
                 name,
                 options.group(),
-                new Terms(permitsOf(options), ttl.toMillis(), Objects.requireNonNull(options.renew())),
+                new Terms(
+                        permitsOf(options),
+                        ttl.toMillis(),
+                        Objects.requireNonNull(options.renew()),
+                        linger == null ? 0 : nanosOf(linger)),
                 nanosOf(Objects.requireNonNull(options.waitTime())),
                 maxHold == null ? 0 : nanosOf(maxHold),
-                false);
+                false,
+                options.release() != DistributedLock.Release.SEND);
     }
 
     private static int permitsOf(LockOptions options) {
@@ -68,20 +97,26 @@ public record LockRequest(
     }
 
     LockRequest named(String other) {
-        return new LockRequest(other, group, terms, waitNanos, maxHoldNanos, follows);
+        return new LockRequest(other, group, terms, waitNanos, maxHoldNanos, follows, awaitsRelease);
     }
 
     public LockRequest waiting(long nanos) {
-        return new LockRequest(name, group, terms, nanos, maxHoldNanos, follows);
+        return new LockRequest(name, group, terms, nanos, maxHoldNanos, follows, awaitsRelease);
     }
 
     LockRequest withTtl(Duration ttl) {
         return new LockRequest(
-                name, group, new Terms(terms.permits, ttl.toMillis(), terms.renew), waitNanos, maxHoldNanos, follows);
+                name,
+                group,
+                new Terms(terms.permits, ttl.toMillis(), terms.renew, terms.lingerNanos),
+                waitNanos,
+                maxHoldNanos,
+                follows,
+                awaitsRelease);
     }
 
     LockRequest following() {
-        return new LockRequest(name, group, terms, waitNanos, maxHoldNanos, true);
+        return new LockRequest(name, group, terms, waitNanos, maxHoldNanos, true, awaitsRelease);
     }
 
     boolean triesOnce() {

@@ -52,6 +52,7 @@ final class Termination {
     private boolean questionUnderWay;
     private LateAnswer lateAnswer = LateAnswer.NONE;
     private CompletableFuture<Void> predecessorSettled;
+    private @Nullable CompletableFuture<Hold.Release> outcome;
 
     /**
      * @param grant what the id was granted, if it was
@@ -102,7 +103,7 @@ final class Termination {
     private CompletableFuture<Hold.Release> send(Supplier<CompletableFuture<Reply>> end, @Nullable Acquisition next) {
         Moment sentAt = acquisitions.context().now();
         long epoch = store.epoch();
-        return end.get().handle((reply, failure) -> {
+        CompletableFuture<Hold.Release> answered = end.get().handle((reply, failure) -> {
             CompletableFuture<Void> settled = reply == null ? settle() : CompletableFuture.completedFuture(null);
             ending.onEvent(() -> {
                 onEndAnswered(reply == Reply.Plain.NOT_OWNER || reply == Reply.Plain.UNKNOWN);
@@ -112,6 +113,16 @@ final class Termination {
             });
             return reply == null ? Hold.Release.UNKNOWN : releaseOf(reply, epoch);
         });
+        outcome = answered;
+        return answered;
+    }
+
+    /** The answer was lost with something that was thrown. */
+    void onAnswerLost() {
+        settle();
+        if (outcome != null) {
+            outcome.complete(Hold.Release.UNKNOWN);
+        }
     }
 
     /**

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Notifies listeners of one use of a lock, from its request on. Of several outcomes of the wait, or ends of the hold, only the
- * first is reported. {@link #lost} and what follows it never block; the other methods run the listeners on the calling thread.
+ * first is reported. {@link #releasedLater} and what follows it never block; the other methods run the listeners on the calling thread.
  */
 final class UseNotifier implements LockUse {
 
@@ -165,6 +165,14 @@ final class UseNotifier implements LockUse {
         if (isFirst(ended)) {
             Duration held = held();
             notify(listener -> listener.released(this, held, known));
+        }
+    }
+
+    /** As {@link #released}, for a caller that has not waited for the answer. */
+    void releasedLater(boolean known) {
+        if (isFirst(ended)) {
+            Duration held = held();
+            notifyLater(listener -> listener.released(this, held, known));
         }
     }
 

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Map;
 
 import io.github.lockboot.DistributedLock.Mode;
+import io.github.lockboot.DistributedLock.Release;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.NamedReadWriteLock;
 import io.github.lockboot.memory.MemoryLockRegistry;
@@ -33,9 +34,11 @@ class EngineRegistryTests {
     @Test
     void whatIsConfiguredForTheGroupTakesPrecedence() {
         assertThat(resolve(ORDERS))
-                .isEqualTo(ORDERS.withWaitTime(Duration.ofSeconds(5)).withoutRenewal());
+                .isEqualTo(ORDERS.withWaitTime(Duration.ofSeconds(5))
+                        .withoutRenewal()
+                        .withRelease(Release.AWAIT));
         assertThat(resolve(ORDERS.withGroup("other")))
-                .isEqualTo(ORDERS.withGroup("other").withoutRenewal());
+                .isEqualTo(ORDERS.withGroup("other").withoutRenewal().withRelease(Release.AWAIT));
     }
 
     @Test
@@ -45,14 +48,17 @@ class EngineRegistryTests {
                 .isEqualTo(LockOptions.defaults()
                         .withTtl(Duration.ofSeconds(30))
                         .withWaitTime(Duration.ofSeconds(10))
-                        .withoutRenewal());
+                        .withoutRenewal()
+                        .withRelease(Release.AWAIT));
     }
 
     @Test
-    void modeAndPermitsAreOptionsLikeOthers() {
+    void modePermitsAndReleaseAreOptionsLikeOthers() {
         assertThat(resolve(LockOptions.defaults().shared()).mode()).isEqualTo(Mode.SHARED);
         assertThat(resolve(LockOptions.defaults().withPermits(3)).permits()).isEqualTo(3);
         assertThat(resolve(CALLS).permits()).isEqualTo(5);
+        assertThat(resolve(ORDERS.withRelease(Release.SEND)).release()).isEqualTo(Release.SEND);
+        assertThat(resolve(ORDERS.withRelease(Release.DEFAULT)).release()).isEqualTo(Release.AWAIT);
         assertThat(resolve(CALLS.withPermits(3)).permits()).isEqualTo(5);
     }
 
@@ -97,6 +103,28 @@ class EngineRegistryTests {
                 .isThrownBy(() -> ORDERS.withPermits(0))
                 .withMessage("permits is 0; it must be at least 1");
         assertThatIllegalArgumentException().isThrownBy(() -> ORDERS.withPermits(-1));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> ORDERS.withLinger(Duration.ofMillis(-1)))
+                .withMessage("linger is PT-0.001S; it must not be negative");
+    }
+
+    @Test
+    void aLockLingersOnlyIfItIsExclusiveAndRenewed() {
+        LockOptions lingering = ORDERS.withGroup("other").withRenewal().withLinger(Duration.ofSeconds(1));
+        assertThat(resolve(lingering).linger()).isEqualTo(Duration.ofSeconds(1));
+        assertThatIllegalArgumentException()
+                .isThrownBy(lingering::shared)
+                .withMessage("linger is PT1S; it must be left out for mode SHARED");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> lingering.withPermits(5))
+                .withMessage("linger is PT1S; it must be left out for a lock with permits");
+        assertThatIllegalArgumentException()
+                .isThrownBy(lingering::withoutRenewal)
+                .withMessage("linger is PT1S; it must be left out for a lease that is not renewed");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> resolve(LockOptions.defaults().withLinger(Duration.ofSeconds(1))));
+        assertThat(resolve(LockOptions.defaults().withLinger(Duration.ZERO)).linger())
+                .isZero();
     }
 
     @Test

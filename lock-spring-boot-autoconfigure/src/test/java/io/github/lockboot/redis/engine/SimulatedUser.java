@@ -5,6 +5,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 import io.github.lockboot.Lease;
+import io.github.lockboot.LockListener.Origin;
 import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.redis.engine.LockRequest.Terms;
@@ -19,6 +20,7 @@ final class SimulatedUser {
     private static final long MILLI = 1_000_000;
     private static final long SECOND = 1_000 * MILLI;
     private static final long[] TTLS = {1_000, 2_000, 6_500, 30_000};
+    private static final long[] LINGERS = {100 * MILLI, 3 * SECOND, 20 * SECOND};
     private static final long LONG_WAIT = 600 * SECOND;
 
     final SimulatedClient client;
@@ -26,6 +28,8 @@ final class SimulatedUser {
     private final Simulation.World world;
     private @Nullable CompletableFuture<?> wait;
     private boolean leaving;
+    private long askedAt;
+    private boolean askedWithoutHolder;
 
     SimulatedUser(SimulatedClient client, String who, Simulation.World world) {
         this.client = client;
@@ -52,23 +56,31 @@ final class SimulatedUser {
         }
         String name = world.anyName();
         Kind kind = world.anyKind();
+        boolean renew = world.random().nextInt(5) > 0;
+        boolean lingers =
+                world.lingers() && kind.isExclusive() && renew && world.random().nextInt(4) > 0;
         Terms terms = new Terms(
                 kind.permits(),
                 TTLS[world.random().nextInt(TTLS.length)],
-                world.random().nextInt(5) > 0);
+                renew,
+                lingers ? LINGERS[world.random().nextInt(LINGERS.length)] : 0);
+        LocalQueue queue = client.engine.queue(name);
+        askedAt = world.time().now();
+        askedWithoutHolder = queue != null && queue.holds().isEmpty();
+        boolean awaits = !world.sends() || world.random().nextBoolean();
         int dice = world.random().nextInt(10);
         long atMost = dice == 0 ? 0 : dice < 7 ? world.upTo(10 * SECOND) : LONG_WAIT;
         long maxHold = world.random().nextInt(8) == 0 ? SECOND + world.upTo(3 * SECOND) : 0;
         world.time().trace(() -> who + " asks for " + name + " on " + terms + ", waits " + atMost / MILLI + " ms");
         CompletableFuture<?> future;
         if (world.flights() && world.random().nextInt(4) > 0) {
-            CompletableFuture<Optional<Lease>> flight =
-                    client.engine.acquireOrFollowAsync(new LockRequest(name, null, terms, atMost, maxHold, false));
+            CompletableFuture<Optional<Lease>> flight = client.engine.acquireOrFollowAsync(
+                    new LockRequest(name, null, terms, atMost, maxHold, false, awaits));
             flight.whenComplete(world.witness().watched((lease, failure) -> decided(name, kind, lease, failure, true)));
             future = flight;
         } else {
             CompletableFuture<Lease> lock =
-                    client.engine.acquireAsync(new LockRequest(name, null, terms, atMost, maxHold, false));
+                    client.engine.acquireAsync(new LockRequest(name, null, terms, atMost, maxHold, false, awaits));
             lock.whenComplete(world.witness()
                     .watched((lease, failure) -> decided(name, kind, Optional.ofNullable(lease), failure, false)));
             future = lock;
@@ -136,6 +148,11 @@ final class SimulatedUser {
     private void acquired(Lease lease, Kind kind, boolean leads) {
         world.count("acquired " + kind.text());
         world.witness().acquired(who, kind, lease);
+        if (((Hold) lease).origin() == Origin.LOCAL
+                && askedWithoutHolder
+                && world.time().now() - askedAt < MILLI) {
+            world.count("lingered");
+        }
         long hold = world.random().nextInt(3) == 0 ? world.upTo(6 * SECOND) : world.upTo(20 * MILLI);
         if (kind.isExclusive()
                 && world.kinds().contains(Kind.SHARED)
@@ -181,6 +198,10 @@ final class SimulatedUser {
         boolean held = lease.isValid();
         world.witness().released(lease);
         world.time().trace(() -> who + " releases " + lease);
+        if (!((Hold) lease).waiter().request().awaitsRelease()) {
+            lease.onLost(
+                    () -> world.witness().watched((none, failure) -> lost(held)).accept(null, null));
+        }
         lease.closeAfter(Duration.ZERO).whenComplete(world.witness().watched((none, failure) -> {
             if (failure != null) {
                 assertThat(failure).isInstanceOf(LockLostException.class);

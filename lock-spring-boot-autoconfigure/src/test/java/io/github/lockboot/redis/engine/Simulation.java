@@ -45,6 +45,8 @@ final class Simulation {
      *
      * @param flights whether some follow, and complete for those who do
      * @param kinds how the lock is asked for
+     * @param lingers whether some exclusive locks linger
+     * @param sends whether some releases are not awaited
      * @param seen counts what happened
      */
     record World(
@@ -55,6 +57,8 @@ final class Simulation {
             List<String> names,
             boolean flights,
             List<Kind> kinds,
+            boolean lingers,
+            boolean sends,
             Map<String, Integer> seen) {
 
         Kind anyKind() {
@@ -95,7 +99,17 @@ final class Simulation {
         boolean exclusiveOnly = random.nextBoolean();
         List<Kind> kinds = exclusiveOnly ? List.of(Kind.EXCLUSIVE) : KINDS.get(random.nextInt(KINDS.size()));
         boolean flights = exclusiveOnly && random.nextInt(3) > 0;
-        this.world = new World(random, time, weather, witness, names, flights, kinds, seen);
+        this.world = new World(
+                random,
+                time,
+                weather,
+                witness,
+                names,
+                flights,
+                kinds,
+                random.nextBoolean(),
+                random.nextBoolean(),
+                seen);
         this.redis = new SimulatedRedis(time, flaw, new ToClients());
         this.faultsEnd = (10 + random.nextInt(50)) * SECOND;
         time.trace(() -> weather + " until " + faultsEnd / MILLI + " ms");

@@ -41,6 +41,7 @@ class ThrownAnywhereTests {
             .withWaitTime(Duration.ZERO)
             .withRenewal();
     private static final Terms OTHER_TERMS = new Terms(Kind.EXCLUSIVE.permits(), 2_000, true);
+    private static final Terms LINGERING = new Terms(Kind.EXCLUSIVE.permits(), 3_000, true, 3 * SECOND);
     private static final Terms READ = new Terms(Kind.SHARED.permits(), 3_000, true);
     private static final Terms TWO_PERMITS = new Terms(2, 3_000, true);
 
@@ -81,6 +82,12 @@ class ThrownAnywhereTests {
     @MethodSource("seamsAndErrors")
     void nobodyIsForgottenWhoeverWaits(Seam seam, Supplier<Throwable> error, boolean acknowledging) {
         failuresOf(seam, error, plan -> new World(plan, false, acknowledging).futures());
+    }
+
+    @ParameterizedTest
+    @MethodSource("seamsAndErrors")
+    void nobodyIsForgottenWhereALockLingers(Seam seam, Supplier<Throwable> error, boolean acknowledging) {
+        failuresOf(seam, error, plan -> new World(plan, false, acknowledging).lingering());
     }
 
     @ParameterizedTest
@@ -208,6 +215,19 @@ class ThrownAnywhereTests {
             allIsOver();
         }
 
+        void lingering() {
+            for (int i = 0; i < 4; i++) { // the channel is open from the second on
+                String who = "comes back " + i;
+                at(2_000 * i, () -> ask(throwing, who, "n", LINGERING, 10 * SECOND, SECOND, 0));
+            }
+            at(8_500, () -> ask(other, "stranger", "n", TERMS, 30 * SECOND, SECOND, 0));
+            at(14_000, () -> ask(throwing, "stays", "n", LINGERING, 20 * SECOND, SECOND, 0));
+            at(16_000, () -> ask(throwing, "on other terms", "n", OTHER_TERMS, 20 * SECOND, SECOND, 0));
+            at(20_000, () -> ask(throwing, "alone", "m", LINGERING, 10 * SECOND, SECOND, 0));
+            runUntil(ALL_OVER);
+            allIsOver();
+        }
+
         private void downgradeOnce(@Nullable CompletableFuture<Lease> writer) {
             if (writer != null) {
                 writer.thenAccept(lease -> time.after(SECOND, () -> {
@@ -223,8 +243,8 @@ class ThrownAnywhereTests {
         private @Nullable CompletableFuture<Lease> ask(
                 ThrowingClient client, String who, String name, Terms terms, long wait, long hold, long keep) {
             try {
-                CompletableFuture<Lease> future =
-                        client.engine.acquireAsync(new LockRequest(name, null, terms, wait, 0, false));
+                CompletableFuture<Lease> future = client.engine.acquireAsync(
+                        new LockRequest(name, null, terms, wait, 0, false, terms != LINGERING));
                 future.thenAccept(lease -> time.after(hold, () -> close(lease, keep)));
                 asked.put(who, future);
                 return future;
