@@ -75,7 +75,12 @@ public final class Hold extends LockSet.OfThread implements Lease, LockScope, Wa
         void renewAgain(Hold hold);
 
         void reportLoss(Hold hold);
+
+        /** Its thread has had the exception for the loss. */
+        void acknowledgeLoss(Hold hold);
     }
+
+    private static final Runnable NOTHING_MORE = () -> {};
 
     private final EngineContext context;
     private final Releaser releaser;
@@ -280,21 +285,24 @@ public final class Hold extends LockSet.OfThread implements Lease, LockScope, Wa
     /**
      * Releases it once; the last time releases the lock, or leaves it to the read side.
      *
+     * @return waits until Redis has answered; throws {@link LockLostException} if it was lost by then
      * @throws LockLostException if it was lost
      */
-    void exit(boolean asReader) {
+    Runnable exit(boolean asReader) {
         boolean last = (asReader ? reads : count).decrementAndGet() == 0;
         if (isExited()) {
             end();
         }
         if (isLost()) {
-            throw lostException();
+            throw lossForCaller();
         }
         if (last && isExited()) {
-            endAndAwait(releaser::release);
-        } else if (last && !asReader) {
+            return end(releaser::release);
+        }
+        if (last && !asReader) {
             releaser.downgrade(this);
         }
+        return NOTHING_MORE;
     }
 
     /** Whether its owner has released it as often as it held it. */
@@ -311,25 +319,28 @@ public final class Hold extends LockSet.OfThread implements Lease, LockScope, Wa
 
     @Override
     public void close() {
-        end(releaser::release);
+        release().run();
+    }
+
+    @Override
+    public Runnable release() {
+        return endOnce(releaser::release);
     }
 
     /** As {@link #close}, and ends the wait of all followers. */
     void complete() {
-        end(releaser::complete);
+        endOnce(releaser::complete).run();
     }
 
-    private void end(Function<Hold, CompletableFuture<Release>> how) {
+    private Runnable endOnce(Function<Hold, CompletableFuture<Release>> how) {
         if (isLost()) {
             throw lostException();
         }
-        if (isHeld()) {
-            endAndAwait(how);
-        }
+        return isHeld() ? end(how) : NOTHING_MORE;
     }
 
-    /** After this call the holder no longer has the hold, even if an exception is thrown. */
-    private void endAndAwait(Function<Hold, CompletableFuture<Release>> how) {
+    /** After this call the holder no longer has the hold, even if an exception is thrown. Returns what awaits the answer. */
+    private Runnable end(Function<Hold, CompletableFuture<Release>> how) {
         CompletableFuture<Release> ended;
         try {
             EngineContext.requireStack();
@@ -338,9 +349,11 @@ public final class Hold extends LockSet.OfThread implements Lease, LockScope, Wa
             waiter.withdraw(thrown);
             throw thrown;
         }
-        // The future completes within the command timeout. If it does not, the answer was lost.
-        Release release = context.awaitAnswer(ended);
-        onEnded(release == null ? Release.UNKNOWN : release);
+        return () -> {
+            // The future completes within the command timeout. If it does not, the answer was lost.
+            Release release = context.awaitAnswer(ended);
+            onEnded(release == null ? Release.UNKNOWN : release);
+        };
     }
 
     private void onEnded(Release release) {
@@ -349,10 +362,17 @@ public final class Hold extends LockSet.OfThread implements Lease, LockScope, Wa
                 releaser.reportLoss(this);
             }
             if (isLost()) {
-                throw lostException();
+                throw lossForCaller();
             }
         }
         waiter.use().released(release != Release.UNKNOWN);
+    }
+
+    private LockLostException lossForCaller() {
+        if (isExited()) {
+            releaser.acknowledgeLoss(this);
+        }
+        return lostException();
     }
 
     /** Repeated until it is closed: a lock that is kept, and whose end is forgotten, would be kept for ever. */
