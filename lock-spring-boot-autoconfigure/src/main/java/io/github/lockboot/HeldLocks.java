@@ -1,7 +1,9 @@
 package io.github.lockboot;
 
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -177,6 +179,9 @@ public final class HeldLocks extends LockSet.OfThread {
      */
     public void release(boolean succeeded) {
         Throwable first = null;
+        if (holds.size() > 1) {
+            holds.getFirst().together(() -> holds.forEach(hold -> hold.beginRelease(succeeded)));
+        }
         for (LockContext hold : holds) {
             try {
                 hold.release(succeeded);
@@ -204,8 +209,12 @@ public final class HeldLocks extends LockSet.OfThread {
 
     /** Releases all locks as {@link #release} does, but does not block. */
     public CompletableFuture<Void> releaseLater(boolean succeeded) {
-        return CompletableFuture.allOf(
-                holds.stream().map(hold -> hold.releaseLater(succeeded)).toArray(CompletableFuture<?>[]::new));
+        List<CompletableFuture<Void>> released = new ArrayList<>();
+        Runnable release = () -> holds.forEach(hold -> released.add(hold.releaseLater(succeeded)));
+        if (holds.size() < 2 || !holds.getFirst().together(release)) {
+            release.run();
+        }
+        return CompletableFuture.allOf(released.toArray(CompletableFuture<?>[]::new));
     }
 
     /** Releases all locks as {@link #releaseAfter} does, but does not block. */

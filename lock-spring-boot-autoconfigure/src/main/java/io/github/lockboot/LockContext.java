@@ -7,6 +7,7 @@ import java.util.concurrent.CompletableFuture;
 
 import io.github.lockboot.HeldLocks.Body;
 import io.github.lockboot.LockSet.Keep;
+import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
@@ -26,6 +27,7 @@ public final class LockContext {
     private final @Nullable Keep keep;
     private final long since;
     private @Nullable LockContext outer;
+    private @Nullable Runnable releasing;
 
     /**
      * @param lease null if the current thread holds the lock
@@ -141,10 +143,31 @@ public final class LockContext {
         return lease != null ? this : new LockContext(lock, lock.asLease(), keep, since);
     }
 
+    /** As {@link LockSet.Member#together}. */
+    boolean together(Runnable asking) {
+        return lock instanceof LockSet.Member member && member.together(asking);
+    }
+
+    /** Begins to release a lock that is not kept. What that throws, {@link #release} throws. */
+    void beginRelease(boolean succeeded) {
+        try {
+            if ((lease != null ? lease : lock) instanceof LockScope scope
+                    && left(succeeded).isZero()) {
+                releasing = scope.release();
+            }
+        } catch (RuntimeException | Error failure) {
+            releasing = () -> {
+                throw Futures.unchecked(failure);
+            };
+        }
+    }
+
     /** Releases the lock, or keeps it for the rest of its time. */
     void release(boolean succeeded) {
         Duration left = left(succeeded);
-        if (lease == null) {
+        if (releasing != null) {
+            releasing.run();
+        } else if (lease == null) {
             lock.unlock();
         } else if (left.isZero()) {
             lease.close();

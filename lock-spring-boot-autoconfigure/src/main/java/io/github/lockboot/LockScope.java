@@ -2,7 +2,7 @@ package io.github.lockboot;
 
 import org.jspecify.annotations.Nullable;
 
-/** A {@link NamedLock} or {@link Lease} of this library, with listeners for code that runs under it. Not for applications. */
+/** A {@link NamedLock} or {@link Lease} of this library, with listeners for code that runs under it, and a release in two steps. Not for applications. */
 public interface LockScope {
 
     /**
@@ -12,4 +12,11 @@ public interface LockScope {
      */
     @Nullable
     Runnable enter();
+
+    /**
+     * Begins to release it: {@link NamedLock#unlock} or {@link Lease#close} without the wait.
+     *
+     * @return waits until the release is answered, and throws what those methods throw then
+     */
+    Runnable release();
 }

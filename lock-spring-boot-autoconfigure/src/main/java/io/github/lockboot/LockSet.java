@@ -1,8 +1,11 @@
 package io.github.lockboot;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -15,8 +18,9 @@ import org.jspecify.annotations.Nullable;
  * Takes all of several locks or none. {@link LockRegistry#allOf}, {@link LockTemplate} and the annotation take locks this way. Not
  * for applications.
  *
- * <p>The locks are taken one after the other in the given order. Callers with names in common do not deadlock if that is the order of
- * the names. If one has been lost when the last is taken, all are released and taken again, as long as there is time.
+ * <p>If no other caller of this JVM uses any of them, one command takes all or none. Otherwise, or if one is not free, they are taken one
+ * after the other in the given order. Callers with names in common do not deadlock if that is the order of the names. If one has been lost
+ * when the last is taken, all are released and taken again, as long as there is time.
  */
 public final class LockSet {
 
@@ -112,6 +116,31 @@ public final class LockSet {
         }
     }
 
+    /** A lock of which several can be taken, or released, by one command. */
+    public interface Member {
+
+        /** Whether one command may take both: they are of one registry, and this one is exclusive and not in use there. */
+        boolean canJoin(Member first);
+
+        /**
+         * Runs an action on this thread, and sends together what it asks about locks of this registry.
+         *
+         * @return false if that cannot be; then the action has not run
+         */
+        boolean together(Runnable asking);
+
+        /**
+         * Begins to ask once whether the lock is free for the current thread.
+         *
+         * @param interruptible whether an interrupt ends the wait for the answer; if not, the flag is set again
+         * @return waits for the answer, and returns null or fails with {@link LockNotAcquiredException}
+         */
+        Callable<@Nullable Lease> attempt(boolean interruptible);
+
+        /** Asks once whether the lock is free. {@return fails with {@link LockNotAcquiredException} if not} */
+        CompletableFuture<Lease> attemptAsync();
+    }
+
     /** How the current thread takes a lock. */
     interface Taking {
 
@@ -138,7 +167,7 @@ public final class LockSet {
     public static HeldLocks take(List<Wanted> wanted) {
         LockSet set = new LockSet(wanted);
         try {
-            return set.takeAll(null);
+            return set.takeAll(null, true);
         } catch (InterruptedException interrupt) {
             Thread.currentThread().interrupt();
             String name = wanted.get(set.held.size()).lock().getName();
@@ -146,12 +175,17 @@ public final class LockSet {
         }
     }
 
-    /** @param taking null for the wait time of each lock */
-    HeldLocks takeAll(@Nullable Taking taking) throws InterruptedException {
+    /**
+     * @param taking null for the wait time of each lock
+     * @param interruptible whether {@code taking} is
+     */
+    HeldLocks takeAll(@Nullable Taking taking, boolean interruptible) throws InterruptedException {
         while (true) {
             try {
-                for (Wanted next : wanted) {
-                    add(next, take(next, taking));
+                if (!takeTogether(interruptible)) {
+                    for (Wanted next : wanted) {
+                        add(next, take(next, taking));
+                    }
                 }
             } catch (LockNotAcquiredException refusal) {
                 held.releaseAfter(refusal);
@@ -170,6 +204,94 @@ public final class LockSet {
             }
         }
     }
+
+    // --- all by one command -----------------------------------------------------------------------------------
+
+    /** Begins an attempt to take each lock, and sends all together. Returns none if that cannot be. */
+    private List<Callable<@Nullable Lease>> attemptTogether(Function<Wanted, Callable<@Nullable Lease>> attempt) {
+        List<Callable<@Nullable Lease>> begun = new ArrayList<>();
+        if (wanted.size() > 1
+                && wanted.get(0).lock() instanceof Member first
+                && wanted.stream().allMatch(each -> each.lock() instanceof Member other && other.canJoin(first))) {
+            try {
+                first.together(() -> wanted.forEach(next -> begun.add(attempt.apply(next))));
+            } catch (RuntimeException | Error failure) {
+                begun.add(() -> {
+                    throw Futures.unchecked(failure);
+                });
+            }
+        }
+        return begun;
+    }
+
+    /** Returns false if it has not; then none is held. */
+    private boolean takeTogether(boolean interruptible) throws InterruptedException {
+        if (Thread.currentThread().isInterrupted()) {
+            return false;
+        }
+        List<Callable<@Nullable Lease>> attempts = attemptTogether(next -> {
+            Member member = (Member) next.lock();
+            if (next.leasing() == null) {
+                return member.attempt(interruptible);
+            }
+            CompletableFuture<Lease> lease = member.attemptAsync();
+            return () -> Futures.await(lease);
+        });
+        Throwable trouble = addAll(attempts);
+        if (trouble instanceof InterruptedException interrupt) {
+            Thread.interrupted();
+            throw interrupt;
+        } else if (trouble instanceof LockNotAcquiredException) {
+            held.releaseAfter(trouble);
+            beginAgain();
+        } else if (trouble != null) {
+            throw Futures.unchecked(trouble);
+        }
+        return trouble == null && !attempts.isEmpty();
+    }
+
+    /** As {@link #takeTogether}, but does not block. */
+    private CompletableFuture<Boolean> takeTogetherAsync(CompletableFuture<HeldLocks> result) {
+        List<CompletableFuture<?>> asked = new ArrayList<>();
+        List<Callable<@Nullable Lease>> attempts = attemptTogether(next -> {
+            CompletableFuture<Lease> lease = Futures.cancelWith(result, ((Member) next.lock()).attemptAsync());
+            asked.add(lease);
+            return lease::join;
+        });
+        return CompletableFuture.allOf(asked.toArray(CompletableFuture<?>[]::new))
+                .handle((none, any) -> Optional.ofNullable(addAll(attempts)))
+                .thenCompose(trouble -> {
+                    if (trouble.isEmpty()) {
+                        return CompletableFuture.completedFuture(!attempts.isEmpty());
+                    } else if (trouble.get() instanceof LockNotAcquiredException refusal) {
+                        return held.releaseLaterAfter(refusal).thenApply(none -> {
+                            beginAgain();
+                            return false;
+                        });
+                    }
+                    return CompletableFuture.failedFuture(trouble.get());
+                });
+    }
+
+    /** Adds each lock that was free. Returns why not all were; a refusal only if nothing else went wrong. */
+    private @Nullable Throwable addAll(List<Callable<@Nullable Lease>> attempts) {
+        Throwable trouble = null;
+        for (int i = 0; i < attempts.size(); i++) {
+            try {
+                add(wanted.get(i), attempts.get(i).call());
+            } catch (Throwable failure) {
+                if (failure instanceof InterruptedException) {
+                    Thread.currentThread().interrupt(); // so that the wait for the others ends, too
+                }
+                trouble = trouble == null || trouble instanceof LockNotAcquiredException
+                        ? Futures.unwrap(failure)
+                        : trouble;
+            }
+        }
+        return trouble;
+    }
+
+    // --- one after the other ----------------------------------------------------------------------------------
 
     /** Returns null if the hold belongs to the thread. */
     private @Nullable Lease take(Wanted next, @Nullable Taking taking) throws InterruptedException {
@@ -199,18 +321,24 @@ public final class LockSet {
 
     /** The JDK completes a chain of stages without recursion, even if thousands of locks are free at once. */
     private void takeAllAsync(CompletableFuture<HeldLocks> result) {
-        CompletableFuture<Void> taken = CompletableFuture.completedFuture(null);
+        CompletableFuture<Boolean> taken = takeTogetherAsync(result);
         for (Wanted next : wanted) {
-            taken = taken.thenCompose(
-                    none -> Futures.cancelWith(result, lease(next)).thenAccept(lease -> add(next, lease)));
+            taken = taken.thenCompose(all -> all ? CompletableFuture.completedFuture(true) : takeAsync(next, result));
         }
-        taken.whenComplete((none, failure) -> {
+        taken.whenComplete((all, failure) -> {
             Throwable trouble = failure != null ? Futures.unwrap(failure) : findLoss();
             if (trouble != null) {
                 held.releaseLaterAfter(trouble).thenRun(() -> onReleased(result, trouble));
             } else if (!result.complete(held)) {
                 held.releaseLater(false);
             }
+        });
+    }
+
+    private CompletableFuture<Boolean> takeAsync(Wanted next, CompletableFuture<HeldLocks> result) {
+        return Futures.cancelWith(result, lease(next)).thenApply(lease -> {
+            add(next, lease);
+            return false;
         });
     }
 

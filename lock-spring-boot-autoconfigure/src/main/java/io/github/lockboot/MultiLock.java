@@ -25,12 +25,12 @@ record MultiLock(List<Wanted> locks) implements Lock {
     }
 
     private boolean take(Taking taking) throws InterruptedException {
-        return new LockSet(locks).takeAll(taking).refusal() == null;
+        return new LockSet(locks).takeAll(taking, true).refusal() == null;
     }
 
     private boolean takeUninterruptibly(Taking taking) {
         try {
-            return take(taking);
+            return new LockSet(locks).takeAll(taking, false).refusal() == null;
         } catch (InterruptedException e) {
             throw new AssertionError(e);
         }

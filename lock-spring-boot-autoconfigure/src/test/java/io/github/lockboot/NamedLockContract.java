@@ -11,6 +11,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.Lock;
+import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
@@ -928,6 +929,61 @@ abstract class NamedLockContract extends TwoInstances {
             assertThat(Actor.get(waiting)).isTrue();
             waiter.run(fixed::unlock);
             assertNoneIsHeld();
+        }
+
+        @ParameterizedTest
+        @ValueSource(ints = {1, 2, 20, 100})
+        void asManyAsAreNeededAreTakenAndGivenBack(int count) throws Exception {
+            List<String> many =
+                    IntStream.range(0, count).mapToObj(i -> name + " " + i).toList();
+            Lock all = registry().allOf(many, kind);
+            Lock elsewhere = otherRegistry().allOf(many, rival);
+            Actor other = actor();
+            for (int round = 0; round < 2; round++) {
+                all.lock();
+                assertThat(many).allMatch(each -> get(registry(), each, kind).isHeldByCurrentThread());
+                assertThat(other.call(() -> elsewhere.tryLock())).isFalse();
+                all.lock();
+                all.unlock();
+                assertThat(many).allMatch(each -> get(registry(), each, kind).isHeldByCurrentThread());
+                all.unlock();
+                assertThat(many).noneMatch(each -> get(registry(), each, kind).isLocked());
+                assertThat(other.call(() -> elsewhere.tryLock())).isTrue();
+                other.run(elsewhere::unlock);
+            }
+        }
+
+        @Test
+        void thoseThatTheThreadHoldsAlreadyStayItsOwn() {
+            b().lock();
+            all().lock();
+            assertThat(List.of(a().getHoldCount(), b().getHoldCount(), c().getHoldCount()))
+                    .containsExactly(1, 2, 1);
+            all().unlock();
+            assertThat(List.of(a().isLocked(), b().isHeldByCurrentThread(), c().isLocked()))
+                    .containsExactly(false, true, false);
+            b().unlock();
+            assertNoneIsHeld();
+        }
+
+        @Test
+        void anInterruptedThreadTakesNone() throws Exception {
+            for (Actor.Step taking :
+                    List.<Actor.Step>of(all()::lockInterruptibly, () -> all().tryLock(1, TimeUnit.SECONDS))) {
+                assertThatExceptionOfType(InterruptedException.class)
+                        .isThrownBy(() -> actor().run(() -> {
+                            Thread.currentThread().interrupt();
+                            taking.run();
+                        }));
+            }
+            assertNoneIsHeld();
+            boolean taken = actor().call(() -> {
+                Thread.currentThread().interrupt();
+                all().lock();
+                all().unlock();
+                return Thread.interrupted();
+            });
+            assertThat(taken).isTrue();
         }
 
         @Test

@@ -2,6 +2,7 @@ package io.github.lockboot.redis;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 
 import io.github.lockboot.StaleTokenException;
 import io.github.lockboot.redis.connection.BlockingScripts;
@@ -71,7 +72,7 @@ public final class RedisFence {
             reply = BlockingScripts.answer(
                     redis,
                     LuaScript.FENCE,
-                    key,
+                    List.of(key),
                     bytes(token),
                     value.getBytes(StandardCharsets.UTF_8),
                     bytes(timeToLive.toMillis()));

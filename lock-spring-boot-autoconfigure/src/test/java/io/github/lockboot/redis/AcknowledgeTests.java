@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.Lock;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -144,6 +145,33 @@ class AcknowledgeTests {
         Actor.await("nothing is in use", () -> registry.inspector().inUse() == 0);
         replicas.forEach(RedisServer::resume);
         Actor.await("acknowledged again", () -> TestRegistries.canLock(registry, "alone"));
+    }
+
+    @Test
+    void severalGrantsByOneCommandAreAcknowledgedTogether() {
+        RedisLockRegistry registry = registry(Acknowledge.ALL);
+        List<String> names = IntStream.range(0, 20).mapToObj(i -> "all-" + i).toList();
+        Lock all = registry.allOf(names);
+        try (RedisProbe probe = master.probe();
+                RedisProbe copy = replicas.get(1).probe()) {
+            all.lock();
+            assertThat(names)
+                    .allMatch(name -> copy.command("EXISTS", "lock:" + name).equals(1L));
+            all.unlock();
+            probe.command("CONFIG", "RESETSTAT");
+            all.lock();
+            assertThat(probe.commandCalls().get("evalsha")).isEqualTo(1);
+            assertThat(probe.commandCalls().get("wait")).isLessThan(10);
+            all.unlock();
+        }
+        replicas.forEach(RedisServer::pause);
+        assertThatExceptionOfType(LockUnavailableException.class)
+                .isThrownBy(all::lock)
+                .havingCause()
+                .withMessage("0 of 2 replicas acknowledged it in time");
+        names.forEach(this::nothingIsHeld);
+        Actor.await("nothing is in use", () -> registry.inspector().inUse() == 0);
+        replicas.forEach(RedisServer::resume);
     }
 
     @Test

@@ -10,18 +10,25 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.Lock;
 import java.util.stream.IntStream;
 
 import io.github.lockboot.Actor;
+import io.github.lockboot.DistributedLock;
 import io.github.lockboot.DistributedLock.Release;
 import io.github.lockboot.LockOptions;
+import io.github.lockboot.LockRegistry;
+import io.github.lockboot.LockSet;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.RecordingLockListener;
+import io.github.lockboot.autoconfigure.LockAutoConfiguration;
 import io.github.lockboot.fixture.RedisProbe;
 import io.github.lockboot.fixture.RedisServer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -158,6 +165,97 @@ class CommandCountTests {
         }
         assertThat(commands()).isZero();
         lock.unlock();
+    }
+
+    private static List<String> twenty() {
+        return IntStream.range(0, 20).mapToObj(i -> "name " + i).toList();
+    }
+
+    @Test
+    void severalUncontendedLocksAreTwoCommandsAltogether() {
+        RedisLockRegistry registry = registries.registry();
+        Lock all = registry.allOf(twenty());
+        all.lock();
+        all.unlock();
+        resetCounts();
+        for (int i = 0; i < 100; i++) {
+            all.lock();
+            all.unlock();
+        }
+        assertThat(commands()).isEqualTo(200);
+        assertThat(messages()).isZero();
+        assertThat(probe.commandCalls()).doesNotContainKeys("script|load", "eval");
+    }
+
+    @Test
+    void severalLeasesAreTwoCommandsAltogether() {
+        RedisLockRegistry registry = registries.connected();
+        List<LockSet.Wanted> wanted = twenty().stream()
+                .map(registry::get)
+                .map(lock -> new LockSet.Wanted(
+                        lock, Duration.ofSeconds(10), wait -> registry.acquireAsync(lock, wait), null))
+                .toList();
+        LockSet.takeAsync(wanted).join().releaseLater(true).join();
+        resetCounts();
+        for (int i = 0; i < 100; i++) {
+            LockSet.takeAsync(wanted).join().releaseLater(true).join();
+        }
+        assertThat(commands()).isEqualTo(200);
+    }
+
+    @Test
+    void anAnnotatedCallWithSeveralKeysIsTwoCommands() {
+        RedisLockRegistry registry = registries.connected();
+        new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(LockAutoConfiguration.class))
+                .withBean(LockRegistry.class, () -> registry)
+                .withBean(Stock.class)
+                .run(context -> {
+                    Stock stock = context.getBean(Stock.class);
+                    stock.reserve(twenty());
+                    stock.move("a", "b");
+                    stock.reserveLater(twenty()).join();
+                    resetCounts();
+                    assertThat(stock.reserve(twenty())).isEqualTo(20);
+                    assertThat(commands()).isEqualTo(2);
+                    assertThat(stock.move("a", "b")).isEqualTo("ab");
+                    assertThat(commands()).isEqualTo(4);
+                    assertThat(stock.reserveLater(twenty())).succeedsWithin(Duration.ofSeconds(10));
+                    assertThat(commands()).isEqualTo(6);
+                });
+    }
+
+    static class Stock {
+
+        @DistributedLock(name = "stock", key = "#names", perElement = true)
+        int reserve(List<String> names) {
+            return names.size();
+        }
+
+        @DistributedLock(name = "stock", key = "#from")
+        @DistributedLock(name = "stock", key = "#to")
+        String move(String from, String to) {
+            return from + to;
+        }
+
+        @DistributedLock(name = "stock", key = "#names", perElement = true)
+        CompletableFuture<Integer> reserveLater(List<String> names) {
+            return CompletableFuture.completedFuture(names.size());
+        }
+    }
+
+    @Test
+    void ifOneOfSeveralIsTakenElsewhereThatIsOneCommandMore() throws Exception {
+        Lock all = registries.registry().allOf(twenty());
+        NamedLock last = registries.registry().get("name 9"); // by their order as texts
+        last.lock();
+        assertThat(all.tryLock()).isFalse();
+        resetCounts();
+        assertThat(all.tryLock()).isFalse();
+        assertThat(commands()).isEqualTo(1 + 20 + 1);
+        last.unlock();
+        boolean free = actor().call(() -> all.tryLock());
+        assertThat(free).isTrue();
     }
 
     @Test

@@ -1,6 +1,9 @@
 package io.github.lockboot.redis;
 
+import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Lock;
+import java.util.stream.IntStream;
 
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
@@ -67,6 +70,33 @@ class RedisLockTests extends LockRegistryContract {
         assertThat(alive.isHeldByCurrentThread()).isTrue();
         next.unlock();
         alive.unlock();
+    }
+
+    @Test
+    void aKeyOfAnotherApplicationAmongSeveralIsLeftAloneAndNoneIsHeld() {
+        List<String> names = List.of(name + " a", name + " b", name + " c");
+        server.command("SET", "lock:" + name + " b", "theirs");
+        Lock all = one.allOf(names);
+        assertThat(all.tryLock()).isFalse();
+        assertThat(server.command("GET", "lock:" + name + " b")).isEqualTo("theirs");
+        assertThat(List.of(
+                        other.get(name + " a").isLocked(),
+                        other.get(name + " c").isLocked()))
+                .containsOnly(false);
+        server.command("DEL", "lock:" + name + " b");
+        assertThat(all.tryLock()).isTrue();
+        all.unlock();
+    }
+
+    /** So many would keep Redis from serving others, so they are taken one after the other. */
+    @Test
+    void moreThanAThousandAreTakenToo() {
+        Lock all = one.allOf(
+                IntStream.range(0, 1_001).mapToObj(i -> name + " " + i).toList());
+        all.lock();
+        assertThat(other.get(name + " 1000").tryLock()).isFalse();
+        all.unlock();
+        assertThat(other.get(name + " 1000").isLocked()).isFalse();
     }
 
     /** An instance that holds the lock and renews it. */

@@ -5,6 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
@@ -14,9 +15,13 @@ import io.github.lockboot.internal.Futures;
 import io.github.lockboot.redis.protocol.LuaScript;
 import io.github.lockboot.redis.protocol.LuaScript.ForeignReplyException;
 import io.github.lockboot.redis.protocol.RedisFailure.NotConnectedException;
+import io.github.lockboot.redis.protocol.RedisFailure.SeveralSlotsException;
 import io.github.lockboot.redis.protocol.Reply;
 import io.github.lockboot.redis.protocol.ScriptStore;
 import org.jspecify.annotations.Nullable;
+import org.springframework.data.redis.connection.ClusterSlotHashUtil;
+import org.springframework.data.redis.connection.DecoratedRedisConnection;
+import org.springframework.data.redis.connection.RedisClusterConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.core.RedisCallback;
 import org.springframework.data.redis.core.RedisOperations;
@@ -42,28 +47,36 @@ public final class BlockingScripts implements ScriptStore.Runner {
 
     @Override
     public CompletableFuture<Reply> run(LuaScript script, String key, byte[]... arguments) {
+        return run(script, List.of(key), arguments);
+    }
+
+    @Override
+    public CompletableFuture<Reply> run(LuaScript script, List<String> keys, byte[]... arguments) {
         CompletableFuture<Reply> reply = new CompletableFuture<>();
         CompletableFuture<Void> over = new CompletableFuture<>();
-        CompletableFuture<Void> before = newest.put(key, over);
-        (before == null ? CompletableFuture.<Void>completedFuture(null) : before)
-                .thenRunAsync(() -> runFor(reply, script, key, arguments), executor)
+        CompletableFuture<?>[] before = keys.stream()
+                .map(key -> newest.put(key, over))
+                .filter(Objects::nonNull)
+                .toArray(CompletableFuture<?>[]::new);
+        CompletableFuture.allOf(before)
+                .thenRunAsync(() -> runFor(reply, script, keys, arguments), executor)
                 .whenComplete((none, noThread) -> { // also without a thread: the next script on the key must run
                     if (noThread != null) {
                         Throwable cause = Futures.unwrap(noThread);
                         reply.completeExceptionally(new NotConnectedException("no thread to call Redis on", cause));
                     }
-                    newest.remove(key, over);
+                    keys.forEach(key -> newest.remove(key, over));
                     over.complete(null);
                 });
         return reply;
     }
 
-    private void runFor(CompletableFuture<Reply> reply, LuaScript script, String key, byte[]... arguments) {
+    private void runFor(CompletableFuture<Reply> reply, LuaScript script, List<String> keys, byte[]... arguments) {
         if (reply.isDone()) {
             return;
         }
         try {
-            String answer = answer(template, script, key, arguments);
+            String answer = answer(template, script, keys, arguments);
             if (answer == null) {
                 throw new ForeignReplyException();
             }
@@ -83,21 +96,24 @@ public final class BlockingScripts implements ScriptStore.Runner {
     public void close() {}
 
     /**
-     * Runs a script and waits for its reply.
+     * Runs a script and waits for its reply. On a Cluster several keys must be of one slot.
      *
      * @return the reply; null if the connection is in a transaction or pipeline
      * @throws ForeignReplyException if the reply belongs to another command; {@code QUIT} has been sent on the connection
      */
     public static @Nullable String answer(
-            StringRedisTemplate template, LuaScript script, String key, byte[]... arguments) {
+            StringRedisTemplate template, LuaScript script, List<String> keys, byte[]... arguments) {
         byte[] number = LuaScript.nextNumber();
         Object[] numbered = Arrays.copyOf(arguments, arguments.length + 1, Object[].class);
         numbered[arguments.length] = number;
         return template.execute(new SessionCallback<@Nullable String>() {
             @Override
             public <K, V> @Nullable String execute(RedisOperations<K, V> onOneConnection) {
-                String reply = template.execute(
-                        script, RedisSerializer.byteArray(), RedisSerializer.string(), List.of(key), numbered);
+                if (keys.size() > 1 && !isOfOneServer(template, keys)) {
+                    throw new SeveralSlotsException();
+                }
+                String reply =
+                        template.execute(script, RedisSerializer.byteArray(), RedisSerializer.string(), keys, numbered);
                 if (reply == null) {
                     return null;
                 }
@@ -109,6 +125,14 @@ public final class BlockingScripts implements ScriptStore.Runner {
                 }
             }
         });
+    }
+
+    private static boolean isOfOneServer(StringRedisTemplate template, List<String> keys) {
+        RedisCallback<Boolean> isOfCluster = connection -> connection instanceof DecoratedRedisConnection decorated
+                && decorated.getDelegate() instanceof RedisClusterConnection;
+        byte[][] encoded =
+                keys.stream().map(key -> key.getBytes(StandardCharsets.UTF_8)).toArray(byte[][]::new);
+        return !Boolean.TRUE.equals(template.execute(isOfCluster)) || ClusterSlotHashUtil.isSameSlotForAllKeys(encoded);
     }
 
     /** Otherwise the connection would return to its pool and give the next user wrong replies, too. */

@@ -14,6 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.Timer;
@@ -21,6 +22,7 @@ import io.github.lockboot.redis.protocol.LuaScript;
 import io.github.lockboot.redis.protocol.LuaScript.ForeignReplyException;
 import io.github.lockboot.redis.protocol.RedisFailure;
 import io.github.lockboot.redis.protocol.RedisFailure.NotConnectedException;
+import io.github.lockboot.redis.protocol.RedisFailure.SeveralSlotsException;
 import io.github.lockboot.redis.protocol.Reply;
 import io.github.lockboot.redis.protocol.ScriptStore;
 import io.lettuce.core.AbstractRedisAsyncCommands;
@@ -41,6 +43,7 @@ import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import org.jspecify.annotations.Nullable;
+import org.springframework.data.redis.connection.ClusterSlotHashUtil;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.data.redis.core.RedisCallback;
@@ -98,7 +101,17 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
 
     @Override
     public CompletableFuture<Reply> run(LuaScript script, String key, byte[]... arguments) {
-        Call call = new Call(script, key.getBytes(StandardCharsets.UTF_8), arguments);
+        return run(new Call(script, new byte[][] {key.getBytes(StandardCharsets.UTF_8)}, arguments));
+    }
+
+    @Override
+    public CompletableFuture<Reply> run(LuaScript script, List<String> keys, byte[]... arguments) {
+        byte[][] encoded =
+                keys.stream().map(key -> key.getBytes(StandardCharsets.UTF_8)).toArray(byte[][]::new);
+        return run(new Call(script, encoded, arguments));
+    }
+
+    private Call run(Call call) {
         Link current = waiting.isEmpty() ? link : null;
         if (current == null || !reaches(current, call.key)) {
             current = linkOrWait(call);
@@ -119,7 +132,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             Link current = link;
             if (current != null
                     && reaches(current, call.key)
-                    && waiting.stream().noneMatch(each -> Arrays.equals(each.key, call.key))) {
+                    && waiting.stream().noneMatch(call::sharesKeyWith)) {
                 return current;
             }
             connectInBackground();
@@ -251,14 +264,20 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
 
         private final LuaScript script;
         private final byte[] key;
+        private final byte[][] keys;
         private final byte[][] arguments;
         private final byte[] number = LuaScript.nextNumber();
         private volatile @Nullable RedisFuture<?> command;
 
-        Call(LuaScript script, byte[] key, byte[][] arguments) {
+        Call(LuaScript script, byte[][] keys, byte[][] arguments) {
             this.script = script;
-            this.key = key;
+            this.key = keys[0];
+            this.keys = keys;
             this.arguments = arguments;
+        }
+
+        boolean sharesKeyWith(Call other) {
+            return Stream.of(keys).anyMatch(one -> Stream.of(other.keys).anyMatch(each -> Arrays.equals(one, each)));
         }
 
         /** Has Redis track a lock that is renewed. Tracking is switched on each time: a reconnection ends it. */
@@ -299,14 +318,18 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             if (isDone()) {
                 return;
             }
+            if (keys.length > 1 && link.isOfCluster() && !ClusterSlotHashUtil.isSameSlotForAllKeys(keys)) {
+                throw new SeveralSlotsException();
+            }
             boolean digestOnly = type == CommandType.EVALSHA;
             CommandArgs<byte[], byte[]> args = new CommandArgs<>(ByteArrayCodec.INSTANCE)
                     .add(digestOnly ? script.getSha1() : script.getScriptAsString())
-                    .add(1)
-                    .addKey(key)
+                    .add(keys.length)
+                    .addKeys(keys)
                     .addValues(arguments)
                     .add(number);
-            boolean takesLease = script == LuaScript.ACQUIRE || script == LuaScript.RENEW;
+            boolean takesLease =
+                    script == LuaScript.ACQUIRE || script == LuaScript.ACQUIRE_ALL || script == LuaScript.RENEW;
             Acknowledger asked = takesLease ? acknowledger : null;
             AbstractRedisAsyncCommands<byte[], byte[]> commands = asked == null ? link.commands : link.toMasterOf(key);
             Acknowledger.Rounds rounds = asked == null ? null : asked.on(commands);
@@ -323,7 +346,10 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
                     sendAgainOn(link, CommandType.EVAL, tracked);
                 } else if (reply == null) {
                     fail(link, failure != null ? failure : new IllegalStateException("no reply"));
-                } else if (rounds == null || !(reply instanceof Reply.Owner || reply instanceof Reply.Renewed)) {
+                } else if (rounds == null
+                        || !(reply instanceof Reply.Owner
+                                || reply instanceof Reply.Renewed
+                                || reply instanceof Reply.All)) {
                     complete(reply);
                 }
             });
@@ -343,7 +369,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
 
         @Override
         public boolean completeExceptionally(Throwable failure) {
-            boolean notSent = command == null && !(failure instanceof NotConnectedException);
+            boolean notSent = command == null && RedisFailure.of(failure) != RedisFailure.NOT_SENT;
             boolean first = super.completeExceptionally(
                     notSent ? new NotConnectedException("no connection to Redis", failure) : failure);
             if (first) {
@@ -442,6 +468,10 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             CompletableFuture<StatefulRedisConnection<byte[], byte[]>> made =
                     cluster.getConnectionAsync(node.getHost(), node.getPort());
             return made.isDone() && !made.isCompletedExceptionally() ? made.join() : null;
+        }
+
+        boolean isOfCluster() {
+            return commands.getConnection() instanceof StatefulRedisClusterConnection;
         }
 
         /** Whether the connection was closed for good: every command on it fails. */

@@ -1,21 +1,23 @@
 package io.github.lockboot.redis.engine;
 
 import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Condition;
 import java.util.function.Function;
 
 import io.github.lockboot.Lease;
-import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockScope;
+import io.github.lockboot.LockSet;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.internal.LockNames;
 import org.jspecify.annotations.Nullable;
 
 /** A handle without state of its own: ownership by thread and reentrancy, on top of the engine's queue of the name. */
-final class EngineLock implements NamedLock, LockScope {
+final class EngineLock implements NamedLock, LockScope, LockSet.Member {
 
     final LockRequest request;
     private final LockEngine engine;
@@ -106,11 +108,38 @@ final class EngineLock implements NamedLock, LockScope {
         return owned.enterAgain(asReader(owned));
     }
 
+    // --- together with others ----------------------------------------------------------------------------------
+
+    @Override
+    public boolean canJoin(LockSet.Member first) {
+        return first instanceof EngineLock other && other.engine == engine && engine.isUnused(request);
+    }
+
+    @Override
+    public boolean together(Runnable asking) {
+        return engine.together(asking);
+    }
+
+    @Override
+    public Callable<@Nullable Lease> attempt(boolean interruptible) {
+        return engine.attempt(request.waiting(0), interruptible);
+    }
+
+    @Override
+    public CompletableFuture<Lease> attemptAsync() {
+        return engine.attemptAsync(request.waiting(0));
+    }
+
     // --- release ----------------------------------------------------------------------------------------------
 
     @Override
     public void unlock() {
-        exit(held());
+        release().run();
+    }
+
+    @Override
+    public Runnable release() {
+        return exit(held());
     }
 
     @Override
@@ -120,15 +149,8 @@ final class EngineLock implements NamedLock, LockScope {
         return new OneHold(hold);
     }
 
-    private void exit(Hold hold) {
-        try {
-            hold.exit(asReader(hold));
-        } catch (LockLostException lost) {
-            if (hold.isExited()) {
-                engine.acknowledgeLoss(hold);
-            }
-            throw lost;
-        }
+    private Runnable exit(Hold hold) {
+        return hold.exit(asReader(hold));
     }
 
     @Override
@@ -222,7 +244,7 @@ final class EngineLock implements NamedLock, LockScope {
     }
 
     /** One of the holds that a thread counts. */
-    private final class OneHold implements Lease {
+    private final class OneHold implements Lease, LockScope {
 
         private final Hold hold;
         private final AtomicBoolean closed = new AtomicBoolean();
@@ -258,9 +280,17 @@ final class EngineLock implements NamedLock, LockScope {
 
         @Override
         public void close() {
-            if (closed.compareAndSet(false, true)) {
-                exit(hold);
-            }
+            release().run();
+        }
+
+        @Override
+        public Runnable release() {
+            return closed.compareAndSet(false, true) ? exit(hold) : () -> {};
+        }
+
+        @Override
+        public @Nullable Runnable enter() {
+            return EngineLock.this.enter();
         }
 
         @Override

@@ -78,9 +78,13 @@ public final class Hold extends LockSet.OfThread implements Lease, LockScope, Wa
         void renewAgain(Hold hold);
 
         void reportLoss(Hold hold);
+
+        /** Its thread has had the exception for the loss. */
+        void acknowledgeLoss(Hold hold);
     }
 
     private static final CompletableFuture<Release> SENT = CompletableFuture.completedFuture(Release.SENT);
+    private static final Runnable NOTHING_MORE = () -> {};
 
     private final EngineContext context;
     private final Releaser releaser;
@@ -285,21 +289,24 @@ public final class Hold extends LockSet.OfThread implements Lease, LockScope, Wa
     /**
      * Releases it once; the last time releases the lock, or leaves it to the read side.
      *
+     * @return waits until Redis has answered; throws {@link LockLostException} if it was lost by then
      * @throws LockLostException if it was lost
      */
-    void exit(boolean asReader) {
+    Runnable exit(boolean asReader) {
         boolean last = (asReader ? reads : count).decrementAndGet() == 0;
         if (isExited()) {
             end();
         }
         if (isLost()) {
-            throw lostException();
+            throw lossForCaller();
         }
         if (last && isExited()) {
-            endAndAwait(releaser::release);
-        } else if (last && !asReader) {
+            return end(releaser::release);
+        }
+        if (last && !asReader) {
             releaser.downgrade(this);
         }
+        return NOTHING_MORE;
     }
 
     /** Whether its owner has released it as often as it held it. */
@@ -316,25 +323,28 @@ public final class Hold extends LockSet.OfThread implements Lease, LockScope, Wa
 
     @Override
     public void close() {
-        end(releaser::release);
+        release().run();
+    }
+
+    @Override
+    public Runnable release() {
+        return endOnce(releaser::release);
     }
 
     /** As {@link #close}, and ends the wait of all followers. */
     void complete() {
-        end(releaser::complete);
+        endOnce(releaser::complete).run();
     }
 
-    private void end(Function<Hold, CompletableFuture<Release>> how) {
+    private Runnable endOnce(Function<Hold, CompletableFuture<Release>> how) {
         if (isLost()) {
             throw lostException();
         }
-        if (isHeld()) {
-            endAndAwait(how);
-        }
+        return isHeld() ? end(how) : NOTHING_MORE;
     }
 
-    /** After this call the holder no longer has the hold, even if an exception is thrown. */
-    private void endAndAwait(Function<Hold, CompletableFuture<Release>> how) {
+    /** After this call the holder no longer has the hold, even if an exception is thrown. Returns what awaits the answer. */
+    private Runnable end(Function<Hold, CompletableFuture<Release>> how) {
         CompletableFuture<Release> ended;
         try {
             EngineContext.requireStack();
@@ -343,9 +353,11 @@ public final class Hold extends LockSet.OfThread implements Lease, LockScope, Wa
             waiter.withdraw(thrown);
             throw thrown;
         }
-        // The future completes within the command timeout. If it does not, the answer was lost.
-        Release release = context.awaitAnswer(unlessSent(ended));
-        onEnded(release == null ? Release.UNKNOWN : release);
+        return () -> {
+            // The future completes within the command timeout. If it does not, the answer was lost.
+            Release release = context.awaitAnswer(unlessSent(ended));
+            onEnded(release == null ? Release.UNKNOWN : release);
+        };
     }
 
     /** What the caller waits for. If it does not wait, the answer is looked at when it comes. */
@@ -359,7 +371,7 @@ public final class Hold extends LockSet.OfThread implements Lease, LockScope, Wa
 
     private void onEnded(Release release) {
         if (isLostBy(release)) {
-            throw lostException();
+            throw lossForCaller();
         }
         if (release != Release.SENT) {
             waiter.use().released(release != Release.UNKNOWN);
@@ -378,6 +390,13 @@ public final class Hold extends LockSet.OfThread implements Lease, LockScope, Wa
             releaser.reportLoss(this);
         }
         return release == Release.LOST && isLost();
+    }
+
+    private LockLostException lossForCaller() {
+        if (isExited()) {
+            releaser.acknowledgeLoss(this);
+        }
+        return lostException();
     }
 
     /** Repeated until it is closed: a lock that is kept, and whose end is forgotten, would be kept for ever. */

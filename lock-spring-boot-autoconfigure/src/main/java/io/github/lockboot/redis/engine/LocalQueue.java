@@ -543,6 +543,11 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
         losses.report(hold);
     }
 
+    @Override
+    public void acknowledgeLoss(Hold hold) {
+        losses.acknowledge(hold);
+    }
+
     // --- holds ------------------------------------------------------------------------------------------------
 
     private void serve(Acquisition owner, Waiter first) {

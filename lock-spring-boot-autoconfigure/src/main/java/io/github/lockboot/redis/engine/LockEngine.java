@@ -1,9 +1,11 @@
 package io.github.lockboot.redis.engine;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -12,6 +14,8 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import io.github.lockboot.Lease;
+import io.github.lockboot.LockNotAcquiredException;
+import io.github.lockboot.LockSet;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.LockNames;
@@ -100,9 +104,11 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     boolean acquire(LockRequest request, boolean interruptible) throws InterruptedException {
         EngineContext.requireStack();
         UseNotifier use = listeners.requested(request, Thread.currentThread());
-        ThreadWaiter waiter = new ThreadWaiter(context, request, use);
+        return await(entered(new ThreadWaiter(context, request, use)), interruptible);
+    }
+
+    private static boolean await(ThreadWaiter waiter, boolean interruptible) throws InterruptedException {
         try {
-            enter(waiter);
             return waiter.await(interruptible);
         } catch (Throwable thrown) {
             waiter.withdraw(thrown);
@@ -110,25 +116,68 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         }
     }
 
+    /**
+     * Begins to ask once whether the lock is free for the current thread. Listeners are not notified of a refusal, because the caller
+     * asks again.
+     *
+     * @return as {@link LockSet.Member#attempt}
+     */
+    Callable<@Nullable Lease> attempt(LockRequest request, boolean interruptible) {
+        EngineContext.requireStack();
+        UseNotifier use = listeners.attempted(request, Thread.currentThread());
+        ThreadWaiter waiter = entered(new ThreadWaiter(context, request, use));
+        return () -> {
+            if (!await(waiter, interruptible)) {
+                throw new LockNotAcquiredException(request.name(), Duration.ofNanos(context.nanoTime() - waiter.start));
+            }
+            return null;
+        };
+    }
+
+    /** As {@link #attempt} for a lease that belongs to no thread. */
+    CompletableFuture<Lease> attemptAsync(LockRequest request) {
+        return start(request, true, Optional::orElseThrow);
+    }
+
+    /** As {@link LockStore#together}. */
+    boolean together(Runnable asking) {
+        return store.together(asking);
+    }
+
+    /** Whether the lock is exclusive, and no caller of this registry has it or waits for it. */
+    boolean isUnused(LockRequest request) {
+        return request.terms().isExclusive()
+                && ofAllKinds.stream().noneMatch(queues -> queues.containsKey(request.name()));
+    }
+
     /** As {@link #acquire} for a lease that belongs to no thread; cancelling the future ends the wait. */
     public CompletableFuture<Lease> acquireAsync(LockRequest request) {
-        return start(request, Optional::orElseThrow);
+        return start(request, false, Optional::orElseThrow);
     }
 
     /** As {@link #acquireAsync}, but the wait also ends, with nothing, when a holder has completed. */
     public CompletableFuture<Optional<Lease>> acquireOrFollowAsync(LockRequest request) {
         acquisitions.followChannel();
-        return start(request.following(), Function.identity());
+        return start(request.following(), false, Function.identity());
     }
 
-    private <T> CompletableFuture<T> start(LockRequest request, Function<Optional<Lease>, T> result) {
+    private <T> CompletableFuture<T> start(LockRequest request, boolean attempt, Function<Optional<Lease>, T> result) {
         EngineContext.requireStack();
-        UseNotifier use = listeners.requested(request, null);
-        FutureWaiter<T> waiter = new FutureWaiter<>(context, request, use, result);
+        UseNotifier use = attempt ? listeners.attempted(request, null) : listeners.requested(request, null);
+        FutureWaiter<T> waiter = entered(new FutureWaiter<>(context, request, use, result));
         try {
-            enter(waiter);
             return waiter.start();
         } catch (Throwable thrown) { // the caller has no future that would ever tell
+            waiter.withdraw(thrown);
+            throw thrown;
+        }
+    }
+
+    private <W extends Waiter> W entered(W waiter) {
+        try {
+            enter(waiter);
+            return waiter;
+        } catch (Throwable thrown) {
             waiter.withdraw(thrown);
             throw thrown;
         }
@@ -234,11 +283,6 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     @Nullable
     Hold lostBy(Thread thread, String name) {
         return losses.lossOf(name, thread);
-    }
-
-    /** The thread has had the exception for the loss. */
-    void acknowledgeLoss(Hold hold) {
-        losses.acknowledge(hold);
     }
 
     /**

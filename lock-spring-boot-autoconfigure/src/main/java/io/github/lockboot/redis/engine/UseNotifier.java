@@ -39,7 +39,7 @@ final class UseNotifier implements LockUse {
 
         Listeners(EngineContext context) {
             this.context = context;
-            this.none = new UseNotifier(context, queues, NO_REQUEST, null);
+            this.none = new UseNotifier(context, queues, NO_REQUEST, null, false);
         }
 
         synchronized void add(LockListener listener) {
@@ -55,9 +55,14 @@ final class UseNotifier implements LockUse {
         /** @param thread the thread that will own the hold; null for a lease */
         UseNotifier requested(LockRequest request, @Nullable Thread thread) {
             List<ListenerQueue> present = queues;
-            UseNotifier use = present.isEmpty() ? none : new UseNotifier(context, present, request, thread);
+            UseNotifier use = present.isEmpty() ? none : new UseNotifier(context, present, request, thread, false);
             use.notify(listener -> listener.requested(use));
             return use;
+        }
+
+        /** As {@link #requested}, but reports the request with its outcome, and neither if the lock is refused: the caller asks again. */
+        UseNotifier attempted(LockRequest request, @Nullable Thread thread) {
+            return new UseNotifier(context, queues, request, thread, true);
         }
     }
 
@@ -65,6 +70,7 @@ final class UseNotifier implements LockUse {
     private final List<ListenerQueue> listeners;
     private final LockRequest request;
     private final @Nullable Thread thread;
+    private final boolean attempt;
     private final long requestedAt;
     private final AtomicBoolean decided = new AtomicBoolean();
     private final AtomicBoolean ended = new AtomicBoolean();
@@ -73,11 +79,16 @@ final class UseNotifier implements LockUse {
     private volatile @Nullable Hold acquired;
 
     private UseNotifier(
-            EngineContext context, List<ListenerQueue> listeners, LockRequest request, @Nullable Thread thread) {
+            EngineContext context,
+            List<ListenerQueue> listeners,
+            LockRequest request,
+            @Nullable Thread thread,
+            boolean attempt) {
         this.context = context;
         this.listeners = listeners;
         this.request = request;
         this.thread = thread;
+        this.attempt = attempt;
         this.requestedAt = listeners.isEmpty() ? 0 : context.nanoTime();
     }
 
@@ -93,11 +104,25 @@ final class UseNotifier implements LockUse {
         listeners.forEach(each -> each.notifyLater(event));
     }
 
+    /** Whether its caller asks again if it is refused. */
+    boolean isAttempt() {
+        return attempt;
+    }
+
+    /** Whether this is the first outcome of the wait. */
+    private boolean decides() {
+        boolean first = isFirst(decided);
+        if (first && attempt) {
+            notify(listener -> listener.requested(this));
+        }
+        return first;
+    }
+
     // --- the wait ---------------------------------------------------------------------------------------------
 
     /** The wait ended with the lock. */
     void acquired(Hold hold) {
-        if (isFirst(decided)) {
+        if (decides()) {
             acquiredAt = context.nanoTime();
             acquired = hold;
             Duration waited = Duration.ofNanos(acquiredAt - requestedAt);
@@ -132,7 +157,7 @@ final class UseNotifier implements LockUse {
     }
 
     private void decided(BiConsumer<LockListener, Duration> outcome) {
-        if (isFirst(decided)) {
+        if (decides()) {
             Duration waited = since(requestedAt);
             notify(listener -> outcome.accept(listener, waited));
         }

@@ -2,6 +2,7 @@ package io.github.lockboot.redis.engine;
 
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.internal.Unexpected;
+import io.github.lockboot.redis.protocol.RedisFailure;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -158,6 +159,9 @@ abstract sealed class Waiter permits ThreadWaiter, FutureWaiter {
             use.acquired(granted);
             return granted;
         }
+        if (use.isAttempt() && isRefusal(decided)) {
+            return null;
+        }
         if (decided instanceof Failure failure) {
             use.unavailable();
             context.log().unavailable(request.name(), failure.reason);
@@ -166,6 +170,12 @@ abstract sealed class Waiter permits ThreadWaiter, FutureWaiter {
         use.notAcquired();
         context.log().notAcquired(request.name());
         return null;
+    }
+
+    /** Whether another has the lock, or Redis does not run commands now: a caller that waits asks again. */
+    private static boolean isRefusal(Outcome decided) {
+        return decided == Plain.REFUSED
+                || decided instanceof Failure failure && RedisFailure.of(failure.cause) == RedisFailure.NOT_NOW;
     }
 
     /**

@@ -66,6 +66,16 @@ public interface LockStore {
         return false;
     }
 
+    /**
+     * Runs an action, and sends together what the current thread asks in it: to acquire exclusive locks without queuing, of which all are
+     * taken or none, and to unlock. If they cannot be sent together, such locks are {@code BUSY}.
+     *
+     * @return false if this store cannot do so; then the action has not run
+     */
+    default boolean together(Runnable asking) {
+        return false;
+    }
+
     /** Leaves the queue, or releases the lock. {@code LEFT}, {@code GIVEN_AWAY} or {@code UNKNOWN}. */
     CompletableFuture<Reply> cancel(String name, String id);
 

@@ -33,6 +33,8 @@ public final class LuaScript implements RedisScript<String> {
             new LuaScript(read("acquire-free.lua"), read("acquire-queued.lua") + COMMON + read("acquire.lua"));
     public static final LuaScript UNLOCK =
             new LuaScript(read("unlock-last.lua") + read("unlock-queued.lua"), COMMON + read("unlock.lua"));
+    public static final LuaScript ACQUIRE_ALL = new LuaScript("", read("acquire-all.lua"));
+    public static final LuaScript UNLOCK_ALL = new LuaScript("", read("unlock-all.lua"));
     public static final LuaScript RENEW = new LuaScript("", COMMON + read("renew.lua"));
     public static final LuaScript DOWNGRADE = new LuaScript("", COMMON + read("downgrade.lua"));
     public static final LuaScript CANCEL = new LuaScript("", COMMON + read("cancel.lua"));

@@ -39,13 +39,19 @@ public enum RedisFailure {
         }
     }
 
-    private static final Set<String> REFUSALS =
-            Set.of("LOADING BUSY OOM READONLY MASTERDOWN NOREPLICAS CLUSTERDOWN TRYAGAIN MISCONF MOVED ASK NOSCRIPT"
+    /** The keys of a script are not of one slot, as they have to be on a Cluster: the client did not get the command. */
+    public static final class SeveralSlotsException extends RuntimeException {
+
+        private static final long serialVersionUID = 1L;
+    }
+
+    private static final Set<String> REFUSALS = Set.of(
+            "LOADING BUSY OOM READONLY MASTERDOWN NOREPLICAS CLUSTERDOWN TRYAGAIN MISCONF MOVED ASK NOSCRIPT CROSSSLOT"
                     .split(" "));
 
     public static RedisFailure of(@Nullable Throwable failure) {
         for (Throwable t = failure; t != null; t = t.getCause()) {
-            if (t instanceof NotConnectedException) {
+            if (t instanceof NotConnectedException || t instanceof SeveralSlotsException) {
                 return NOT_SENT;
             }
             String message = t.getMessage();

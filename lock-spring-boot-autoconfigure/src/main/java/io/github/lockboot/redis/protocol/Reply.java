@@ -1,5 +1,8 @@
 package io.github.lockboot.redis.protocol;
 
+import java.util.List;
+import java.util.stream.Stream;
+
 import io.github.lockboot.internal.LockNames;
 
 /** The reply of a script. */
@@ -16,7 +19,8 @@ public sealed interface Reply {
         COMPLETED,
         FREE,
         FOREIGN,
-        PUBLISHED
+        PUBLISHED,
+        SKIPPED
     }
 
     /**
@@ -40,6 +44,9 @@ public sealed interface Reply {
 
     record Renewed(long leaseMillis, long waiters) implements Reply {}
 
+    /** One reply for each lock. */
+    record All(List<Reply> replies) implements Reply {}
+
     record Held(long fence, long leftMillis, String owner) implements Reply {}
 
     /**
@@ -47,6 +54,10 @@ public sealed interface Reply {
      * @throws IllegalStateException if the line has another form
      */
     static Reply parse(String line) {
+        if (line.startsWith("ALL ")) {
+            return new All(
+                    Stream.of(line.substring(4).split(",")).map(Reply::parse).toList());
+        }
         String[] words = line.split(" ", line.startsWith("HELD ") ? 4 : 5);
         try {
             return switch (words[0]) {

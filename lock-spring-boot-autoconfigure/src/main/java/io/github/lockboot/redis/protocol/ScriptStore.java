@@ -2,14 +2,23 @@ package io.github.lockboot.redis.protocol;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 
+import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.Timer;
+import io.github.lockboot.internal.Unexpected;
+import io.github.lockboot.redis.protocol.RedisFailure.SeveralSlotsException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,6 +35,11 @@ public final class ScriptStore implements LockStore {
     public interface Runner {
 
         CompletableFuture<Reply> run(LuaScript script, String key, byte[]... arguments);
+
+        /** As {@link #run(LuaScript, String, byte[]...)}, or fails with {@link SeveralSlotsException}. */
+        default CompletableFuture<Reply> run(LuaScript script, List<String> keys, byte[]... arguments) {
+            return CompletableFuture.failedFuture(new SeveralSlotsException());
+        }
 
         /** As {@link LockStore#acknowledges()}. */
         default boolean acknowledges() {
@@ -50,10 +64,16 @@ public final class ScriptStore implements LockStore {
         void close();
     }
 
+    /** A question about one lock, to be sent with others. */
+    private record Question(String name, String id, long number, CompletableFuture<Reply> reply) {}
+
     private record Sent(CompletableFuture<Reply> reply, long at) {}
 
     /** The stack that a client needs to send a command, of which Lettuce was measured to use 6. */
     private static final int CLIENT_KILOBYTES = 16;
+
+    /** The most locks of one script. Redis serves no other client meanwhile, which is some milliseconds for so many. */
+    private static final int MOST_TOGETHER = 1_000;
 
     private static final String CLIENT = "client:";
     private static final byte[] YES = bytes(1);
@@ -68,6 +88,7 @@ public final class ScriptStore implements LockStore {
     private final IntConsumer stack;
     private final Timer timer;
     private final long timeoutNanos;
+    private final ThreadLocal<@Nullable Map<LuaScript, List<Question>>> questions = new ThreadLocal<>();
     private final Queue<Sent> inOrder = new ConcurrentLinkedQueue<>();
     private final Timer.Check check;
     private volatile boolean closed;
@@ -119,12 +140,17 @@ public final class ScriptStore implements LockStore {
 
     @Override
     public CompletableFuture<Reply> acquire(String name, String id, int permits, long ttlMillis, boolean enqueue) {
-        return run(LuaScript.ACQUIRE, name, id, ttlMillis, permits, enqueue ? YES : NO, maxWaiters);
+        CompletableFuture<Reply> later =
+                enqueue || permits != EXCLUSIVE ? null : later(LuaScript.ACQUIRE_ALL, name, id, ttlMillis);
+        return later != null
+                ? later
+                : run(LuaScript.ACQUIRE, name, id, ttlMillis, permits, enqueue ? YES : NO, maxWaiters);
     }
 
     @Override
     public CompletableFuture<Reply> unlock(String name, String id, long lastToken) {
-        return run(LuaScript.UNLOCK, name, id, lastToken, "");
+        CompletableFuture<Reply> later = later(LuaScript.UNLOCK_ALL, name, id, lastToken);
+        return later != null ? later : run(LuaScript.UNLOCK, name, id, lastToken, "");
     }
 
     @Override
@@ -178,10 +204,67 @@ public final class ScriptStore implements LockStore {
         return runner.announcesChanges();
     }
 
+    @Override
+    public boolean together(Runnable asking) {
+        Map<LuaScript, List<Question>> asked = new HashMap<>();
+        questions.set(asked);
+        try {
+            asking.run();
+        } finally {
+            questions.remove();
+            Unexpected.attempt("when questions were sent together", () -> asked.forEach(this::send));
+        }
+        return true;
+    }
+
+    /** Null if the current thread sends each question for itself. */
+    private @Nullable CompletableFuture<Reply> later(LuaScript script, String name, String id, long number) {
+        Map<LuaScript, List<Question>> asked = questions.get();
+        if (asked == null) {
+            return null;
+        }
+        CompletableFuture<Reply> reply = new CompletableFuture<>();
+        asked.computeIfAbsent(script, s -> new ArrayList<>()).add(new Question(name, id, number, reply));
+        return reply;
+    }
+
+    private void send(LuaScript script, List<Question> asked) {
+        int count = asked.size();
+        CompletableFuture<Reply> sent = count == 1 || count > MOST_TOGETHER
+                ? CompletableFuture.failedFuture(new SeveralSlotsException())
+                : watched(() -> {
+                    byte[][] arguments = asked.stream()
+                            .flatMap(each -> Stream.of(bytes(each.id), bytes(each.number)))
+                            .toArray(byte[][]::new);
+                    return runner.run(
+                            script, asked.stream().map(each -> keyOf(each.name)).toList(), arguments);
+                });
+        sent.whenComplete((all, failure) -> {
+            for (int i = 0; i < count; i++) {
+                Reply reply = all instanceof Reply.All each && each.replies().size() == count
+                        ? each.replies().get(i)
+                        : null;
+                answer(asked.get(i), script, reply, failure);
+            }
+        });
+    }
+
+    /** An unlock that did not run with the others is sent for itself. */
+    private void answer(Question asked, LuaScript script, @Nullable Reply reply, @Nullable Throwable failure) {
+        boolean notRun = reply == Reply.Plain.SKIPPED || failure instanceof SeveralSlotsException;
+        if (!notRun) {
+            Futures.complete(asked.reply, reply, failure);
+        } else if (script == LuaScript.UNLOCK_ALL) {
+            unlock(asked.name, asked.id, asked.number)
+                    .whenComplete((alone, thrown) -> Futures.complete(asked.reply, alone, thrown));
+        } else {
+            asked.reply.complete(new Reply.Busy(0));
+        }
+    }
+
     /** Passes the id, the arguments that all scripts have, and then the others. */
     private CompletableFuture<Reply> run(LuaScript script, String name, String id, Object... others) {
-        try {
-            stack.accept(CLIENT_KILOBYTES);
+        return watched(() -> {
             byte[][] arguments = new byte[4 + others.length][];
             arguments[0] = bytes(id);
             arguments[1] = channels;
@@ -190,7 +273,14 @@ public final class ScriptStore implements LockStore {
             for (int i = 0; i < others.length; i++) {
                 arguments[4 + i] = others[i] instanceof byte[] encoded ? encoded : bytes(others[i]);
             }
-            CompletableFuture<Reply> reply = runner.run(script, keyOf(name), arguments);
+            return runner.run(script, keyOf(name), arguments);
+        });
+    }
+
+    private CompletableFuture<Reply> watched(Supplier<CompletableFuture<Reply>> command) {
+        try {
+            stack.accept(CLIENT_KILOBYTES);
+            CompletableFuture<Reply> reply = command.get();
             watch(reply);
             return reply;
         } catch (Throwable failure) { // the command may have been sent all the same

@@ -1,25 +1,32 @@
 package io.github.lockboot.redis.connection;
 
+import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.lockboot.Actor;
+import io.github.lockboot.fixture.RedisCluster;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.fixture.TcpProxy;
 import io.github.lockboot.redis.TestRegistries;
 import io.github.lockboot.redis.protocol.LuaScript;
+import io.github.lockboot.redis.protocol.RedisFailure.SeveralSlotsException;
 import io.github.lockboot.redis.protocol.Reply;
 import io.github.lockboot.redis.protocol.ScriptStore;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** What a client that only blocks is spared, with any client. */
 class BlockingScriptsTests {
+
+    private static final byte[][] TWO_UNLOCKS = {{'i'}, {'1'}, {'j'}, {'1'}};
 
     private static RedisServer server;
     private static TestRegistries registries;
@@ -89,6 +96,36 @@ class BlockingScriptsTests {
         tasks.remove();
         tasks.remove().run();
         assertThat(other).isCompleted();
+    }
+
+    @Test
+    void aScriptOnSeveralKeysWaitsForEachOfThem() {
+        inspect("a");
+        inspect("b");
+        CompletableFuture<Reply> several = runner.run(LuaScript.UNLOCK_ALL, List.of("a", "b"), TWO_UNLOCKS);
+        CompletableFuture<Reply> next = inspect("b");
+        tasks.remove().run();
+        assertThat(tasks).hasSize(1);
+        tasks.remove().run();
+        assertThat(several).isNotDone();
+        tasks.remove().run();
+        assertThat(several).isCompletedWithValue(new Reply.All(List.of(Reply.Plain.SKIPPED, Reply.Plain.SKIPPED)));
+        tasks.remove().run();
+        assertThat(next).isCompleted();
+    }
+
+    @Test
+    void onAClusterSeveralKeysMustBeOfOneSlot() {
+        try (RedisCluster cluster = RedisCluster.start(0);
+                TestRegistries ofCluster = TestRegistries.on(new RedisClusterConfiguration(cluster.nodes()))) {
+            BlockingScripts scripts = new BlockingScripts(ofCluster.connectionFactory(), Runnable::run);
+            assertThat(scripts.run(LuaScript.UNLOCK_ALL, List.of("{x}a", "{x}b"), TWO_UNLOCKS))
+                    .isCompletedWithValueMatching(Reply.All.class::isInstance);
+            assertThat(scripts.run(LuaScript.UNLOCK_ALL, List.of("a", "b"), TWO_UNLOCKS))
+                    .failsWithin(Duration.ZERO)
+                    .withThrowableThat()
+                    .withCauseInstanceOf(SeveralSlotsException.class);
+        }
     }
 
     @Test

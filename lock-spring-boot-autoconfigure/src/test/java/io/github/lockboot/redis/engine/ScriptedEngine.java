@@ -32,6 +32,8 @@ public final class ScriptedEngine {
     static final Map<LuaScript, String> SCRIPTS = Map.of(
             LuaScript.ACQUIRE, "acquire",
             LuaScript.UNLOCK, "unlock",
+            LuaScript.ACQUIRE_ALL, "acquire all",
+            LuaScript.UNLOCK_ALL, "unlock all",
             LuaScript.DOWNGRADE, "downgrade",
             LuaScript.RENEW, "renew",
             LuaScript.CANCEL, "cancel",
@@ -60,7 +62,7 @@ public final class ScriptedEngine {
         List.of(listeners).forEach(engine.listeners()::add);
     }
 
-    /** A script to run on one key. */
+    /** A script to run on one key, or on several, which are separated by spaces then. */
     public record Call(LuaScript script, String key, byte[]... arguments) {}
 
     /** A command that the test has not answered yet. */
@@ -152,6 +154,11 @@ public final class ScriptedEngine {
             CompletableFuture<Reply> reply = new CompletableFuture<>();
             sent.add(new Sent(new Call(script, key, arguments), reply));
             return reply;
+        }
+
+        @Override
+        public CompletableFuture<Reply> run(LuaScript script, List<String> keys, byte[]... arguments) {
+            return run(script, String.join(" ", keys), arguments);
         }
 
         @Override

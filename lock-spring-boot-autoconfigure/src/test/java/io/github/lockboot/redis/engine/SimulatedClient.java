@@ -314,7 +314,10 @@ final class SimulatedClient {
         }
         Reply reply = redis.run(sent.call);
         if (answered) {
-            boolean waits = acknowledging && (reply instanceof Reply.Owner || reply instanceof Reply.Renewed);
+            boolean waits = acknowledging
+                    && (reply instanceof Reply.Owner
+                            || reply instanceof Reply.Renewed
+                            || sent.call.script() == LuaScript.ACQUIRE_ALL);
             after(waits && chance(faults.late) ? lateDelay() : delay(), () -> {
                 if (waits && chance(faults.unacknowledged)) {
                     fail(sent, new RedisFailure.NotAcknowledgedException("0 of 1", null));
@@ -362,6 +365,11 @@ final class SimulatedClient {
             }
             send(sent);
             return sent.reply;
+        }
+
+        @Override
+        public CompletableFuture<Reply> run(LuaScript script, List<String> keys, byte[]... arguments) {
+            return run(script, String.join(" ", keys), arguments);
         }
 
         @Override

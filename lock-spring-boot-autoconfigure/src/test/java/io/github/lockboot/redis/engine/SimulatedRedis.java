@@ -1,12 +1,14 @@
 package io.github.lockboot.redis.engine;
 
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import io.github.lockboot.redis.engine.ScriptedEngine.Call;
 import io.github.lockboot.redis.protocol.Kind;
@@ -49,6 +51,51 @@ final class SimulatedRedis {
     }
 
     Reply run(Call call) {
+        return call.script() == LuaScript.ACQUIRE_ALL || call.script() == LuaScript.UNLOCK_ALL
+                ? new Reply.All(runAll(call))
+                : runOne(call);
+    }
+
+    /** As the scripts on one key do it, but for all or none. */
+    private List<Reply> runAll(Call call) {
+        String[] keys = call.key().split(" ");
+        boolean acquires = call.script() == LuaScript.ACQUIRE_ALL;
+        boolean othersHold = IntStream.range(0, keys.length)
+                .anyMatch(i -> (lock(keys[i]).exists() || isStrangers(keys[i]))
+                        && !isHeldBy(keys[i], argument(call, 2 * i), acquires));
+        List<Reply> replies = new ArrayList<>();
+        for (int i = 0; i < keys.length; i++) {
+            byte[] id = call.arguments()[2 * i];
+            byte[] number = call.arguments()[2 * i + 1];
+            boolean held = isHeldBy(keys[i], text(id), acquires);
+            byte[] none = {};
+            byte[] zero = bytes("0");
+            if (acquires && othersHold && !held) {
+                replies.add(new Reply.Busy(0));
+            } else if (acquires) {
+                replies.add(runOne(
+                        new Call(LuaScript.ACQUIRE, keys[i], id, none, none, none, number, zero, zero, bytes("100"))));
+            } else if (held && !lock(keys[i]).fields().containsKey("queue")) {
+                replies.add(runOne(new Call(LuaScript.UNLOCK, keys[i], id, none, none, none, number, none)));
+            } else {
+                replies.add(Reply.Plain.SKIPPED);
+            }
+        }
+        return replies;
+    }
+
+    private boolean isHeldBy(String key, String id, boolean certainly) {
+        Map<String, String> fields = lock(key).exists() ? lock(key).fields() : Map.of();
+        return !isStrangers(key)
+                && id.equals(fields.get("owner"))
+                && !(certainly && Long.parseLong(fields.get("until")) <= micros() / 1_000);
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    private Reply runOne(Call call) {
         String key = call.key();
         LockModel lock = lock(key);
         runs++;

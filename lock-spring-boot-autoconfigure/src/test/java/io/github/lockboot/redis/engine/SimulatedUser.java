@@ -1,6 +1,8 @@
 package io.github.lockboot.redis.engine;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
@@ -54,6 +56,12 @@ final class SimulatedUser {
         if (leaving || client.isStopping()) {
             return;
         }
+        if (world.names().size() > 1
+                && world.kinds().contains(Kind.EXCLUSIVE)
+                && world.random().nextBoolean()) {
+            askForAll();
+            return;
+        }
         String name = world.anyName();
         Kind kind = world.anyKind();
         boolean renew = world.random().nextInt(5) > 0;
@@ -92,6 +100,39 @@ final class SimulatedUser {
         // Who tries once behind one with other terms may need both.
         int commands = atMost == 0 || client.isAcknowledging() ? 2 : 1;
         mustEndWithin(atMost + commands * SimulatedClient.COMMAND_TIMEOUT.toNanos() * 6 / 5 + SECOND);
+    }
+
+    /** For all names at once, if nobody in its JVM uses one of them. */
+    private void askForAll() {
+        Terms terms = new Terms(Kind.EXCLUSIVE.permits(), TTLS[world.random().nextInt(TTLS.length)], true);
+        List<LockRequest> requests = world.names().stream()
+                .map(name -> new LockRequest(name, null, terms, 0, 0, false))
+                .toList();
+        if (!requests.stream().allMatch(client.engine::isUnused)) {
+            askSoon();
+            return;
+        }
+        world.time().trace(() -> who + " asks for all on " + terms);
+        List<CompletableFuture<Lease>> attempts = new ArrayList<>();
+        List<Lease> held = new ArrayList<>();
+        client.engine.together(() -> requests.forEach(request -> attempts.add(client.engine.attemptAsync(request))));
+        attempts.forEach(attempt -> attempt.whenComplete(world.witness().watched((lease, failure) -> {
+            if (failure != null) {
+                refused(failure);
+            } else {
+                world.count("acquired with others");
+                world.witness().acquired(who, Kind.EXCLUSIVE, lease);
+                held.add(lease);
+            }
+        })));
+        CompletableFuture<Void> all = CompletableFuture.allOf(attempts.toArray(CompletableFuture<?>[]::new));
+        wait = all;
+        mustEndWithin(2 * SimulatedClient.COMMAND_TIMEOUT.toNanos() * 6 / 5 + SECOND);
+        long hold = world.upTo(world.random().nextInt(3) == 0 ? 6 * SECOND : 20 * MILLI);
+        all.whenComplete((none, failure) -> client.after(hold, () -> {
+            client.engine.together(() -> held.forEach(this::release));
+            client.after(world.upTo(SECOND), this::ask);
+        }));
     }
 
     /** Whatever it waits for now is decided by then; a pause of its JVM excuses it. */

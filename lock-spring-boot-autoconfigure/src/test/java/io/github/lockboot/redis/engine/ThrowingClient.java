@@ -175,7 +175,8 @@ public final class ThrowingClient {
                     after(MILLI, () -> answer(reply, answer));
                 });
             }
-            if (acknowledging && (script == LuaScript.ACQUIRE || script == LuaScript.RENEW)) {
+            if (acknowledging
+                    && (script == LuaScript.ACQUIRE || script == LuaScript.ACQUIRE_ALL || script == LuaScript.RENEW)) {
                 plan.passes(Seam.ACKNOWLEDGE);
             }
             if (!reply.isDone()) {
@@ -191,6 +192,11 @@ public final class ThrowingClient {
                 plan.passes(Seam.ANSWER);
                 reply.complete(answer);
             });
+        }
+
+        @Override
+        public CompletableFuture<Reply> run(LuaScript script, List<String> keys, byte[]... arguments) {
+            return run(script, String.join(" ", keys), arguments);
         }
 
         @Override

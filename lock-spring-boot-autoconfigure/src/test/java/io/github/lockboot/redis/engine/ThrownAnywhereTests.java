@@ -13,8 +13,10 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import io.github.lockboot.Actor;
+import io.github.lockboot.HeldLocks;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockOptions;
+import io.github.lockboot.LockSet;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.redis.engine.LockRequest.Terms;
 import io.github.lockboot.redis.engine.ThrowingClient.Plan;
@@ -95,6 +97,13 @@ class ThrownAnywhereTests {
     void nobodyIsForgottenOfReadersWritersAndThoseWithPermits(
             Seam seam, Supplier<Throwable> error, boolean acknowledging) {
         failuresOf(seam, error, plan -> new World(plan, false, acknowledging).kinds());
+    }
+
+    @ParameterizedTest
+    @MethodSource("seamsAndErrors")
+    void nobodyIsForgottenOfThoseWhoTakeSeveralLocksTogether(
+            Seam seam, Supplier<Throwable> error, boolean acknowledging) {
+        failuresOf(seam, error, plan -> new World(plan, false, acknowledging).several());
     }
 
     /**
@@ -228,6 +237,40 @@ class ThrownAnywhereTests {
             allIsOver();
         }
 
+        void several() {
+            at(0, () -> askForAll(throwing, "all", 3 * SECOND));
+            at(10, () -> ask(other, "stranger", "m", TERMS, 30 * SECOND, SECOND, 0));
+            at(20, () -> ask(throwing, "beside", "n", TERMS, 20 * SECOND, SECOND, 0));
+            at(12_000, () -> askForAll(throwing, "all later", SECOND));
+            at(14_000, () -> askForAll(other, "all elsewhere", SECOND));
+            at(14_001, () -> askForAll(throwing, "all together with others", SECOND));
+            runUntil(ALL_OVER);
+            allIsOver();
+        }
+
+        private void askForAll(ThrowingClient client, String who, long hold) {
+            List<LockSet.Wanted> wanted = Stream.of("f", "m", "n")
+                    .map(name -> {
+                        NamedLock lock = lock(client, name);
+                        LockRequest request = ((EngineLock) lock).request;
+                        return new LockSet.Wanted(
+                                lock,
+                                Duration.ofSeconds(20),
+                                wait -> client.engine.acquireAsync(request.waiting(wait.toNanos())),
+                                null);
+                    })
+                    .toList();
+            try {
+                CompletableFuture<HeldLocks> taken = LockSet.takeAsync(wanted);
+                asked.put(who, taken);
+                taken.thenAccept(held -> time.after(hold, () -> held.releaseLater(true)));
+            } catch (Throwable thrown) {
+                if (client == other) {
+                    unexpected.add(who + " got " + thrown);
+                }
+            }
+        }
+
         private void downgradeOnce(@Nullable CompletableFuture<Lease> writer) {
             if (writer != null) {
                 writer.thenAccept(lease -> time.after(SECOND, () -> {
@@ -322,10 +365,19 @@ class ThrownAnywhereTests {
                 return null;
             });
             perhaps(() -> once(lock));
+            perhaps(() -> {
+                HeldLocks held = LockSet.take(List.of(ofThread("f"), ofThread("m"), ofThread("n")));
+                held.release(true);
+                return held;
+            });
             runUntil(time.now() + IN_TIME);
             plan.end();
             assertThat(once(lock)).as("the same JVM gets it").isTrue();
             allIsOver();
+        }
+
+        private LockSet.Wanted ofThread(String name) {
+            return new LockSet.Wanted(lock(throwing, name), Duration.ZERO, null, null);
         }
 
         private static boolean once(NamedLock lock) {

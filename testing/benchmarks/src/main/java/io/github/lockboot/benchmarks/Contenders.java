@@ -28,6 +28,7 @@ final class Contenders {
     static final Contender RREAD_WRITE = new Redisson("Redisson RReadWriteLock", Redisson.Type.READ_WRITE, null);
     static final Contender RSEMAPHORE =
             new Redisson("Redisson RPermitExpirableSemaphore", Redisson.Type.SEMAPHORE, null);
+    static final Contender RMULTI = new Redisson("Redisson RedissonMultiLock", Redisson.Type.PLAIN, null);
     static final Contender SI_SPIN = new SpringIntegration("Spring Integration, spin", RedisLockType.SPIN_LOCK, null);
     static final Contender SI_PUB_SUB =
             new SpringIntegration("Spring Integration, pub/sub", RedisLockType.PUB_SUB_LOCK, null);
@@ -43,6 +44,7 @@ final class Contenders {
             RFAIR,
             RREAD_WRITE,
             RSEMAPHORE,
+            RMULTI,
             SI_SPIN,
             SI_PUB_SUB,
             LOCK4J,

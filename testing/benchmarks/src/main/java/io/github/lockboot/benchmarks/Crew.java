@@ -10,6 +10,7 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongFunction;
+import java.util.stream.IntStream;
 
 import com.sun.management.OperatingSystemMXBean;
 import io.github.lockboot.harness.Contender;
@@ -170,6 +171,12 @@ final class Crew {
             case PERMITS -> {
                 Lock permit = client.lock(name, Load.PERMITS);
                 yield turn -> permit;
+            }
+            case SEVERAL -> {
+                Lock all = client.lockOfAll(IntStream.range(0, Load.SEVERAL)
+                        .mapToObj(other -> name + ":" + other)
+                        .toList());
+                yield turn -> all;
             }
             case WRITER -> {
                 Lock side = round.isWriter(number) ? client.lock(name) : client.lock(name, Contender.Client.UNLIMITED);

@@ -13,6 +13,8 @@ record Load(int threads, int names, int holds, boolean isVirtual, Kind kind) {
         READERS,
         /** One of {@link #PERMITS} permits. */
         PERMITS,
+        /** Together with {@link #SEVERAL} - 1 others. */
+        SEVERAL,
         /**
          * Its read side, for {@link #READ_MILLIS} each time. The first process has one thread more, which takes the write side and pauses
          * as long before each turn. Only that thread's waiting counts.
@@ -21,6 +23,7 @@ record Load(int threads, int names, int holds, boolean isVirtual, Kind kind) {
     }
 
     static final int PERMITS = 4;
+    static final int SEVERAL = 20;
     static final int READ_MILLIS = 5;
 
     static Load threads(int threads) {

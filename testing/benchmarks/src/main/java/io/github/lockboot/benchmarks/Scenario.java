@@ -15,6 +15,7 @@ import static io.github.lockboot.benchmarks.Contenders.OURS_STRICT;
 import static io.github.lockboot.benchmarks.Contenders.RAW;
 import static io.github.lockboot.benchmarks.Contenders.RFAIR;
 import static io.github.lockboot.benchmarks.Contenders.RLOCK;
+import static io.github.lockboot.benchmarks.Contenders.RMULTI;
 import static io.github.lockboot.benchmarks.Contenders.RREAD_WRITE;
 import static io.github.lockboot.benchmarks.Contenders.RSEMAPHORE;
 import static io.github.lockboot.benchmarks.Contenders.SI_PUB_SUB;
@@ -39,6 +40,13 @@ enum Scenario {
     READERS("4 JVMs of 4 threads, one name, 95 % reads", 4, Load.threads(4).of(Kind.READERS), false, readWrite()),
     PERMITS("4 JVMs of 4 threads, 4 permits of one name", 4, Load.threads(4).of(Kind.PERMITS), false, limited()),
     WRITER("4 JVMs of 16 readers, one writer", 4, Load.threads(16).of(Kind.WRITER), false, readWrite()),
+    SEVERAL("one thread, 20 names at once", 1, Load.threads(1).of(Kind.SEVERAL), false, several()),
+    SEVERAL_REMOTE(
+            "one thread, 20 names at once, 0.5 ms round trip",
+            1,
+            Load.threads(1).of(Kind.SEVERAL),
+            true,
+            several()),
     VIRTUAL(
             "10,000 virtual threads, 100 names",
             1,
@@ -117,6 +125,10 @@ enum Scenario {
 
     private static List<Contender> limited() {
         return List.of(OURS, OURS_STRICT, RSEMAPHORE);
+    }
+
+    private static List<Contender> several() {
+        return List.of(OURS, RMULTI);
     }
 
     private static List<Contender> withJdk() {

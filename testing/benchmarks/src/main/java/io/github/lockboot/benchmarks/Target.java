@@ -15,6 +15,7 @@ import static io.github.lockboot.benchmarks.Contenders.OURS_STRICT;
 import static io.github.lockboot.benchmarks.Contenders.RAW;
 import static io.github.lockboot.benchmarks.Contenders.RFAIR;
 import static io.github.lockboot.benchmarks.Contenders.RLOCK;
+import static io.github.lockboot.benchmarks.Contenders.RMULTI;
 import static io.github.lockboot.benchmarks.Contenders.RREAD_WRITE;
 import static io.github.lockboot.benchmarks.Contenders.RSEMAPHORE;
 import static io.github.lockboot.benchmarks.Scenario.COPIED;
@@ -25,6 +26,8 @@ import static io.github.lockboot.benchmarks.Scenario.ONE_JVM;
 import static io.github.lockboot.benchmarks.Scenario.ONE_JVM_REMOTE;
 import static io.github.lockboot.benchmarks.Scenario.PERMITS;
 import static io.github.lockboot.benchmarks.Scenario.READERS;
+import static io.github.lockboot.benchmarks.Scenario.SEVERAL;
+import static io.github.lockboot.benchmarks.Scenario.SEVERAL_REMOTE;
 import static io.github.lockboot.benchmarks.Scenario.UNCONTENDED;
 import static io.github.lockboot.benchmarks.Scenario.VIRTUAL;
 import static io.github.lockboot.benchmarks.Scenario.WRITER;
@@ -84,6 +87,9 @@ record Target(
             speed(PERMITS, OURS, RSEMAPHORE, 5),
             atMost(WRITER, Metric.EXCESS, OURS, null, 20),
             atMost(WRITER, Metric.P99, OURS, RREAD_WRITE, 1),
+            speed(SEVERAL, OURS, RMULTI, 8),
+            speed(SEVERAL_REMOTE, OURS, RMULTI, 8),
+            atMost(SEVERAL, Metric.COMMANDS, OURS, null, 2.004),
             speed(VIRTUAL, OURS, RLOCK, 12));
 
     private static Target speed(Scenario scenario, Contender of, Contender against, double value) {

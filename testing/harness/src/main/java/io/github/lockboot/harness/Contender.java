@@ -1,5 +1,6 @@
 package io.github.lockboot.harness;
 
+import java.util.List;
 import java.util.concurrent.locks.Lock;
 
 /** A lock library that takes part, in one configuration. */
@@ -35,6 +36,11 @@ public interface Contender {
                 throw new UnsupportedOperationException("readers and permits");
             }
             return lock(name);
+        }
+
+        /** One lock for all of these names, taken together or not at all. */
+        default Lock lockOfAll(List<String> names) {
+            throw new UnsupportedOperationException("several names");
         }
 
         /** What it answers its holder who asks whether it still holds; a library without an answer says true. */

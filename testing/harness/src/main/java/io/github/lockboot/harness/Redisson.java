@@ -3,6 +3,7 @@ package io.github.lockboot.harness;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
 
@@ -65,6 +66,12 @@ public record Redisson(String name, Type type, @Nullable Timing timing) implemen
                     return new Permit(semaphore);
                 }
                 return limit == UNLIMITED ? redisson.getReadWriteLock(key(name)).readLock() : lock(name);
+            }
+
+            @Override
+            public Lock lockOfAll(List<String> names) {
+                return redisson.getMultiLock(
+                        names.stream().map(name -> redisson.getLock(key(name))).toArray(RLock[]::new));
             }
 
             /** Asks Redis; who cannot ask is taken not to believe. */

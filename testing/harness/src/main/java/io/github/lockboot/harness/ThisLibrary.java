@@ -1,6 +1,7 @@
 package io.github.lockboot.harness;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.locks.Lock;
 
 import io.github.lockboot.LockOptions;
@@ -51,6 +52,11 @@ public record ThisLibrary(String name, int localHandoffLimit, Acknowledge acknow
                 case UNLIMITED -> registry.readWrite(name).readLock();
                 default -> registry.get(name, LockOptions.defaults().withPermits(limit));
             };
+        }
+
+        @Override
+        public Lock lockOfAll(List<String> names) {
+            return registry.allOf(names);
         }
 
         @Override

@@ -1,0 +1,19 @@
+-- The usual case of unlock, as in unlock-last, for several locks. Does nothing to a lock for which this is not the usual case.
+-- LuaScript defines FORMAT.
+--
+-- KEYS  the locks
+-- ARGV  for each lock in turn the caller's acquisition id and the last fencing token used under it; last the number of the command
+--
+-- ALL, and for each lock, separated by commas: RELEASED | SKIPPED
+local time = redis.call('TIME')
+local now, replies = time[1] * 1000000 + time[2], {}
+for i, key in ipairs(KEYS) do
+  local field, last = redis.pcall('HMGET', key, 'owner', 'queue', 'fence', 'v'), tonumber(ARGV[2 * i])
+  local fence = tonumber(field[3])
+  replies[i] = 'SKIPPED'
+  if field[1] == ARGV[2 * i - 1] and not field[2] and field[4] == FORMAT and fence and fence < now and last < now then
+    redis.call('DEL', key)
+    replies[i] = 'RELEASED'
+  end
+end
+return 'ALL ' .. table.concat(replies, ',')
