@@ -35,11 +35,13 @@ final class UseNotifier implements LockUse {
 
         private final EngineContext context;
         private final UseNotifier none;
+        private final UseNotifier noAttempt;
         private volatile List<ListenerQueue> queues = List.of();
 
         Listeners(EngineContext context) {
             this.context = context;
             this.none = new UseNotifier(context, queues, NO_REQUEST, null, false);
+            this.noAttempt = new UseNotifier(context, queues, NO_REQUEST, null, true);
         }
 
         synchronized void add(LockListener listener) {
@@ -62,7 +64,8 @@ final class UseNotifier implements LockUse {
 
         /** As {@link #requested}, but reports the request with its outcome, and neither if the lock is refused: the caller asks again. */
         UseNotifier attempted(LockRequest request, @Nullable Thread thread) {
-            return new UseNotifier(context, queues, request, thread, true);
+            List<ListenerQueue> present = queues;
+            return present.isEmpty() ? noAttempt : new UseNotifier(context, present, request, thread, true);
         }
     }
 
