@@ -1,5 +1,6 @@
 package io.github.lockboot.redis.connection;
 
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
@@ -9,6 +10,7 @@ import io.github.lockboot.Actor;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.fixture.TcpProxy;
 import io.github.lockboot.redis.TestRegistries;
+import io.github.lockboot.redis.protocol.LockModel;
 import io.github.lockboot.redis.protocol.LuaScript;
 import io.github.lockboot.redis.protocol.Reply;
 import io.github.lockboot.redis.protocol.ScriptStore;
@@ -20,6 +22,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** What a client that only blocks is spared, with any client. */
 class BlockingScriptsTests {
+
+    private static final byte[] SETTINGS =
+            LockModel.settings("lock:client:", 1_000).getBytes(StandardCharsets.US_ASCII);
 
     private static RedisServer server;
     private static TestRegistries registries;
@@ -44,7 +49,7 @@ class BlockingScriptsTests {
     }
 
     private static CompletableFuture<Reply> inspect(ScriptStore.Runner runner, String key) {
-        return runner.run(LuaScript.INSPECT, key);
+        return runner.run(LuaScript.INSPECT, key, new byte[0], SETTINGS);
     }
 
     @Test
