@@ -7,6 +7,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.internal.Futures;
@@ -15,17 +17,19 @@ import io.github.lockboot.redis.engine.LockEngine;
 import io.github.lockboot.redis.protocol.LockStore;
 import io.github.lockboot.redis.protocol.Reply;
 import io.github.lockboot.redis.protocol.ScriptStore;
-import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
-import org.springframework.data.redis.connection.DataType;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 /** Shows the state of a registry and of its locks to operators. Thread-safe. */
 public final class RedisLockInspector {
 
-    /** All fields of a lock. {@code HMGET} needs no right that locks do not need, too. */
-    private static final List<String> FIELDS = List.of("owner", "ttl", "until", "fence", "queue", "looked", "excused");
+    /** The text of a lock: its format and fence, and the id, ttl and end of the lease of its first holder. */
+    private static final Pattern LOCK =
+            Pattern.compile("\\[\\d+,\"(\\d+)\"(?:,\\[(?:\\[\"([^\"\\\\]+)\",(\\d+),(\\d+),.*)?)?]", Pattern.DOTALL);
+
+    private static final List<String> FIELDS = List.of("fence", "owner", "ttl", "until");
+    private static final long NO_KEY = -2;
 
     private final Supplier<? extends RedisConnectionFactory> factory;
     private final ScriptStore store;
@@ -75,7 +79,9 @@ public final class RedisLockInspector {
     }
 
     /**
-     * Reads the key of a lock in Redis for display: its type, its time to live and the fields of its hash.
+     * Reads the key of a lock in Redis for display: {@code key-type}, which is {@code lock} or {@code foreign}, and its time to live. Of a
+     * lock also the text that is stored, and its parts {@code fence}, {@code owner}, {@code ttl} and {@code until}; the last three are those
+     * of the first holder.
      *
      * @param name the name of the lock
      * @return the state; empty if there is no such key
@@ -84,22 +90,24 @@ public final class RedisLockInspector {
      */
     public Map<String, String> stateOf(String name) {
         String key = store.keyOf(LockNames.valid(name));
+        boolean foreign = answer(name, store.inspect(name)) == Reply.Plain.FOREIGN;
         try {
             StringRedisTemplate template = new StringRedisTemplate(factory.get());
-            DataType type = template.type(key);
-            if (type == null || type == DataType.NONE) {
+            Long left = template.getExpire(key, TimeUnit.MILLISECONDS);
+            if (left == null || left == NO_KEY) {
                 return Map.of();
             }
             Map<String, String> state = new LinkedHashMap<>();
-            state.put("key-type", type.code());
-            state.put("key-expires-in-ms", String.valueOf(template.getExpire(key, TimeUnit.MILLISECONDS)));
-            if (type == DataType.HASH) {
-                List<@Nullable String> values =
-                        template.<String, String>opsForHash().multiGet(key, FIELDS);
+            state.put("key-type", foreign ? "foreign" : "lock");
+            state.put("key-expires-in-ms", left.toString());
+            String text = foreign ? null : template.opsForValue().get(key); // a foreign value may be a secret
+            Matcher lock = LOCK.matcher(text != null ? text : "");
+            if (lock.matches()) {
+                state.put("state", lock.group());
                 for (int i = 0; i < FIELDS.size(); i++) {
-                    String value = values.get(i);
-                    if (value != null) {
-                        state.put(FIELDS.get(i), value);
+                    String field = lock.group(i + 1);
+                    if (field != null) {
+                        state.put(FIELDS.get(i), field);
                     }
                 }
             }

@@ -40,8 +40,8 @@ final class SelfCheck {
     private static final long CLOCK_TOLERANCE_MILLIS = 5_000;
     private static final long TTL_MILLIS = 1_000;
     private static final String COMMANDS =
-            "+ping +eval +evalsha +time +type +exists +pttl +hmget +hlen +hset +hdel +del"
-                    + " +pexpire +publish +subscribe +unsubscribe +client|tracking +client|caching";
+            "+ping +eval +evalsha +time +get +set +del +pttl +pexpire +publish +subscribe +unsubscribe"
+                    + " +client|tracking +client|caching";
 
     private static final String ACKNOWLEDGING = " +role +wait +waitaof";
 
@@ -182,7 +182,7 @@ final class SelfCheck {
             store.complete(name, other, token).join();
             store.cancel(name, other).join();
             store.echo(session).join();
-            connection.keyCommands().pTtl(key); // the scripts use it only for keys that are not locks
+            connection.keyCommands().pExpire(key, TTL_MILLIS); // the scripts use it only when Redis is out of memory
         } finally {
             connection.keyCommands().del(key);
         }

@@ -15,24 +15,25 @@ for i, key in ipairs(KEYS) do
   if redis.call('EXISTS', key) == 0 then
     free[#free + 1] = i
   else
-    local held = redis.pcall('HMGET', key, 'owner', 'until', 'fence', 'queue')
-    local left = math.min((tonumber(held[2]) or 0) - now, ttl)
-    if held[1] == me and left > 0 then
-      replies[i] = 'OWNER ' .. held[3] .. ' ' .. string.format('%.0f', left) .. (held[4] and ' 1' or ' 0')
+    local stored = redis.pcall('GET', key)
+    local held = {string.match(type(stored) == 'string' and stored or '', '^%[%d+,"(%d+)",%[%["([^"\\]+)",%d+,(%d+),0%]%](.)')}
+    local left = math.min((tonumber(held[3]) or 0) - now, ttl)
+    if held[2] == me and left > 0 then
+      replies[i] = 'OWNER ' .. held[1] .. ' ' .. string.format('%.0f', left) .. (held[4] == ',' and ' 1' or ' 0')
     else
       others = true
     end
   end
 end
 for place, i in ipairs(others and {} or free) do
-  local key, me, ttl = KEYS[i], ARGV[2 * i - 1], ARGV[2 * i]
-  redis.call('HSET', key, 'v', FORMAT, 'owner', me, 'ttl', ttl, 'until', now + ttl, 'fence', fence)
-  local kept = redis.pcall('PEXPIRE', key, ttl)
-  if type(kept) == 'table' then -- the user has no right to it, and no key must stay without a ttl, nor some without the others
-    for taken = 1, place do
+  local me, ttl = ARGV[2 * i - 1], ARGV[2 * i]
+  local holder = '[' .. cjson.encode(me) .. ',' .. ttl .. ',' .. now + ttl .. ',0]'
+  local set = redis.pcall('SET', KEYS[i], '[' .. FORMAT .. ',"' .. fence .. '",[' .. holder .. ']]', 'PX', ttl)
+  if set.err then -- no lock must be taken without the others
+    for taken = 1, place - 1 do
       redis.call('DEL', KEYS[free[taken]])
     end
-    return kept
+    return set
   end
   replies[i] = 'OWNER ' .. fence .. ' ' .. ttl .. ' 0'
 end

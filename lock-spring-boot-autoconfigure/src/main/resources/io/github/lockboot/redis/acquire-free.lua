@@ -1,17 +1,13 @@
 -- The usual case of acquire: the request is exclusive and there is no key, so there is nothing to settle. Numbers are made of the
--- digits of the clock, because formatting them would take as long as writing the hash. common and acquire describe KEYS and ARGV.
+-- digits of the clock, because formatting them would take as long as SET. begin and acquire describe KEYS and ARGV.
 --
 -- OWNER fence lease-ms 0
-if ARGV[6] == '0' and redis.call('EXISTS', KEYS[1]) == 0 then
-  local key, me, ttl, number = KEYS[1], ARGV[1], ARGV[5], ARGV[#ARGV]
-  local time = redis.call('TIME')
-  local seconds, micros = time[1], string.sub('00000' .. time[2], -6)
+if ARGV[4] == '0' then
+  local ttl, seconds, micros = ARGV[3], time[1], string.sub('00000' .. time[2], -6)
   local fence, expiry = seconds .. micros, (seconds .. string.sub(micros, 1, 3)) + ttl
-  redis.call('HSET', key, 'v', FORMAT, 'owner', me, 'ttl', ttl, 'until', expiry, 'fence', fence)
-  local kept = redis.pcall('PEXPIRE', key, ttl)
-  if type(kept) == 'table' then -- the user has no right to it, and the key must not stay without a ttl
-    redis.call('DEL', key)
-    return kept
+  local state = '[' .. FORMAT .. ',"' .. fence .. '",[[' .. cjson.encode(me) .. ',' .. ttl .. ',' .. expiry .. ',0]]]'
+  local set = redis.pcall('SET', key, state, 'NX', 'PX', ttl) -- an error is raised by the general part
+  if set and set.ok then
+    return ARGV[#ARGV] .. ' OWNER ' .. fence .. ' ' .. ttl .. ' 0'
   end
-  return number .. ' OWNER ' .. fence .. ' ' .. ttl .. ' 0'
 end

@@ -1,13 +1,12 @@
 -- Takes the lock for the caller if the holders admit it and no waiter is before the caller; renews it if the caller holds it; otherwise
 -- queues the caller or marks it as seen. acquire-free, acquire-queued and common precede it.
 --
--- ARGV[5]  ttl, ms
--- ARGV[6]  the kind
--- ARGV[7]  1 to queue the caller, 0 otherwise
--- ARGV[8]  the largest number of waiters
+-- ARGV[3]  ttl, ms
+-- ARGV[4]  the kind
+-- ARGV[5]  1 to queue the caller, 0 otherwise
 --
 -- OWNER fence lease-ms waiters [token, unless it is the fence] | QUEUED position fence ms-left | BUSY ms-left
-local ttl, kind, enqueue, most = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7] == '1', tonumber(ARGV[8])
+local ttl, kind, enqueue = tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5] == '1'
 
 settle(me)
 if not lock then

@@ -1,52 +1,32 @@
--- The state of one lock: read once, settled, changed in memory, written once. Each script on locks begins with this part, behind the
--- part for its usual cases, and describes its replies and its ARGV from 5 on.
+-- The state of one lock: read once, settled, changed in memory, written once.
 --
 -- A lock has holders, and a queue of waiters. Each has a kind: 0 exclusive, -1 shared, n limited to n. The first waiter is granted the
 -- lock as soon as the holders are compatible with its kind, then the next.
 --
--- KEYS[1]  the lock
--- ARGV[1]  the caller's acquisition id, <session>-<sequence>.<nonce>
--- ARGV[2]  the prefix of channels; a session follows
--- ARGV[3]  how often a waiter asks, ms
--- ARGV[4]  how long a waiter may not ask before it is dropped, ms
--- ARGV[#ARGV]  the number of the command, with which the reply begins
+-- The text is a JSON array. What is behind the last part that is not empty is left out; 0 or an empty text stands for none.
 --
--- LuaScript defines four constants before. FORMAT is the number of the format that is stored: a key with a newer one is a stranger's, and
--- a key with an older one keeps it. CLAIM_LEASE is the longest lease, ms, of a grant by a message; the first renewal extends it to the
--- whole ttl. TOKENS_PER_GRANT and TOKENS_PER_PERMIT are the number of tokens that an exclusive and a limited holder may use, including the
--- first.
-local key, me, channels, poll, patience = KEYS[1], ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
-
+--   [format, "fence", [holder, ...], "token", looked, excused, [waiter, ...]]
+--   holder: ["id", ttl ms, end of the lease ms, kind, "fence"]; an exclusive one without its fence, which is the lock's
+--   waiter: ["id", ttl ms, last seen ms, kind], an exclusive one without its kind
 local EXCLUSIVE, SHARED, MOST_PERMITS = 0, -1, 2 ^ 31 - 1
 local LAST_TOKEN = 2 ^ 53 - TOKENS_PER_GRANT -- larger numbers are not exact; the clock reaches this one in 2255
-local LEAST_STAY = 1000 -- ms; after a shorter PEXPIRE the key may expire before HSET, which would create it without a ttl
 local MOST_MS = 1e15
-local FIELDS = {'v', 'fence', 'owner', 'ttl', 'until', 'holders', 'token', 'queue', 'looked', 'excused'}
-
-local time = redis.call('TIME')
-local micros = time[1] * 1000000 + time[2]
-local now = math.floor(micros / 1000)
-
-local function text(number)
-  return string.format('%.0f', number) -- '..' would round from 1e14 on
-end
 
 local function number_in(value, least, most)
-  local number = tonumber(value)
-  return number and number >= least and number <= most and number == math.floor(number) and number
+  return type(value) == 'number' and value >= least and value <= most and value == math.floor(value) and value
 end
 
--- A stored list, each entry read by a function; nil if no script of locks wrote it.
-local function parse(packed, read)
-  if not packed then
-    return {}
-  end
-  local ok, list = pcall(cjson.decode, packed)
-  if not ok or type(list) ~= 'table' then
-    return nil
+local function fence_in(value, most)
+  return type(value) == 'string' and string.find(value, '^%d+$') and number_in(tonumber(value), 1, most)
+end
+
+-- A list of which each entry is read by a function; nil if no script of locks wrote it.
+local function read_list(list, read, fence)
+  if type(list) ~= 'table' then
+    return list == nil and {} or nil
   end
   for i, entry in ipairs(list) do
-    list[i] = type(entry) == 'table' and type(entry[1]) == 'string' and read(entry)
+    list[i] = type(entry) == 'table' and type(entry[1]) == 'string' and read(entry, fence)
     if not list[i] then
       return nil
     end
@@ -54,17 +34,20 @@ local function parse(packed, read)
   return list
 end
 
--- {id, ttl ms, last seen ms, kind unless it is exclusive}
 local function read_waiter(entry)
-  entry[2], entry[3] = number_in(entry[2], 1, MOST_MS), number_in(entry[3], 0, MOST_MS)
-  return entry[2] and entry[3] and (entry[4] == nil or number_in(entry[4], SHARED, MOST_PERMITS)) and entry
+  return number_in(entry[2], 1, MOST_MS) and number_in(entry[3], 0, MOST_MS)
+    and (entry[4] == nil or number_in(entry[4], SHARED, MOST_PERMITS)) and entry[5] == nil and entry
 end
 
--- {id, ttl ms, end of the lease ms, kind, fence}
-local function read_holder(entry)
+local function read_holder(entry, fence)
   local holder = {id = entry[1], ttl = number_in(entry[2], 1, MOST_MS), expiry = number_in(entry[3], 0, 2 * MOST_MS)}
-  holder.kind, holder.fence = number_in(entry[4], SHARED, MOST_PERMITS), number_in(entry[5], 0, LAST_TOKEN)
-  return holder.ttl and holder.expiry and holder.kind and holder.fence and holder
+  holder.kind = number_in(entry[4], SHARED, MOST_PERMITS)
+  if holder.kind == EXCLUSIVE then
+    holder.fence = entry[5] == nil and fence
+  else
+    holder.fence = fence_in(entry[5], LAST_TOKEN)
+  end
+  return holder.ttl and holder.expiry and holder.kind and holder.fence and entry[6] == nil and holder
 end
 
 -- Whether a request of this kind is compatible with the holders.
@@ -73,45 +56,27 @@ local function admits(holders, kind)
   return not other or (kind == SHARED and other == SHARED) or (kind > 0 and other > 0 and #holders < kind)
 end
 
--- An exclusive holder is stored in fields of its own, all others in a list.
-local function parse_holders(stored, fence)
-  if stored.owner then
-    local ttl, expiry = number_in(stored.ttl, 1, MOST_MS), number_in(stored['until'], 0, 2 * MOST_MS)
-    local owner = {id = stored.owner, ttl = ttl, expiry = expiry, kind = EXCLUSIVE, fence = fence}
-    return ttl and expiry and not stored.holders and {owner}
+-- The lock as it is stored; nil if the text is no lock, or one of a newer format.
+local function load()
+  if not stored then
+    return {format = FORMAT, fence = 0, holders = {}, queue = {}, looked = 0, excused = 0}
   end
-  local holders = parse(stored.holders, read_holder)
+  local state = string.find(stored, '^%[%d+,"%d+"') and select(2, pcall(cjson.decode, stored))
+  local fence = type(state) == 'table' and not state[8] and fence_in(state[2], LAST_TOKEN)
+  if not fence then
+    return nil
+  end
+  local holders, queue, token = read_list(state[3], read_holder, fence), read_list(state[7], read_waiter), state[4] or ''
   for _, holder in ipairs(holders or {}) do
-    if holder.kind == EXCLUSIVE or (holder.kind == SHARED) ~= (holders[1].kind == SHARED) then
+    if holder.kind == EXCLUSIVE and holders[2] or (holder.kind == SHARED) ~= (holders[1].kind == SHARED) then
       return nil
     end
   end
-  return holders and (holders[1] or not stored.holders) and holders
-end
-
--- The lock as it is stored; nil if the key is not a lock: it has another type, or is a hash with unknown or missing
--- fields, or of a newer format.
-local function load()
-  local kind = redis.call('TYPE', key).ok
-  if kind == 'none' then
-    return {format = tonumber(FORMAT), fence = 0, holders = {}, queue = {}}
-  elseif kind ~= 'hash' then
-    return nil
-  end
-  local values, stored, ours = redis.call('HMGET', key, unpack(FIELDS)), {}, 0
-  for i, field in ipairs(FIELDS) do
-    if values[i] then
-      stored[field], ours = values[i], ours + 1
-    end
-  end
-  if ours < redis.call('HLEN', key) then
-    return nil
-  end
-  local lock = {stored = stored, fence = number_in(stored.fence, 0, LAST_TOKEN), queue = parse(stored.queue, read_waiter)}
-  lock.format = number_in(stored.v, 1, tonumber(FORMAT))
-  lock.holders, lock.token = parse_holders(stored, lock.fence), number_in(stored.token, 0, lock.fence or 0)
-  lock.looked, lock.excused = number_in(stored.looked, 0, MOST_MS), number_in(stored.excused, 0, MOST_MS)
-  return lock.format and lock.fence and lock.holders and lock.queue and (lock.token or not stored.token) and lock or nil
+  local lock = {format = number_in(state[1], 1, tonumber(FORMAT)), fence = fence, holders = holders, queue = queue}
+  lock.token = token ~= '' and fence_in(token, fence) or nil
+  lock.looked, lock.excused = number_in(state[5] or 0, 0, MOST_MS), number_in(state[6] or 0, 0, MOST_MS)
+  local whole = lock.format and holders and queue and lock.looked and lock.excused and (lock.token or token == '')
+  return whole and (holders[1] or lock.token or not state[3]) and lock or nil
 end
 
 -- Besides the state it has flags for answer():
@@ -201,10 +166,10 @@ local function look(reader)
     end
     newest = math.max(newest, waiter[3])
   end
-  if lock.excused and lock.excused > now then -- the clock was set back
-    lock.excused, lock.changed = nil, true
+  if lock.excused > now then -- the clock was set back
+    lock.excused, lock.changed = 0, true
   end
-  if lock.looked and now - lock.looked > spare and newest > (lock.excused or -1) then
+  if lock.looked > 0 and now - lock.looked > spare and newest > lock.excused then
     oldest = now - spare
     lock.excused, lock.changed = math.max(newest, oldest), true
   end
@@ -217,7 +182,7 @@ local function look(reader)
     lock.changed, waiter[3] = lock.changed or seen ~= waiter[3], seen
   end
   lock.queue, lock.changed = live, lock.changed or #live < #lock.queue
-  if not lock.looked or now < lock.looked or now >= lock.looked + poll / 4 then
+  if now < lock.looked or now >= lock.looked + poll / 4 then
     lock.looked, lock.changed = now, lock.changed or #live > 0
   end
 end
@@ -244,54 +209,37 @@ local function settle(reader)
   admit(reader)
 end
 
--- Writes a changed state. The first write on an existing key is PEXPIRE: Redis allows it when out of memory, and then allows the
--- other writes of the script, too.
+-- Writes a changed state, for as long as a lease runs, a waiter is to be known, or a token that was used is not in the past.
 local function save()
   if not lock or not lock.changed then
     return
   end
-  local waiting, first = #lock.queue > 0, lock.holders[1]
-  local owner = first and first.kind == EXCLUSIVE and first
-  local last_token = owner and lock.fence + TOKENS_PER_GRANT - 1 or lock.fence -- the newest that may have been used
-  if not first and not waiting and lock.fence < micros then
+  local first, waiting = lock.holders[1], #lock.queue > 0
+  if not first and lock.fence < micros then
     redis.call('DEL', key)
     return
   end
-  local stay = math.max(LEAST_STAY, math.ceil((last_token - micros) / 1000) + 1, waiting and patience or 0)
-  local packed = {}
+  local exclusive = first and first.kind == EXCLUSIVE
+  local last_token = exclusive and lock.fence + TOKENS_PER_GRANT - 1 or lock.fence
+  local stay, holders = math.max(math.ceil((last_token - micros) / 1000) + 1, waiting and patience or 0), {}
   for place, holder in ipairs(lock.holders) do
+    local fence = exclusive and '' or ',"' .. text(holder.fence) .. '"'
+    holders[place] = string.format(
+      '[%s,%.0f,%.0f,%.0f%s]', cjson.encode(holder.id), holder.ttl, holder.expiry, holder.kind, fence)
     stay = math.max(stay, holder.expiry - now)
-    packed[place] = not owner and {holder.id, holder.ttl, holder.expiry, holder.kind, text(holder.fence)}
   end
-  if lock.stored then
-    redis.call('PEXPIRE', key, text(stay))
+  local token = lock.token and lock.token ~= lock.fence and text(lock.token) or ''
+  local state = '[' .. lock.format .. ',"' .. text(lock.fence) .. '"'
+  if first or token ~= '' then
+    state = state .. ',[' .. table.concat(holders, ',') .. ']'
   end
-  local set, unset, state = {}, {}, {v = text(lock.format), fence = text(lock.fence)}
-  if owner then
-    state.owner, state.ttl, state['until'] = owner.id, text(owner.ttl), text(owner.expiry)
-  elseif first then
-    state.holders = cjson.encode(packed)
+  if waiting or token ~= '' then
+    state = state .. ',"' .. token .. '"'
   end
-  state.token = lock.token and lock.token ~= lock.fence and text(lock.token)
   if waiting then
-    state.queue, state.looked, state.excused = cjson.encode(lock.queue), text(lock.looked), lock.excused and text(lock.excused)
+    state = state .. ',' .. text(lock.looked) .. ',' .. text(lock.excused) .. ',' .. cjson.encode(lock.queue)
   end
-  for _, field in ipairs(FIELDS) do
-    if state[field] then
-      set[#set + 1] = field
-      set[#set + 1] = state[field]
-    elseif lock.stored and lock.stored[field] then
-      unset[#unset + 1] = field
-    end
-  end
-  redis.call('HSET', key, unpack(set))
-  if #unset > 0 then
-    redis.call('HDEL', key, unpack(unset))
-  end
-  if not lock.stored and type(redis.pcall('PEXPIRE', key, text(stay))) == 'table' then
-    redis.call('DEL', key) -- the user has no right to PEXPIRE, and the key must not stay without a ttl
-    redis.call('PEXPIRE', key, text(stay)) -- ends the script with the same error
-  end
+  put(state .. ']', stay)
 end
 
 -- The fencing token of a holder.

@@ -1,11 +1,11 @@
 -- Ends the caller's exclusive hold and empties the queue: no waiter gets the lock, but one message to all says that the caller has
 -- completed. common precedes it.
 --
--- ARGV[5]  the last fencing token used under the caller's id
--- ARGV[6]  the channel of completions
+-- ARGV[3]  the last fencing token used under the caller's id
+-- ARGV[4]  the channel of completions
 --
 -- COMPLETED | NOT_OWNER
-local last, completions = tonumber(ARGV[5]), ARGV[6]
+local last, completions = tonumber(ARGV[3]), ARGV[4]
 
 settle()
 local holder = holder_of(me)

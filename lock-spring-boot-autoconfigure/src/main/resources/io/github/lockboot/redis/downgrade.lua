@@ -1,11 +1,11 @@
 -- Makes a shared hold of the caller's exclusive one, with the same lease, and grants the lock to the shared waiters at the head of the
 -- queue. Changes nothing if it is shared already. common precedes it.
 --
--- ARGV[5]  the fence of the caller's grant: a late copy must not change a later one
--- ARGV[6]  the last fencing token used under the caller's id; readers have it as theirs
+-- ARGV[3]  the fence of the caller's grant: a late copy must not change a later one
+-- ARGV[4]  the last fencing token used under the caller's id; readers have it as theirs
 --
 -- RENEWED lease-ms waiters | NOT_OWNER
-local fence, last = tonumber(ARGV[5]), tonumber(ARGV[6])
+local fence, last = tonumber(ARGV[3]), tonumber(ARGV[4])
 
 settle()
 local holder = holder_of(me)

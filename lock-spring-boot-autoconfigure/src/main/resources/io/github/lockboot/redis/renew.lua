@@ -1,10 +1,10 @@
 -- Extends the caller's lease. Never shortens it and never creates a key. common precedes it.
 --
--- ARGV[5]  the fence of the caller's grant
--- ARGV[6]  ttl, ms
+-- ARGV[3]  the fence of the caller's grant
+-- ARGV[4]  ttl, ms
 --
 -- RENEWED lease-ms waiters | NOT_OWNER
-local fence, ttl = tonumber(ARGV[5]), tonumber(ARGV[6])
+local fence, ttl = tonumber(ARGV[3]), tonumber(ARGV[4])
 
 settle()
 local holder = holder_of(me)
@@ -13,5 +13,5 @@ if not holder or holder.fence ~= fence then
 end
 holder.expiry, lock.changed = math.max(holder.expiry, now + ttl), true
 local reply = answer('RENEWED', holder.expiry - now, #lock.queue)
-redis.call('EXISTS', key) -- Redis announces changes of a key that was read after its last write
+redis.call('PTTL', key) -- Redis announces changes of a key that was read after its last write
 return reply

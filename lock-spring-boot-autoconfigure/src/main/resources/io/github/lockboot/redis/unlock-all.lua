@@ -8,10 +8,11 @@
 local time = redis.call('TIME')
 local now, replies = time[1] * 1000000 + time[2], {}
 for i, key in ipairs(KEYS) do
-  local field, last = redis.pcall('HMGET', key, 'owner', 'queue', 'fence', 'v'), tonumber(ARGV[2 * i])
-  local fence = tonumber(field[3])
+  local stored, last = redis.pcall('GET', key), tonumber(ARGV[2 * i])
+  local held = type(stored) == 'string' and stored or ''
+  local format, fence, owner = string.match(held, '^%[(%d+),"(%d+)",%[%["([^"\\]+)",%d+,%d+,0%]%]%]$')
   replies[i] = 'SKIPPED'
-  if field[1] == ARGV[2 * i - 1] and not field[2] and field[4] == FORMAT and fence and fence < now and last < now then
+  if owner == ARGV[2 * i - 1] and format == FORMAT and tonumber(fence) < now and last < now then
     redis.call('DEL', key)
     replies[i] = 'RELEASED'
   end

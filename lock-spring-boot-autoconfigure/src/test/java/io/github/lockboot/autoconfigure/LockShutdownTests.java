@@ -13,6 +13,7 @@ import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockTemplate;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.fixture.StoredLock;
 import io.github.lockboot.redis.RedisLockRegistry;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -185,9 +186,9 @@ class LockShutdownTests {
         try (Lease held = holding.getBean(LockRegistry.class).acquire("a", LockOptions.defaults())) {
             CompletableFuture<Lease> queued =
                     waiting.getBean(LockRegistry.class).acquireAsync("a", PATIENT);
-            Actor.await("it is queued", () -> Long.valueOf(1).equals(server.command("HEXISTS", "lock:a", "queue")));
+            Actor.await("it is queued", () -> StoredLock.at(server, "lock:a").isWaitedFor());
             CompletableFuture<Void> closed = close(waiting);
-            Actor.await("it has left", () -> Long.valueOf(0).equals(server.command("HEXISTS", "lock:a", "queue")));
+            Actor.await("it has left", () -> !StoredLock.at(server, "lock:a").isWaitedFor());
             failsAsClosing(queued);
             assertThat(closed).isNotDone();
             waiting.getBean(StopsFirst.class).mayStop.countDown();

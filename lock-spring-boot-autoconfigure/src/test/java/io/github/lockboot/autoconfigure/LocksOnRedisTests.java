@@ -7,6 +7,7 @@ import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockTemplate;
 import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.fixture.StoredLock;
 import io.github.lockboot.redis.RedisLockRegistry;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultClientResources;
@@ -88,7 +89,9 @@ class LocksOnRedisTests {
                 .run(context -> {
                     LockTemplate template = context.getBean(LockTemplate.class);
                     template.execute("a", () -> {
-                        assertThat(server.command("HGET", "app:a", "ttl")).isEqualTo("20000");
+                        assertThat(StoredLock.at(server, "app:a").holders())
+                                .extracting(StoredLock.Holder::ttl)
+                                .containsExactly(20_000L);
                         assertThat((Long) server.command("PTTL", "app:a")).isBetween(10_000L, 20_000L);
                         assertThat(context.getBean(LockRegistry.class).get("a").remainingLease())
                                 .isBetween(Duration.ofSeconds(10), Duration.ofSeconds(20));

@@ -22,6 +22,7 @@ import io.github.lockboot.NamedLock;
 import io.github.lockboot.fixture.RedisCluster;
 import io.github.lockboot.fixture.RedisProbe;
 import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.fixture.StoredLock;
 import io.github.lockboot.redis.RedisLockRegistry.Acknowledge;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -232,9 +233,7 @@ class AcknowledgeTests {
     }
 
     private void awaitQueued(String name) {
-        Actor.await(
-                "it waits",
-                () -> master.command("HEXISTS", "lock:" + name, "queue").equals(1L));
+        Actor.await("it waits", () -> StoredLock.at(master, "lock:" + name).isWaitedFor());
     }
 
     @Test

@@ -9,6 +9,7 @@ import io.github.lockboot.NamedLock;
 import io.github.lockboot.fixture.AclUser;
 import io.github.lockboot.fixture.RedisProbe;
 import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.fixture.StoredLock;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -87,7 +88,7 @@ class AclRuleTests {
         assertThat(refusals).isNotEmpty().allMatch(refusal -> refusal.endsWith(" " + command));
     }
 
-    /** All that a lock can come to: it is free, taken, waited for, handed over, given up, and a stranger's. */
+    /** All that a lock can come to: it is free, taken, waited for, also without memory, handed over, given up, and a stranger's. */
     private static void useLocks() throws Exception {
         server.command("SCRIPT", "FLUSH");
         server.command("FLUSHALL");
@@ -99,12 +100,19 @@ class AclRuleTests {
             assertThat(registries.registry().get("stranger").tryLock()).isFalse();
             lock.lock();
             assertThat(elsewhere.isLocked()).isTrue();
+            server.command("CONFIG", "SET", "maxmemory", "1");
             assertThat(elsewhere.tryLock(50, TimeUnit.MILLISECONDS)).isFalse();
+            server.command("CONFIG", "SET", "maxmemory", "0");
             var waiting = other.begin(elsewhere::lock);
-            Actor.await("it queues", Duration.ofSeconds(2), () -> server.command("HGET", "lock:a", "queue") != null);
+            Actor.await(
+                    "it queues",
+                    Duration.ofSeconds(2),
+                    () -> StoredLock.at(server, "lock:a").isWaitedFor());
             lock.unlock();
             Actor.get(waiting);
             other.run(elsewhere::unlock);
+        } finally {
+            server.command("CONFIG", "SET", "maxmemory", "0");
         }
     }
 }

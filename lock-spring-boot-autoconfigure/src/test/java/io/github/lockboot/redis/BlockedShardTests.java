@@ -16,6 +16,7 @@ import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.fixture.RedisCluster;
 import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.fixture.StoredLock;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -131,7 +132,8 @@ class BlockedShardTests {
                 CompletableFuture<Lease> next = other.acquireAsync(name, LockOptions.defaults());
                 Actor.await(
                         "queued",
-                        () -> cluster.ownerOf("lock:" + name).command("HGET", "lock:" + name, "queue") != null);
+                        () -> StoredLock.at(cluster.ownerOf("lock:" + name), "lock:" + name)
+                                .isWaitedFor());
                 long released = System.nanoTime();
                 mine.close();
                 Actor.get(next).close();

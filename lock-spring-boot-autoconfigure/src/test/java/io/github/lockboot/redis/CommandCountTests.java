@@ -24,6 +24,7 @@ import io.github.lockboot.RecordingLockListener;
 import io.github.lockboot.autoconfigure.LockAutoConfiguration;
 import io.github.lockboot.fixture.RedisProbe;
 import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.fixture.StoredLock;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -393,10 +394,9 @@ class CommandCountTests {
     }
 
     private void awaitQueue(String name, int instances) {
-        Actor.await(instances + " instances queue", () -> {
-            Object queue = probe.command("HGET", "lock:" + name, "queue");
-            return queue != null && queue.toString().split("\\[").length == instances + 2;
-        });
+        Actor.await(
+                instances + " instances queue",
+                () -> StoredLock.at(probe, "lock:" + name).queue().size() == instances);
     }
 
     @Test

@@ -18,6 +18,7 @@ import io.github.lockboot.NamedLock;
 import io.github.lockboot.fixture.FakeRedis;
 import io.github.lockboot.fixture.FakeRedis.Answer;
 import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.fixture.StoredLock;
 import io.github.lockboot.redis.protocol.LuaScript;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -136,7 +137,8 @@ class FakeServerTests {
                             .filter(anyScript(name))
                             .map(command -> command.get(4))
                             .distinct())
-                    .containsExactly(String.valueOf(server.command("HGET", "lock:" + name, "owner")));
+                    .containsExactly(
+                            String.valueOf(StoredLock.at(server, "lock:" + name).owner()));
             lock.unlock();
         });
     }
@@ -271,7 +273,8 @@ class FakeServerTests {
             Lease held = faked.other.acquire(name, LockOptions.defaults());
             try (Actor waiter = new Actor()) {
                 CompletableFuture<Boolean> served = waiter.start(() -> lock.tryLock(20, TimeUnit.SECONDS));
-                Actor.await("queued", () -> server.command("HGET", "lock:" + name, "queue") != null);
+                Actor.await(
+                        "queued", () -> StoredLock.at(server, "lock:" + name).isWaitedFor());
                 faked.fake.answer(script(LuaScript.ACQUIRE, name), Answer.error(error), 4);
                 Actor.await("refused", () -> refusals(name) == 4);
                 assertThat(served).isNotDone();
@@ -301,7 +304,7 @@ class FakeServerTests {
                 Lease held = faked.other.acquire("x", LockOptions.defaults());
                 int before = faked.fake.answered().size();
                 CompletableFuture<Boolean> served = waiter.start(() -> wanted.tryLock(20, TimeUnit.SECONDS));
-                Actor.await("queued", () -> server.command("HGET", "lock:x", "queue") != null);
+                Actor.await("queued", () -> StoredLock.at(server, "lock:x").isWaitedFor());
                 Actor.await("refused", () -> faked.fake.answered().size() > before);
                 held.close();
                 assertThat(Actor.get(served)).as(answer.reply()).isTrue();

@@ -20,6 +20,7 @@ import io.github.lockboot.NamedLock;
 import io.github.lockboot.fixture.AclUser;
 import io.github.lockboot.fixture.RedisProbe;
 import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.fixture.StoredLock;
 import io.github.lockboot.internal.LockNames;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -149,7 +150,8 @@ class HostileRedisTests {
             Lease held = one.acquire("x", LockOptions.defaults());
             CompletableFuture<Lease> waiting =
                     other.acquireAsync("x", LockOptions.defaults().withWaitTime(WAIT));
-            Actor.await("queued", () -> redis.command("HGET", PREFIX + rest + "x", "queue") != null);
+            Actor.await(
+                    "queued", () -> StoredLock.at(redis, PREFIX + rest + "x").isWaitedFor());
             held.close();
             Actor.get(waiting).close();
             assertThat(exists(PREFIX + rest + "x")).isFalse();
@@ -167,10 +169,10 @@ class HostileRedisTests {
             String name = fuzz.oneOf("x", "y", "a b", "锁");
             String key = PREFIX + name;
             redis.command("DEL", key);
-            boolean hash = put(fuzz, key);
-            String before = hash ? "" : String.valueOf(redis.command("EVAL", DIGEST, "1", key));
+            boolean maybeOurs = put(fuzz, key);
+            String before = maybeOurs ? "" : String.valueOf(redis.command("EVAL", DIGEST, "1", key));
             use(fuzz, registry.get(name), registry.inspector());
-            if (!hash) {
+            if (!maybeOurs) {
                 require(before.equals(redis.command("EVAL", DIGEST, "1", key)), "a stranger's value has changed");
             }
             redis.command("DEL", key);
@@ -180,44 +182,53 @@ class HostileRedisTests {
 
     private static final String DIGEST = "return redis.sha1hex(redis.call('DUMP', KEYS[1]) or '')";
 
-    /** @return whether it is a hash, which may be or become ours */
+    /** @return whether it may be ours */
     private boolean put(Fuzz fuzz, String key) {
-        switch (fuzz.below(12)) {
+        switch (fuzz.below(13)) {
             case 0 -> redis.command("SET", key, fuzz.text(5));
             case 1 -> redis.command("SET", key, fuzz.text(5), "PX", "60000");
             case 2 -> redis.command("RPUSH", key, fuzz.text(5));
             case 3 -> redis.command("SADD", key, fuzz.text(5));
             case 4 -> redis.command("ZADD", key, "1", fuzz.text(5));
             case 5 -> redis.command("XADD", key, "*", "f" + fuzz.text(5), fuzz.text(5));
+            case 6 -> redis.command("HSET", key, "v", "1", "owner", "s-1", "fence", "7");
             default -> {
-                List<String> command = new ArrayList<>(List.of("HSET", key));
                 long now = System.currentTimeMillis();
-                String id = fuzz.oneOf(fuzz.text(4), "s-1", "s-1 9 9 9 lock:y", "-", "s", "s-1\r\nOWNER 1 2 3");
-                add(command, fuzz, "v", fuzz.oneOf("1", "1", "1", "2", fuzz.text(2)));
-                add(command, fuzz, "fence", fuzz.oneOf("7", "0", fuzz.text(2), "9007199254675455", "9e15", "1.5"));
-                add(command, fuzz, "owner", id);
-                add(command, fuzz, "ttl", fuzz.oneOf("30000", "1", fuzz.text(2), "1e14"));
-                add(command, fuzz, "until", fuzz.oneOf("" + (now + 5_000), "1", fuzz.text(2), "1999999999999999"));
-                add(command, fuzz, "queue", queue(fuzz, now));
-                add(command, fuzz, "looked", fuzz.oneOf("" + now, "" + (now - 5_000), "0", fuzz.text(2)));
-                add(command, fuzz, "excused", fuzz.oneOf("" + now, "0", fuzz.text(2)));
+                List<String> parts = new ArrayList<>();
+                add(parts, fuzz, fuzz.oneOf("1", "1", "1", "2", fuzz.text(2)));
+                add(parts, fuzz, text(fuzz, fuzz.oneOf("7", "0", "9007199254675455", "9e15", "1.5")));
+                add(parts, fuzz, "[" + holder(fuzz, now) + "]");
+                add(parts, fuzz, text(fuzz, fuzz.oneOf("", "", "7", "8")));
+                add(parts, fuzz, fuzz.oneOf("" + now, "" + (now - 5_000), "0", fuzz.text(2)));
+                add(parts, fuzz, fuzz.oneOf("" + now, "0", fuzz.text(2)));
+                add(parts, fuzz, queue(fuzz, now));
                 if (fuzz.below(4) == 0) {
-                    command.addAll(List.of(fuzz.text(2), fuzz.text(2)));
+                    parts.add(fuzz.text(2));
                 }
-                if (command.size() == 2) {
-                    command.addAll(List.of("owner", id));
-                }
-                redis.command(command.toArray(String[]::new));
+                int end = fuzz.below(3) == 0 ? fuzz.below(parts.size() + 1) : parts.size();
+                redis.command("SET", key, "[" + String.join(",", parts.subList(0, end)) + "]");
                 return true;
             }
         }
         return false;
     }
 
-    private static void add(List<String> command, Fuzz fuzz, String field, String value) {
-        if (fuzz.below(6) > 0) {
-            command.addAll(List.of(field, value));
+    private static void add(List<String> parts, Fuzz fuzz, String part) {
+        if (fuzz.below(10) > 0) {
+            parts.add(part);
         }
+    }
+
+    private static String text(Fuzz fuzz, String usual) {
+        return "\"" + (fuzz.below(5) == 0 ? fuzz.text(2) : usual) + "\"";
+    }
+
+    private static String holder(Fuzz fuzz, long now) {
+        String id = fuzz.oneOf(fuzz.text(4), "s-1", "s-1 9 9 9 lock:y", "-", "s", "s-1\\r\\nOWNER 1 2 3");
+        String holder = "[\"" + id + "\"," + fuzz.oneOf("30000", "1", fuzz.text(2), "1e14") + ","
+                + fuzz.oneOf("" + (now + 5_000), "1", fuzz.text(2), "1999999999999999") + ","
+                + fuzz.oneOf("0", "0", "0", "-1", "2", "-1,\"7\"", "2,\"7\"", fuzz.text(2)) + "]";
+        return fuzz.below(6) == 0 ? fuzz.mutated(holder) : holder;
     }
 
     private static String queue(Fuzz fuzz, long now) {
@@ -258,7 +269,7 @@ class HostileRedisTests {
         Lease kept = victim.acquire("y", LockOptions.defaults());
         CompletableFuture<Lease> waiting =
                 victim.acquireAsync("x", LockOptions.defaults().withWaitTime(WAIT));
-        Actor.await("queued", () -> redis.command("HGET", "lock:x", "queue") != null);
+        Actor.await("queued", () -> StoredLock.at(redis, "lock:x").isWaitedFor());
         Actor.await("listening", () -> !channels().isEmpty());
         String channel = String.valueOf(channels().get(0));
         String session = channel.substring("lock:client:".length());
@@ -295,9 +306,8 @@ class HostileRedisTests {
                 RedisLockRegistry next = i % 2 == 0 ? victim : other;
                 CompletableFuture<Lease> waiting =
                         next.acquireAsync("x", LockOptions.defaults().withWaitTime(WAIT));
-                Actor.await("queued", () -> redis.command("HGET", "lock:x", "queue") != null);
-                String queue = String.valueOf(redis.command("HGET", "lock:x", "queue"));
-                String id = queue.substring(3, queue.indexOf('"', 3));
+                Actor.await("queued", () -> StoredLock.at(redis, "lock:x").isWaitedFor());
+                String id = StoredLock.at(redis, "lock:x").queue().get(0).id();
                 assertThat(id).matches("[0-9a-f]{32}-[0-9]+\\.[0-9a-f]{16}");
                 redis.command("PUBLISH", "lock:until here", "");
                 for (Object message = ""; !String.valueOf(message).contains("lock:until here"); ) {
@@ -328,7 +338,8 @@ class HostileRedisTests {
             var follower = following.acquireOrFollowAsync(following.get("flight:x"), WAIT);
             Actor.await(
                     "queued, or told by a message that was for the one before it",
-                    () -> follower.isDone() || redis.command("HGET", "lock:flight:x", "queue") != null);
+                    () -> follower.isDone()
+                            || StoredLock.at(redis, "lock:flight:x").isWaitedFor());
             Actor.await("told", () -> {
                 redis.command(
                         "PUBLISH", "lock:flights", "forged-1 9007199254740991 0 0 9007199254740991 lock:flight:x");

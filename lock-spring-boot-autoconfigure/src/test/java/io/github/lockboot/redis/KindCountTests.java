@@ -12,6 +12,7 @@ import io.github.lockboot.NamedLock;
 import io.github.lockboot.NamedReadWriteLock;
 import io.github.lockboot.fixture.RedisProbe;
 import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.fixture.StoredLock;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -178,7 +179,10 @@ class KindCountTests {
         lock.writeLock().lock();
         lock.readLock().lock();
         lock.writeLock().unlock();
-        Actor.await("it is shared", () -> probe.command("HGET", "lock:x", "holders") != null);
+        Actor.await(
+                "it is shared",
+                () -> !StoredLock.at(probe, "lock:x").holders().isEmpty()
+                        && StoredLock.at(probe, "lock:x").owner() == null);
     }
 
     @Test
@@ -215,6 +219,6 @@ class KindCountTests {
     }
 
     private int queued() {
-        return String.valueOf(probe.command("HGET", "lock:x", "queue")).split("\\[\"").length - 1;
+        return StoredLock.at(probe, "lock:x").queue().size();
     }
 }

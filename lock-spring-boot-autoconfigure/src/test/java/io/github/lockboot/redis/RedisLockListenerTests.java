@@ -12,6 +12,7 @@ import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockUse;
 import io.github.lockboot.RecordingLockListener;
 import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.fixture.StoredLock;
 import io.github.lockboot.redis.engine.ScriptedEngine;
 import io.github.lockboot.redis.protocol.Reply;
 import org.junit.jupiter.api.AfterAll;
@@ -98,10 +99,10 @@ class RedisLockListenerTests extends LockListenerContract {
         LockRegistry registry = registry(listener);
         try (Lease lease = registry.acquire("owner", LockOptions.defaults())) {
             LockUse use = listener.uses.get(0);
-            Object owner = new StringRedisTemplate(registries.connectionFactory())
-                    .opsForHash()
-                    .get("lock:owner", "owner");
-            assertThat(use.ownerId()).isEqualTo(owner);
+            Object state = new StringRedisTemplate(registries.connectionFactory())
+                    .opsForValue()
+                    .get("lock:owner");
+            assertThat(use.ownerId()).isEqualTo(StoredLock.of(state).owner());
             assertThat(use.fencingToken()).isEqualTo(lease.fencingToken());
         }
     }

@@ -41,9 +41,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 class SelfCheckTests {
 
-    private static final String RIGHTS =
-            "~lock:* &lock:* +ping +eval +evalsha +time +type +exists +pttl +hmget +hlen +hset"
-                    + " +hdel +del +pexpire +publish +subscribe +unsubscribe +client|tracking +client|caching";
+    private static final String RIGHTS = "~lock:* &lock:* +ping +eval +evalsha +time +get +set +del +pttl +pexpire"
+            + " +publish +subscribe +unsubscribe +client|tracking +client|caching";
     private static final String NO_ANNOUNCEMENTS = ", a loss is known at the next renewal";
 
     private static RedisServer server;
@@ -210,9 +209,7 @@ class SelfCheckTests {
     void everyRightThatTheScriptsMissIsFoundWithTheErrorOfRedis(RedisProgram program) {
         try (RedisServer restricted = program.start()) {
             for (String missing :
-                    ("-eval -evalsha -time -type -exists -pttl -hmget -hlen -hset -hdel -pexpire -del -publish"
-                                    + " resetchannels resetkeys")
-                            .split(" ")) {
+                    "-eval -evalsha -time -get -set -del -pttl -pexpire -publish resetchannels resetkeys".split(" ")) {
                 allow(restricted, "+info", missing);
                 assertThat(check(asUser(restricted)))
                         .as(missing)

@@ -23,6 +23,7 @@ import io.github.lockboot.Lease;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.fixture.Await;
 import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.fixture.StoredLock;
 import io.github.lockboot.redis.RedisLockRegistry;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -175,7 +176,7 @@ class ShutdownTests {
     }
 
     private boolean isQueued(String key) {
-        return Long.valueOf(1).equals(redis.command("HEXISTS", key, "queue"));
+        return StoredLock.at(redis, key).isWaitedFor();
     }
 
     private void await(String what, BooleanSupplier condition) {

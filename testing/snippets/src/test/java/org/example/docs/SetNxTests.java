@@ -20,7 +20,6 @@ import org.springframework.data.redis.core.script.RedisScript;
 import org.springframework.test.context.TestPropertySource;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** What docs/migration/set-nx.md shows: two releases of one application, side by side on one Redis. */
 @TestPropertySource(properties = "lock.key-prefix=shop:lock:")
@@ -59,11 +58,10 @@ class SetNxTests extends OnRedis {
     }
 
     @Test
-    void aReleaseOfAnOldHolderThatIsTooLateFailsAndDeletesNothing() throws Exception {
+    void aReleaseOfAnOldHolderThatIsTooLateDeletesNothing() throws Exception {
         OldPayments before = new OldPayments(strings, after);
         try (Lease held = registry.acquire("order:3")) {
-            assertThatThrownBy(() -> before.unlock("shop:lock:order:3", "its lease ran out"))
-                    .hasStackTraceContaining("WRONGTYPE");
+            before.unlock("shop:lock:order:3", "its lease ran out");
             assertThat(held.isValid()).isTrue();
             assertThat(redis("EXISTS", "shop:lock:order:3")).isEqualTo(1L);
         }

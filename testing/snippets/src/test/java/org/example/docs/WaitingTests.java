@@ -12,6 +12,7 @@ import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.fixture.Await;
+import io.github.lockboot.fixture.StoredLock;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Configuration;
@@ -69,8 +70,7 @@ class WaitingTests extends OnRedis {
     }
 
     private static int queued() {
-        String queue = (String) redis("HGET", "lock:ticket", "queue");
-        return queue == null ? 0 : queue.split("\\[").length - 2;
+        return StoredLock.of(redis("GET", "lock:ticket")).queue().size();
     }
 
     private final List<String> reported = new ArrayList<>();

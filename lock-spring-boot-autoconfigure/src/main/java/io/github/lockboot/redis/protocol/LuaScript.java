@@ -27,19 +27,24 @@ public final class LuaScript implements RedisScript<String> {
                             LockStore.CLAIM_LEASE_MILLIS,
                             LockStore.TOKENS_PER_GRANT,
                             LockStore.TOKENS_PER_PERMIT);
+    private static final String BEGIN = read("begin.lua");
+    private static final String STORED = read("stored.lua");
+    private static final String SETTINGS = read("settings.lua");
     private static final String COMMON = read("common.lua");
 
-    public static final LuaScript ACQUIRE =
-            new LuaScript(read("acquire-free.lua"), read("acquire-queued.lua") + COMMON + read("acquire.lua"));
-    public static final LuaScript UNLOCK =
-            new LuaScript(read("unlock-last.lua") + read("unlock-queued.lua"), COMMON + read("unlock.lua"));
+    public static final LuaScript ACQUIRE = new LuaScript(
+            BEGIN + read("acquire-free.lua") + STORED,
+            SETTINGS + read("acquire-queued.lua") + COMMON + read("acquire.lua"));
+    public static final LuaScript UNLOCK = new LuaScript(
+            BEGIN + STORED + read("unlock-last.lua"),
+            SETTINGS + read("unlock-queued.lua") + COMMON + read("unlock.lua"));
     public static final LuaScript ACQUIRE_ALL = new LuaScript("", read("acquire-all.lua"));
     public static final LuaScript UNLOCK_ALL = new LuaScript("", read("unlock-all.lua"));
-    public static final LuaScript RENEW = new LuaScript("", COMMON + read("renew.lua"));
-    public static final LuaScript DOWNGRADE = new LuaScript("", COMMON + read("downgrade.lua"));
-    public static final LuaScript CANCEL = new LuaScript("", COMMON + read("cancel.lua"));
-    public static final LuaScript COMPLETE = new LuaScript("", COMMON + read("complete.lua"));
-    public static final LuaScript INSPECT = new LuaScript("", COMMON + read("inspect.lua"));
+    public static final LuaScript RENEW = onLock("renew.lua");
+    public static final LuaScript DOWNGRADE = onLock("downgrade.lua");
+    public static final LuaScript CANCEL = onLock("cancel.lua");
+    public static final LuaScript COMPLETE = onLock("complete.lua");
+    public static final LuaScript INSPECT = onLock("inspect.lua");
     public static final LuaScript ECHO = new LuaScript("", read("echo.lua"));
     public static final LuaScript FENCE = new LuaScript("", read("fence.lua"));
 
@@ -53,7 +58,7 @@ public final class LuaScript implements RedisScript<String> {
     /**
      * Puts the number before the reply, wherever the script returns, but not before an error.
      *
-     * @param usualCase runs first and adds the number itself, because a function call would double its time
+     * @param usualCase runs first, and if it answers, it adds the number itself, because a function call would double its time
      */
     private LuaScript(String usualCase, String script) {
         this.text = CONSTANTS + usualCase + """
@@ -64,6 +69,10 @@ public final class LuaScript implements RedisScript<String> {
                 return type(reply) == 'string' and ARGV[#ARGV] .. ' ' .. reply or reply
                 """.formatted(script);
         this.sha1 = DigestUtils.sha1DigestAsHex(text);
+    }
+
+    private static LuaScript onLock(String file) {
+        return new LuaScript(BEGIN + STORED, SETTINGS + COMMON + read(file));
     }
 
     private static String read(String file) {

@@ -81,10 +81,7 @@ public final class ScriptStore implements LockStore {
 
     private final Runner runner;
     private final String keyPrefix;
-    private final byte[] channels;
-    private final byte[] poll;
-    private final byte[] patience;
-    private final byte[] maxWaiters;
+    private final byte[] settings;
     private final IntConsumer stack;
     private final Timer timer;
     private final long timeoutNanos;
@@ -112,10 +109,8 @@ public final class ScriptStore implements LockStore {
         this.timer = timer;
         this.timeoutNanos = commandTimeout.toNanos();
         this.check = timer.check(timeoutNanos / 10, this::expire);
-        this.channels = bytes(keyPrefix + CLIENT);
-        this.poll = bytes(poll.toMillis());
-        this.patience = bytes(patience.toMillis());
-        this.maxWaiters = bytes(maxWaiters);
+        this.settings =
+                bytes(poll.toMillis() + " " + patience.toMillis() + " " + maxWaiters + " " + keyPrefix + CLIENT);
     }
 
     /** The channel of a session: grants and hints. */
@@ -142,15 +137,13 @@ public final class ScriptStore implements LockStore {
     public CompletableFuture<Reply> acquire(String name, String id, int permits, long ttlMillis, boolean enqueue) {
         CompletableFuture<Reply> later =
                 enqueue || permits != EXCLUSIVE ? null : later(LuaScript.ACQUIRE_ALL, name, id, ttlMillis);
-        return later != null
-                ? later
-                : run(LuaScript.ACQUIRE, name, id, ttlMillis, permits, enqueue ? YES : NO, maxWaiters);
+        return later != null ? later : run(LuaScript.ACQUIRE, name, id, ttlMillis, permits, enqueue ? YES : NO);
     }
 
     @Override
     public CompletableFuture<Reply> unlock(String name, String id, long lastToken) {
         CompletableFuture<Reply> later = later(LuaScript.UNLOCK_ALL, name, id, lastToken);
-        return later != null ? later : run(LuaScript.UNLOCK, name, id, lastToken, "");
+        return later != null ? later : run(LuaScript.UNLOCK, name, id, lastToken);
     }
 
     @Override
@@ -262,16 +255,14 @@ public final class ScriptStore implements LockStore {
         }
     }
 
-    /** Passes the id, the arguments that all scripts have, and then the others. */
+    /** Passes the id, the settings and then the others. */
     private CompletableFuture<Reply> run(LuaScript script, String name, String id, Object... others) {
         return watched(() -> {
-            byte[][] arguments = new byte[4 + others.length][];
+            byte[][] arguments = new byte[2 + others.length][];
             arguments[0] = bytes(id);
-            arguments[1] = channels;
-            arguments[2] = poll;
-            arguments[3] = patience;
+            arguments[1] = settings;
             for (int i = 0; i < others.length; i++) {
-                arguments[4 + i] = others[i] instanceof byte[] encoded ? encoded : bytes(others[i]);
+                arguments[2 + i] = others[i] instanceof byte[] encoded ? encoded : bytes(others[i]);
             }
             return runner.run(script, keyOf(name), arguments);
         });

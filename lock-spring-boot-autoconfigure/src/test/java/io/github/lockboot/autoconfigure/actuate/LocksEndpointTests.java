@@ -126,7 +126,7 @@ class LocksEndpointTests {
             Lease lease = context.getBean(LockRegistry.class).acquire("a/b", ORDERS);
             Map<String, String> state = endpoint.lock("a", "b").state();
             assertThat(state)
-                    .containsEntry("key-type", "hash")
+                    .containsEntry("key-type", "lock")
                     .containsEntry("fence", String.valueOf(lease.fencingToken()))
                     .containsEntry("ttl", "3000")
                     .containsEntry("owner", endpoint.locks().held().get(0).owner())

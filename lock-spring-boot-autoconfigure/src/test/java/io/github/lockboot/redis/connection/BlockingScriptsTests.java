@@ -1,5 +1,6 @@
 package io.github.lockboot.redis.connection;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.List;
@@ -12,6 +13,7 @@ import io.github.lockboot.fixture.RedisCluster;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.fixture.TcpProxy;
 import io.github.lockboot.redis.TestRegistries;
+import io.github.lockboot.redis.protocol.LockModel;
 import io.github.lockboot.redis.protocol.LuaScript;
 import io.github.lockboot.redis.protocol.RedisFailure.SeveralSlotsException;
 import io.github.lockboot.redis.protocol.Reply;
@@ -27,6 +29,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 class BlockingScriptsTests {
 
     private static final byte[][] TWO_UNLOCKS = {{'i'}, {'1'}, {'j'}, {'1'}};
+    private static final byte[] SETTINGS =
+            LockModel.settings("lock:client:", 1_000).getBytes(StandardCharsets.US_ASCII);
 
     private static RedisServer server;
     private static TestRegistries registries;
@@ -51,7 +55,7 @@ class BlockingScriptsTests {
     }
 
     private static CompletableFuture<Reply> inspect(ScriptStore.Runner runner, String key) {
-        return runner.run(LuaScript.INSPECT, key);
+        return runner.run(LuaScript.INSPECT, key, new byte[0], SETTINGS);
     }
 
     @Test

@@ -217,7 +217,7 @@ class FlightRulesTests {
             assertThat(follower.join()).isEmpty();
             assertThat(lease.isValid()).isFalse();
             Sent complete = scripted.next("complete");
-            assertThat(complete.argument(4)).isEqualTo("100");
+            assertThat(complete.argument(2)).isEqualTo("100");
             complete.answer(Reply.Plain.COMPLETED);
             assertThat(outcome.join()).isEqualTo(Hold.Release.RELEASED);
         }

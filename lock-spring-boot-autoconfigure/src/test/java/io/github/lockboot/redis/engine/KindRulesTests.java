@@ -66,7 +66,7 @@ class KindRulesTests {
 
         private Sent firstIs(Reply answer) {
             Sent acquire = scripted.next("acquire");
-            assertThat(acquire.argument(5)).isEqualTo(Kind.SHARED.toString());
+            assertThat(acquire.argument(3)).isEqualTo(Kind.SHARED.toString());
             acquire.answer(answer);
             return acquire;
         }
@@ -97,7 +97,7 @@ class KindRulesTests {
             scripted.nothingIsSent();
             assertThat(second.join().isValid()).isTrue();
             CompletableFuture<Void> last = release(second);
-            assertThat(scripted.next("unlock").argument(4))
+            assertThat(scripted.next("unlock").argument(2))
                     .as("readers use up no tokens")
                     .isEqualTo("0");
             assertThat(last).isNotDone();
@@ -170,7 +170,7 @@ class KindRulesTests {
             firstIs(owner(100, 0, 100));
             CompletableFuture<Lease> writer = scripted.acquire(Kind.EXCLUSIVE, LONG);
             Sent acquire = scripted.next("acquire");
-            assertThat(acquire.argument(5)).isEqualTo(Kind.EXCLUSIVE.toString());
+            assertThat(acquire.argument(3)).isEqualTo(Kind.EXCLUSIVE.toString());
             acquire.answer(new Reply.Queued(1, 100, 30_000));
             assertThat(writer).isNotDone();
         }
@@ -184,7 +184,7 @@ class KindRulesTests {
             granted(TWO, 100);
             CompletableFuture<Lease> second = scripted.acquire(TWO, LONG);
             Sent acquire = scripted.next("acquire");
-            assertThat(acquire.argument(5)).isEqualTo("2");
+            assertThat(acquire.argument(3)).isEqualTo("2");
             acquire.answer(owner(164, 0, 164));
             assertThat(second.join().fencingToken()).isEqualTo(164);
         }
@@ -217,7 +217,7 @@ class KindRulesTests {
             scripted.acquire(TWO, LONG);
             scripted.next("acquire").answer(new Reply.Queued(1, 300, 30_000));
             release(holder);
-            assertThat(scripted.next("unlock").argument(4)).isEqualTo("163");
+            assertThat(scripted.next("unlock").argument(2)).isEqualTo("163");
         }
 
         @Test
@@ -225,7 +225,7 @@ class KindRulesTests {
             granted(TWO, 100);
             CompletableFuture<Lease> tried = scripted.acquire(TWO, NONE);
             Sent acquire = scripted.next("acquire");
-            assertThat(acquire.argument(6)).as("whether to queue").isEqualTo("0");
+            assertThat(acquire.argument(4)).as("whether to queue").isEqualTo("0");
             acquire.answer(owner(164, 0, 164));
             assertThat(tried).isCompleted();
         }
@@ -311,7 +311,7 @@ class KindRulesTests {
             Sent acquire = scripted.next("acquire");
             acquire.answer(new Reply.Queued(1, 100, 30_000));
             release(writer);
-            assertThat(scripted.next("unlock").argument(5))
+            assertThat(scripted.next("unlock").argument(3))
                     .as("the next writer has asked already")
                     .isEmpty();
             assertThat(next).isNotDone();

@@ -77,7 +77,7 @@ public final class ScriptedEngine {
         }
 
         public String argument(int index) {
-            return new String(call.arguments()[index], StandardCharsets.UTF_8);
+            return index < call.arguments().length ? new String(call.arguments()[index], StandardCharsets.UTF_8) : "";
         }
 
         public void answer(Reply answer) {

@@ -68,15 +68,14 @@ final class SimulatedRedis {
             byte[] id = call.arguments()[2 * i];
             byte[] number = call.arguments()[2 * i + 1];
             boolean held = isHeldBy(keys[i], text(id), acquires);
-            byte[] none = {};
+            byte[] settings = bytes(LockModel.settings(CHANNELS, 100));
             byte[] zero = bytes("0");
             if (acquires && othersHold && !held) {
                 replies.add(new Reply.Busy(0));
             } else if (acquires) {
-                replies.add(runOne(
-                        new Call(LuaScript.ACQUIRE, keys[i], id, none, none, none, number, zero, zero, bytes("100"))));
-            } else if (held && !lock(keys[i]).fields().containsKey("queue")) {
-                replies.add(runOne(new Call(LuaScript.UNLOCK, keys[i], id, none, none, none, number, none)));
+                replies.add(runOne(new Call(LuaScript.ACQUIRE, keys[i], id, settings, number, zero, zero)));
+            } else if (held && !lock(keys[i]).hasWaiters()) {
+                replies.add(runOne(new Call(LuaScript.UNLOCK, keys[i], id, settings, number)));
             } else {
                 replies.add(Reply.Plain.SKIPPED);
             }
@@ -85,10 +84,11 @@ final class SimulatedRedis {
     }
 
     private boolean isHeldBy(String key, String id, boolean certainly) {
-        Map<String, String> fields = lock(key).exists() ? lock(key).fields() : Map.of();
+        LockModel.Holder holder = lock(key).exists() ? lock(key).holder(id) : null;
         return !isStrangers(key)
-                && id.equals(fields.get("owner"))
-                && !(certainly && Long.parseLong(fields.get("until")) <= micros() / 1_000);
+                && holder != null
+                && holder.kind().isExclusive()
+                && !(certainly && holder.until() <= micros() / 1_000);
     }
 
     private static byte[] bytes(String text) {
@@ -102,9 +102,9 @@ final class SimulatedRedis {
         if (flaw == Flaw.REDIS_FORGETS && runs % 20 == 0) {
             lock.delete();
         }
-        Map<String, String> before = lock.exists() ? lock.fields() : Map.of();
+        String before = lock.text();
         LockModel.Outcome outcome = isStrangers(key) ? refused(call, strangers.get(key)) : run(lock, call);
-        if (!before.equals(lock.exists() ? lock.fields() : Map.of())) {
+        if (!before.equals(lock.text())) {
             changed(key, sessionOf(call));
         }
         if (call.script() == LuaScript.RENEW) {
@@ -187,24 +187,23 @@ final class SimulatedRedis {
         LuaScript script = call.script();
         if (script == LuaScript.ACQUIRE) {
             return lock.acquire(
-                    id, kind(call, 5), number(call, 4), argument(call, 6).equals("1"), (int) number(call, 7));
+                    id, kind(call, 3), number(call, 2), argument(call, 4).equals("1"), most(call));
         } else if (script == LuaScript.UNLOCK) {
             List<LockModel.Holder> holders = lock.holders();
             String whose = flaw == Flaw.ANYBODY_UNLOCKS && !holders.isEmpty()
                     ? holders.get(0).id()
                     : id;
-            String next = argument(call, 5);
-            return next.isEmpty()
-                    ? lock.unlock(whose, number(call, 4), null, Kind.EXCLUSIVE, 0)
-                    : lock.unlock(whose, number(call, 4), next, kind(call, 7), number(call, 6));
+            return call.arguments().length < 4
+                    ? lock.unlock(whose, number(call, 2), null, Kind.EXCLUSIVE, 0)
+                    : lock.unlock(whose, number(call, 2), argument(call, 3), kind(call, 5), number(call, 4));
         } else if (script == LuaScript.DOWNGRADE) {
-            return lock.downgrade(id, number(call, 4), number(call, 5));
+            return lock.downgrade(id, number(call, 2), number(call, 3));
         } else if (script == LuaScript.RENEW) {
-            return lock.renew(id, number(call, 4), number(call, 5));
+            return lock.renew(id, number(call, 2), number(call, 3));
         } else if (script == LuaScript.CANCEL) {
             return lock.cancel(id);
         } else if (script == LuaScript.COMPLETE) {
-            return lock.complete(id, number(call, 4));
+            return lock.complete(id, number(call, 2));
         }
         throw new IllegalArgumentException("no model of " + describe(call));
     }
@@ -219,12 +218,12 @@ final class SimulatedRedis {
     }
 
     /** Keys that lie there. */
-    Map<String, Map<String, String>> keys() {
-        Map<String, Map<String, String>> keys = new TreeMap<>();
+    Map<String, String> keys() {
+        Map<String, String> keys = new TreeMap<>();
         locks.forEach((key, lock) -> {
             lock.turn(micros() - lock.micros());
             if (lock.exists()) {
-                keys.put(key, lock.fields());
+                keys.put(key, lock.text());
             }
         });
         return keys;
@@ -239,7 +238,7 @@ final class SimulatedRedis {
                 .append(' ')
                 .append(call.key());
         text.append(' ').append(argument(call, 0));
-        for (int i = 4; i < call.arguments().length; i++) {
+        for (int i = 2; i < call.arguments().length; i++) {
             text.append(' ').append(argument(call, i));
         }
         return text.toString();
@@ -247,6 +246,10 @@ final class SimulatedRedis {
 
     private static Kind kind(Call call, int index) {
         return new Kind((int) number(call, index));
+    }
+
+    private static int most(Call call) {
+        return Integer.parseInt(argument(call, 1).split(" ")[2]);
     }
 
     private static long number(Call call, int index) {

@@ -3,12 +3,14 @@ package io.github.lockboot.redis.fleet;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import io.github.lockboot.Actor;
 import io.github.lockboot.Figures;
 import io.github.lockboot.NamedLock;
+import io.github.lockboot.fixture.RedisProbe;
+import io.github.lockboot.fixture.StoredLock;
+import io.github.lockboot.fixture.StoredLock.Waiter;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -34,7 +36,7 @@ class DeadWaiterTests {
     void manyDeadWaitersCostALiveOneNoMoreThanFew() throws Exception {
         NamedLock lock = fleet.registry(Fleet.ttl(LONG_TTL)).get("x");
         Actor holder = fleet.holder(lock);
-        fleet.server().command("HSET", "lock:x", "queue", neverSeenAgain(60));
+        queueNeverSeenAgain(60);
         NamedLock wanted = fleet.registry(Fleet.ttl(LONG_TTL)).get("x");
         Actor waiter = fleet.actor();
         var served = waiter.start(() -> {
@@ -54,7 +56,7 @@ class DeadWaiterTests {
     void deadWaitersCostOneClaimLeaseTogetherWhereNobodyStaysQueued() throws Exception {
         NamedLock lock = fleet.registry(Fleet.ttl(LONG_TTL)).get("x");
         Actor holder = fleet.holder(lock);
-        fleet.server().command("HSET", "lock:x", "queue", neverSeenAgain(5));
+        queueNeverSeenAgain(5);
         NamedLock wanted = fleet.registry(Fleet.ttl(LONG_TTL)).get("x");
         long released = System.nanoTime();
         holder.run(lock::unlock);
@@ -69,10 +71,14 @@ class DeadWaiterTests {
     }
 
     /** A queue as acquire.lua writes it, of sessions that never existed. */
-    private String neverSeenAgain(int waiters) {
-        List<?> time = (List<?>) Objects.requireNonNull(fleet.server().command("TIME"));
-        return IntStream.range(0, waiters)
-                .mapToObj(i -> "[\"dead-" + i + "\",30000," + time.get(0) + "000]")
-                .collect(Collectors.joining(",", "[", "]"));
+    private void queueNeverSeenAgain(int waiters) {
+        try (RedisProbe redis = fleet.server().probe()) {
+            List<?> time = (List<?>) Objects.requireNonNull(redis.command("TIME"));
+            long now = 1_000 * Long.parseLong((String) time.get(0));
+            List<Waiter> queue = IntStream.range(0, waiters)
+                    .mapToObj(i -> new Waiter("dead-" + i, 30_000, now, 0))
+                    .toList();
+            StoredLock.at(redis, "lock:x").withQueue(0, queue).storeAt(redis, "lock:x");
+        }
     }
 }

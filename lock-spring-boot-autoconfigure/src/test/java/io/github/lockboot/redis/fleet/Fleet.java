@@ -9,6 +9,7 @@ import io.github.lockboot.Actor;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.fixture.StoredLock;
 import io.github.lockboot.fixture.TcpProxy;
 import io.github.lockboot.redis.RedisLockRegistry;
 import io.github.lockboot.redis.TestRegistries;
@@ -94,8 +95,7 @@ final class Fleet implements AutoCloseable {
 
     /** Waiters in the queue of that lock in Redis. */
     int queued(String name) {
-        String queue = String.valueOf(server.command("HGET", "lock:" + name, "queue"));
-        return queue.split("\\],\\[").length - (queue.startsWith("[") ? 0 : 1);
+        return StoredLock.at(server, "lock:" + name).queue().size();
     }
 
     void awaitQueued(String name, int count) {

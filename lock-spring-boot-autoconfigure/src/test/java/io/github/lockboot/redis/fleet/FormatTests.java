@@ -13,6 +13,7 @@ import javax.tools.ToolProvider;
 
 import io.github.lockboot.Actor;
 import io.github.lockboot.NamedLock;
+import io.github.lockboot.fixture.StoredLock;
 import io.github.lockboot.redis.RedisLockRegistry;
 import io.github.lockboot.redis.protocol.LockStore;
 import org.junit.jupiter.api.AfterEach;
@@ -66,9 +67,7 @@ class FormatTests {
                 assertThat(old.end()).matches("turns [1-9]\\d* overlaps 0 losses 0");
             }
             running = next;
-            Actor.await(
-                    "its format",
-                    () -> version.isEmpty() == format(FormatWorker.NAME).equals("1"));
+            Actor.await("its format", () -> version.isEmpty() == (format(FormatWorker.NAME) == 1));
         }
         for (Instance last : running) {
             assertThat(last.end()).matches("turns [1-9]\\d* overlaps 0 losses 0");
@@ -80,25 +79,24 @@ class FormatTests {
         compileNewer(newer);
         RedisLockRegistry ours = fleet.registry();
         Instance stranger = new Instance(newer + File.pathSeparator);
-        Actor.await("a lock of its format", () -> format(FormatWorker.NAME).equals("2"));
+        Actor.await("a lock of its format", () -> format(FormatWorker.NAME) == 2);
         stranger.process.destroyForcibly().waitFor();
-        fleet.server().command("HSET", key(FormatWorker.NAME), "v", "2", "owner", "newer-1", "fence", "7");
-        fleet.server().command("PEXPIRE", key(FormatWorker.NAME), "600000");
+        String text = StoredLock.exclusive(2, 7, "newer-1", 1_000, 1).toString();
+        fleet.server().command("SET", key(FormatWorker.NAME), text, "PX", "600000");
         NamedLock lock = ours.get(FormatWorker.NAME);
         assertThat(lock.tryLock()).isFalse();
-        Object before = fleet.server().command("HGETALL", key(FormatWorker.NAME));
         Actor waiter = fleet.actor();
         CompletableFuture<Void> waits = waiter.begin(lock::lock);
         Actor.await("a waiter", waiter::isWaiting);
-        assertThat(fleet.server().command("HGETALL", key(FormatWorker.NAME))).isEqualTo(before);
+        assertThat(fleet.server().command("GET", key(FormatWorker.NAME))).isEqualTo(text);
         fleet.server().command("DEL", key(FormatWorker.NAME));
         waits.get(30, TimeUnit.SECONDS);
-        assertThat(format(FormatWorker.NAME)).isEqualTo("1");
+        assertThat(format(FormatWorker.NAME)).isEqualTo(1);
         waiter.run(lock::unlock);
     }
 
-    private String format(String name) {
-        return String.valueOf(fleet.server().command("HGET", key(name), "v"));
+    private int format(String name) {
+        return StoredLock.at(fleet.server(), key(name)).format();
     }
 
     private static String key(String name) {

@@ -6,9 +6,9 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 
 import io.github.lockboot.fixture.RedisProbe;
+import io.github.lockboot.fixture.StoredLock;
 import org.jspecify.annotations.Nullable;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -23,8 +23,13 @@ public final class ClockedScripts {
     private static final long DAY = 86_400_000;
     private static final String NUMBER = "4711";
 
-    /** The key after a call: its type, its fields (of a string, one under the name "value"), its TTL in ms or -1. */
-    public record Stored(String type, Map<String, String> fields, long ttl) {}
+    /** The key after a call: its text, empty if there is no key, and its TTL in ms or -1. */
+    public record Stored(String text, long ttl) {
+
+        StoredLock lock() {
+            return StoredLock.of(text);
+        }
+    }
 
     public record Seen(List<Object> reply, List<String> messages, Stored stored) {}
 
@@ -51,21 +56,13 @@ public final class ClockedScripts {
         words.add(Long.toString(micros % 1_000_000));
         words.add(NUMBER);
         List<Object> seen = list(redis.command(words.toArray(String[]::new)));
-        String type = (String) seen.get(2);
-        List<Object> content = list(seen.get(3));
-        Map<String, String> fields = new TreeMap<>();
-        if (type.equals("string")) {
-            fields.put("value", (String) content.get(0));
-        }
-        for (int i = 0; type.equals("hash") && i < content.size(); i += 2) {
-            fields.put((String) content.get(i), (String) content.get(i + 1));
-        }
-        long ttl = (Long) seen.get(4);
-        boolean ours = type.equals("hash") && ttl >= 0;
+        String text = (String) seen.get(2);
+        long ttl = (Long) seen.get(3);
+        boolean ours = StoredLock.of(text).format() > 0 && ttl >= 0;
         return new Seen(
                 words(NUMBER, seen.get(0)),
                 list(seen.get(1)).stream().map(String.class::cast).toList(),
-                new Stored(type, fields, ours ? Math.max(0, ttl - DAY) : ttl));
+                new Stored(text, ours ? Math.max(0, ttl - DAY) : ttl));
     }
 
     /** Lets the key of a lock live as much longer as it should by the test's clock. */
@@ -74,15 +71,15 @@ public final class ClockedScripts {
     }
 
     private static String clocked(String script) {
-        String text = replaced(script, "redis.call('TIME')", "{ARGV[#ARGV - 2], ARGV[#ARGV - 1]}");
-        text = replaced(text, "('PEXPIRE', key, text(stay))", "('PEXPIRE', key, text(stay + " + DAY + "))");
-        text = text.replace("('PEXPIRE', key, ttl)", "('PEXPIRE', key, ttl + " + DAY + ")");
-        text = text.replace("('PEXPIRE', key, stay)", "('PEXPIRE', key, stay + " + DAY + ")");
+        String text = replaced(script, "redis.call('TIME')", "clock");
+        text = replaced(text, "'PX', text(stay))", "'PX', text(stay + " + DAY + "))");
+        text = text.replace("'NX', 'PX', ttl)", "'NX', 'PX', ttl + " + DAY + ")");
         return observed(replaced(text, "redis.pcall('PUBLISH', ", "publish("));
     }
 
     private static String observed(String text) {
         return """
+                local clock = {table.remove(ARGV, #ARGV - 2), table.remove(ARGV, #ARGV - 1)}
                 local published = {}
                 local function publish(channel, message)
                   published[#published + 1] = channel .. ' ' .. message
@@ -91,13 +88,7 @@ public final class ClockedScripts {
                 local reply = (function()
                 %s
                 end)()
-                local kind, content = redis.call('TYPE', KEYS[1]).ok, {}
-                if kind == 'hash' then
-                  content = redis.call('HGETALL', KEYS[1])
-                elseif kind == 'string' then
-                  content = {redis.call('GET', KEYS[1])}
-                end
-                return {reply, published, kind, content, redis.call('PTTL', KEYS[1])}
+                return {reply, published, redis.call('GET', KEYS[1]) or '', redis.call('PTTL', KEYS[1])}
                 """.formatted(text);
     }
 

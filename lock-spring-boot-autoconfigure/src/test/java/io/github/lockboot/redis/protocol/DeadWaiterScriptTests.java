@@ -117,7 +117,7 @@ class DeadWaiterScriptTests {
             Set<String> granted = new HashSet<>();
             turn(first);
             for (Seen seen = acquire(newCaller(), false); !isGranted(seen); seen = acquire(newCaller(), false)) {
-                granted.add(seen.stored().fields().get("owner"));
+                granted.add(seen.stored().lock().owner());
                 assertThat(granted).hasSizeLessThanOrEqualTo(2);
                 turn(interval);
             }
@@ -148,7 +148,7 @@ class DeadWaiterScriptTests {
             renewed = call(LuaScript.RENEW, HOLDER, token, TTL);
         }
         assertThat(renewed.reply().get(2)).as("waiters").isEqualTo(0L);
-        assertThat(renewed.stored().fields()).containsOnlyKeys("v", "owner", "ttl", "until", "fence");
+        assertThat(renewed.stored().text()).matches("\\[1,\"\\d+\",\\[\\[\"holder-1\",\\d+,\\d+,0]]]");
     }
 
     @Test
@@ -157,7 +157,7 @@ class DeadWaiterScriptTests {
         queueDead(20);
         List<Object> reply = List.of();
         for (long waited = 0; waited <= 6_000; waited += 500) {
-            reply = call(LuaScript.ACQUIRE, "live-1", TTL, 0, 1, 20).reply();
+            reply = call(20, LuaScript.ACQUIRE, "live-1", TTL, 0, 1).reply();
             turn(500);
         }
         assertThat(reply.get(0)).isEqualTo("QUEUED");
@@ -201,7 +201,7 @@ class DeadWaiterScriptTests {
     private void keepsItsPlace(Random random, long seed) {
         int waiters = 2 + random.nextInt(4);
         long[] asksAt = new long[waiters];
-        call(LuaScript.ACQUIRE, HOLDER, 86_400_000, 0, 1, MOST);
+        call(LuaScript.ACQUIRE, HOLDER, 86_400_000, 0, 1);
         for (int i = 0; i < waiters; i++) {
             acquire("w-" + i, true);
             asksAt[i] = now + random.nextInt((int) LockModel.POLL);
@@ -255,7 +255,7 @@ class DeadWaiterScriptTests {
         acquire(HOLDER, true);
         queueDead(dead);
         turn(1_000);
-        assertThat(call(LuaScript.UNLOCK, HOLDER, 0, "", 0, 0).reply()).isEqualTo(List.of("HANDED_OVER"));
+        assertThat(call(LuaScript.UNLOCK, HOLDER, 0).reply()).isEqualTo(List.of("HANDED_OVER"));
         return now;
     }
 
@@ -270,7 +270,7 @@ class DeadWaiterScriptTests {
     }
 
     private Seen acquire(String id, boolean enqueue) {
-        return call(LuaScript.ACQUIRE, id, TTL, 0, enqueue ? 1 : 0, MOST);
+        return call(LuaScript.ACQUIRE, id, TTL, 0, enqueue ? 1 : 0);
     }
 
     private static boolean isGranted(Seen seen) {
@@ -289,8 +289,11 @@ class DeadWaiterScriptTests {
     }
 
     private Seen call(LuaScript script, String id, Object... more) {
-        List<String> arguments = new ArrayList<>(
-                List.of(id, "lock:client:", Long.toString(LockModel.POLL), Long.toString(LockModel.PATIENCE)));
+        return call(MOST, script, id, more);
+    }
+
+    private Seen call(int most, LuaScript script, String id, Object... more) {
+        List<String> arguments = new ArrayList<>(List.of(id, LockModel.settings("lock:client:", most)));
         for (Object argument : more) {
             arguments.add(argument.toString());
         }

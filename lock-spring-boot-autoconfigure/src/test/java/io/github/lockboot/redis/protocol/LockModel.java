@@ -3,11 +3,9 @@ package io.github.lockboot.redis.protocol;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
-import java.util.stream.Collectors;
 
+import io.github.lockboot.fixture.StoredLock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,11 +23,15 @@ public final class LockModel {
     private static final long CLAIM = 6_000;
     private static final long LOCAL_TOKENS = 65_536;
     private static final long PERMIT_TOKENS = 64;
-    private static final long LEAST_STAY = 1_000;
     private static final long NEVER = Long.MAX_VALUE;
-    private static final long NONE = -2;
+    private static final long NONE = 0;
 
     private static final Set<String> REFUSALS = Set.of("NOT_OWNER", "UNKNOWN", "BUSY");
+
+    /** The settings of a registry, as scripts get them. */
+    public static String settings(String channels, int most) {
+        return POLL + " " + PATIENCE + " " + most + " " + channels;
+    }
 
     public record Holder(String id, Kind kind, long fence, long ttl, long until) {
 
@@ -37,8 +39,8 @@ public final class LockModel {
             return new Holder(id, kind, fence, ttl, when);
         }
 
-        String packed() {
-            return "[\"%s\",%d,%d,%s,\"%d\"]".formatted(id, ttl, until, kind, fence);
+        StoredLock.Holder stored() {
+            return new StoredLock.Holder(id, ttl, until, kind.permits(), kind.isExclusive() ? 0 : fence);
         }
     }
 
@@ -48,8 +50,8 @@ public final class LockModel {
             return new Waiter(id, kind, ttl, when);
         }
 
-        public String packed() {
-            return "[\"%s\",%d,%d%s]".formatted(id, ttl, seen, kind.isExclusive() ? "" : "," + kind);
+        StoredLock.Waiter stored() {
+            return new StoredLock.Waiter(id, ttl, seen, kind.permits());
         }
     }
 
@@ -72,7 +74,7 @@ public final class LockModel {
     private long excused = NONE;
     private long expiry = NEVER;
 
-    private Map<String, String> before = Map.of();
+    private String before = "";
     private final Set<String> granted = new HashSet<>();
     private int skipped;
     private int excuses;
@@ -89,7 +91,7 @@ public final class LockModel {
         if (isSettledFor(id)) {
             if (position(id) > 1 && enqueue) {
                 unlooked++;
-                before = fields();
+                before = text();
                 granted.clear();
                 see(id);
                 return end("QUEUED", (long) position(id), fence, left());
@@ -122,7 +124,7 @@ public final class LockModel {
         }
         if (isSettledFor(id, lastToken, next)) {
             unlooked++;
-            before = fields();
+            before = text();
             granted.clear();
         } else {
             begin(null);
@@ -235,6 +237,10 @@ public final class LockModel {
     }
 
     /** The newest of all grants. */
+    public boolean hasWaiters() {
+        return !queue.isEmpty();
+    }
+
     public long fence() {
         return fence;
     }
@@ -268,37 +274,26 @@ public final class LockModel {
         return unlooked;
     }
 
-    /** The hash as it should lie in Redis; empty if there is none. */
-    public Map<String, String> fields() {
-        Map<String, String> fields = new TreeMap<>();
-        if (fence > 0) {
-            fields.put("v", "" + LockStore.FORMAT);
-            fields.put("fence", Long.toString(fence));
-        }
-        Holder owner = exclusive();
-        if (owner != null) {
-            fields.put("owner", owner.id());
-            fields.put("ttl", Long.toString(owner.ttl()));
-            fields.put("until", Long.toString(owner.until()));
-        } else if (!holders.isEmpty()) {
-            fields.put("holders", holders.stream().map(Holder::packed).collect(Collectors.joining(",", "[", "]")));
-        }
-        if (token != fence) {
-            fields.put("token", Long.toString(token));
-        }
-        if (!queue.isEmpty()) {
-            fields.put("queue", queue.stream().map(Waiter::packed).collect(Collectors.joining(",", "[", "]")));
-            fields.put("looked", Long.toString(looked));
-            if (excused != NONE) {
-                fields.put("excused", Long.toString(excused));
-            }
-        }
-        return fields;
+    /** The text as it should lie in Redis; empty if there is none. */
+    public String text() {
+        return exists() ? stored().toString() : "";
+    }
+
+    private StoredLock stored() {
+        boolean waited = !queue.isEmpty();
+        return new StoredLock(
+                LockStore.FORMAT,
+                fence,
+                holders.stream().map(Holder::stored).toList(),
+                token == fence ? 0 : token,
+                waited ? looked : 0,
+                waited ? excused : 0,
+                queue.stream().map(Waiter::stored).toList());
     }
 
     /** Settles: the past is brought up to now before anything is decided. The caller learns of a grant from its reply. */
     private void begin(@Nullable String caller) {
-        before = fields();
+        before = text();
         granted.clear();
         look(caller);
         holders.replaceAll(holder -> holder.until(Math.min(holder.until(), now() + holder.ttl())));
@@ -379,11 +374,11 @@ public final class LockModel {
             looked = NONE;
             excused = NONE;
         }
-        boolean touched = changes || !fields().equals(before);
+        boolean touched = changes || !text().equals(before);
         if (touched && holders.isEmpty() && queue.isEmpty() && fence < micros) {
             delete();
         } else if (touched) {
-            long stay = Math.max(LEAST_STAY, Math.floorDiv(mayHaveBeenUsed() - micros + 999, 1000) + 1);
+            long stay = Math.floorDiv(mayHaveBeenUsed() - micros + 999, 1000) + 1;
             for (Holder holder : holders) {
                 stay = Math.max(stay, holder.until() - now());
             }

@@ -6,6 +6,7 @@ import java.util.List;
 import io.github.lockboot.fixture.RedisBinary;
 import io.github.lockboot.fixture.RedisProbe;
 import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.fixture.StoredLock.Waiter;
 import io.github.lockboot.redis.protocol.ClockedScripts.Seen;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -48,21 +49,21 @@ class ScriptClockTests {
 
     @Test
     void aNextIdThatIsQueuedAlreadyCountsAsSeen() {
-        call(LuaScript.ACQUIRE, "a-1", 30_000, 0, 1, 1_000);
-        call(LuaScript.ACQUIRE, "b-1", 30_000, 0, 1, 1_000);
-        call(LuaScript.ACQUIRE, "a-2", 30_000, 0, 1, 1_000);
+        call(LuaScript.ACQUIRE, "a-1", 30_000, 0, 1);
+        call(LuaScript.ACQUIRE, "b-1", 30_000, 0, 1);
+        call(LuaScript.ACQUIRE, "a-2", 30_000, 0, 1);
         micros += 2 * SECOND;
         Seen unlocked = call(LuaScript.UNLOCK, "a-1", 0, "a-2", 30_000, 0);
         assertThat(unlocked.reply()).startsWith("QUEUED", 1L);
-        assertThat(unlocked.stored().fields()).containsEntry("queue", "[[\"a-2\",30000," + micros / 1000 + "]]");
+        assertThat(unlocked.stored().lock().queue()).containsExactly(new Waiter("a-2", 30_000, micros / 1000, 0));
     }
 
     @Test
     void aTokenMayNotComeAgainWhenTheKeyOfAnUnheardOfHolderExpires() {
-        call(LuaScript.ACQUIRE, "a-1", 1_000, 0, 1, 1_000);
+        call(LuaScript.ACQUIRE, "a-1", 1_000, 0, 1);
         long granted = micros;
         micros -= 10 * SECOND;
-        Seen held = call(LuaScript.ACQUIRE, "a-1", 1_000, 0, 1, 1_000);
+        Seen held = call(LuaScript.ACQUIRE, "a-1", 1_000, 0, 1);
         long lastLocalToken = granted + 65_535;
         assertThat(micros + 1_000 * held.stored().ttl())
                 .as("when the key is gone and only the clock is left")
@@ -71,16 +72,16 @@ class ScriptClockTests {
 
     @Test
     void aWaiterSeenInTheFutureIsWrittenDownAsSeenOnePollAgo() {
-        call(LuaScript.ACQUIRE, "a-1", 30_000, 0, 1, 1_000);
+        call(LuaScript.ACQUIRE, "a-1", 30_000, 0, 1);
         micros += 5 * SECOND;
-        call(LuaScript.ACQUIRE, "b-1", 30_000, 0, 1, 1_000);
+        call(LuaScript.ACQUIRE, "b-1", 30_000, 0, 1);
         micros -= 1 * SECOND;
-        Seen asked = call(LuaScript.ACQUIRE, "c-1", 30_000, 0, 1_000);
-        assertThat(asked.stored().fields()).containsEntry("queue", "[[\"b-1\",30000," + (micros / 1000 - 2_000) + "]]");
+        Seen asked = call(LuaScript.ACQUIRE, "c-1", 30_000, 0, 0);
+        assertThat(asked.stored().lock().queue()).containsExactly(new Waiter("b-1", 30_000, micros / 1000 - 2_000, 0));
     }
 
     private Seen call(LuaScript script, String id, Object... more) {
-        List<String> arguments = new ArrayList<>(List.of(id, "lock:client:", "2000", "6000"));
+        List<String> arguments = new ArrayList<>(List.of(id, LockModel.settings("lock:client:", 1_000)));
         for (Object argument : more) {
             arguments.add(argument.toString());
         }

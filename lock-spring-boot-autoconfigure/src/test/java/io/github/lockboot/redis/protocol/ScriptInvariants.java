@@ -1,11 +1,9 @@
 package io.github.lockboot.redis.protocol;
 
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
-import java.util.regex.Pattern;
 
+import io.github.lockboot.fixture.StoredLock;
 import io.github.lockboot.redis.protocol.ClockedScripts.Seen;
 import io.github.lockboot.redis.protocol.ClockedScripts.Stored;
 import org.jspecify.annotations.Nullable;
@@ -17,14 +15,13 @@ final class ScriptInvariants {
 
     private static final long LOCAL_TOKENS = 65_536;
     private static final long PERMIT_TOKENS = 64;
-    private static final Pattern HOLDER = Pattern.compile("\\[\"([^\"]*)\",\\d+,\\d+,(-?\\d+),\"(\\d+)\"]");
 
     private static final Set<String> REFUSALS = Set.of("NOT_OWNER", "UNKNOWN", "BUSY");
 
     /** A holder as it is stored. */
     private record Holder(String id, int permits, long fence) {}
 
-    private Map<String, String> fields = Map.of();
+    private Stored before = new Stored("", -2);
     private @Nullable Seen last;
     private boolean persisted;
     private boolean clockWentBack;
@@ -40,21 +37,19 @@ final class ScriptInvariants {
     void called(LuaScript script, List<String> arguments, Seen seen) {
         String status = (String) seen.reply().get(0);
         Stored stored = seen.stored();
-        if (stored.type().equals("hash")) {
-            persisted = persisted && stored.fields().equals(fields) && stored.ttl() < 0;
+        if (stored.lock().format() > 0) {
+            persisted = persisted && stored.text().equals(before.text()) && stored.ttl() < 0;
             assertThat(persisted || stored.ttl() >= 0).as("our key has a TTL").isTrue();
         }
-        if (script == LuaScript.UNLOCK
-                && status.equals("NOT_OWNER")
-                && !arguments.get(5).isEmpty()) {
-            assertThat(isQueued(arguments.get(5), stored.fields()))
+        String next = script == LuaScript.UNLOCK && arguments.size() > 3 ? arguments.get(3) : "";
+        if (status.equals("NOT_OWNER") && !next.isEmpty()) {
+            assertThat(isQueued(next, stored.lock()))
                     .as("a refused unlock queues no next id")
-                    .isLessThanOrEqualTo(isQueued(arguments.get(5), fields));
+                    .isLessThanOrEqualTo(isQueued(next, before.lock()));
         }
         if (status.equals("COMPLETED")) {
-            assertThat(stored.fields())
-                    .as("no holder and no waiter is left after a completion")
-                    .doesNotContainKeys("owner", "holders", "queue");
+            assertThat(stored.lock().holders()).as("holders after a completion").isEmpty();
+            assertThat(stored.lock().queue()).as("waiters after a completion").isEmpty();
         }
         if (!REFUSALS.contains(status)) {
             tokensUsed(script, arguments);
@@ -62,11 +57,11 @@ final class ScriptInvariants {
         if (status.equals("GIVEN_AWAY") && isExclusive(arguments.get(0))) {
             mayBeUsed = newest;
         }
-        List<Holder> after = holdersIn(stored.fields());
+        List<Holder> after = holdersIn(stored.lock());
         granted(after);
-        readers(after, script == LuaScript.UNLOCK ? arguments.get(5) : arguments.get(0), seen);
+        readers(after, script == LuaScript.UNLOCK ? next : arguments.get(0), seen);
         holders = after;
-        fields = stored.fields();
+        before = stored;
         last = seen;
     }
 
@@ -86,7 +81,7 @@ final class ScriptInvariants {
 
     void clockWentBack() {
         clockWentBack = true;
-        if (fields.isEmpty()) {
+        if (before.text().isEmpty()) {
             newest = mayBeUsed = 0;
         }
     }
@@ -96,7 +91,7 @@ final class ScriptInvariants {
     }
 
     void expired() {
-        fields = Map.of();
+        before = new Stored("", -2);
         holders = List.of();
         persisted = false;
     }
@@ -112,7 +107,7 @@ final class ScriptInvariants {
         if (script == LuaScript.UNLOCK
                 || script == LuaScript.COMPLETE
                 || (script == LuaScript.DOWNGRADE && exclusive)) {
-            newest = Math.max(newest, Long.parseLong(arguments.get(script == LuaScript.DOWNGRADE ? 5 : 4)));
+            newest = Math.max(newest, Long.parseLong(arguments.get(script == LuaScript.DOWNGRADE ? 3 : 2)));
             mayBeUsed = exclusive ? newest : mayBeUsed;
         }
     }
@@ -166,25 +161,27 @@ final class ScriptInvariants {
         assertThat(token).as("token of %s", reader).isBetween(mayBeUsed, newest);
     }
 
-    private static List<Holder> holdersIn(Map<String, String> fields) {
-        if (fields.containsKey("owner")) {
-            assertThat(fields).doesNotContainKeys("holders", "token");
-            return List.of(new Holder(fields.get("owner"), 0, Long.parseLong(fields.get("fence"))));
+    private static List<Holder> holdersIn(StoredLock lock) {
+        if (lock.owner() != null) {
+            assertThat(lock.holders()).hasSize(1);
+            assertThat(lock.token()).as("token beside an exclusive holder").isZero();
         }
-        return HOLDER.matcher(fields.getOrDefault("holders", ""))
-                .results()
+        return lock.holders().stream()
                 .map(holder ->
-                        new Holder(holder.group(1), Integer.parseInt(holder.group(2)), Long.parseLong(holder.group(3))))
+                        new Holder(holder.id(), holder.kind(), holder.kind() == 0 ? lock.fence() : holder.fence()))
                 .toList();
     }
 
-    private static String withoutLastSeen(Seen seen) {
-        Map<String, String> fields = new TreeMap<>(seen.stored().fields());
-        fields.computeIfPresent("queue", (name, queue) -> queue.replaceAll("(\",\\d+),\\d+", "$1"));
-        return fields.toString();
+    private static StoredLock withoutLastSeen(Seen seen) {
+        StoredLock lock = seen.stored().lock();
+        return lock.withQueue(
+                lock.looked(),
+                lock.queue().stream()
+                        .map(waiter -> new StoredLock.Waiter(waiter.id(), waiter.ttl(), 0, waiter.kind()))
+                        .toList());
     }
 
-    private static int isQueued(String id, Map<String, String> fields) {
-        return fields.getOrDefault("queue", "").contains("[\"" + id + "\",") ? 1 : 0;
+    private static int isQueued(String id, StoredLock lock) {
+        return lock.queue().stream().anyMatch(waiter -> waiter.id().equals(id)) ? 1 : 0;
     }
 }

@@ -225,7 +225,7 @@ class ScriptModelTests {
             } else {
                 assertThat(seen.reply()).as("reply").isIn(List.of("NOT_OWNER"), List.of("UNKNOWN"));
             }
-            assertThat(stored.fields()).as("a stranger's key").isEqualTo(Map.of("value", "stranger"));
+            assertThat(stored.text()).as("a stranger's key").isEqualTo("stranger");
             assertThat(stored.ttl()).as("its TTL").matches(ttl -> ttl == -1 || ttl > FOREIGN_MILLIS / 2);
             assertThat(seen.messages()).as("messages").isEmpty();
             return seen;
@@ -235,9 +235,8 @@ class ScriptModelTests {
             LockModel.Outcome expected = call.modelled().apply(model);
             Seen seen = observed(call);
             assertThat(seen.reply()).as("reply").isEqualTo(expected.reply());
-            assertThat(seen.stored().fields()).as("fields").isEqualTo(model.fields());
+            assertThat(seen.stored().text()).as("text").isEqualTo(model.text());
             assertThat(seen.messages()).as("messages").isEqualTo(expected.messages());
-            assertThat(seen.stored().type()).as("type").isEqualTo(model.exists() ? "hash" : "none");
             if (model.exists() && model.keyTtl() < 0) {
                 assertThat(seen.stored().ttl()).as("key TTL").isEqualTo(-1);
             } else if (model.exists()) {
@@ -289,7 +288,7 @@ class ScriptModelTests {
         private Call acquire(String id, boolean enqueue, int most) {
             long ttl = ttl(id);
             Kind kind = kind(id);
-            List<String> arguments = arguments(id, ttl, kind, enqueue ? 1 : 0, most);
+            List<String> arguments = arguments(id, most, ttl, kind, enqueue ? 1 : 0);
             return new Call(LuaScript.ACQUIRE, arguments, lock -> lock.acquire(id, kind, ttl, enqueue, most));
         }
 
@@ -297,31 +296,32 @@ class ScriptModelTests {
             long ttl = next == null ? 0 : ttl(next);
             Kind kind = next == null ? Kind.EXCLUSIVE : kind(next);
             List<String> arguments =
-                    next == null ? arguments(id, lastToken, "") : arguments(id, lastToken, next, ttl, kind);
+                    next == null ? arguments(id, 0, lastToken) : arguments(id, 0, lastToken, next, ttl, kind);
             return new Call(LuaScript.UNLOCK, arguments, lock -> lock.unlock(id, lastToken, next, kind, ttl));
         }
 
         private Call downgrade(String id, long fence, long lastToken) {
             return new Call(
-                    LuaScript.DOWNGRADE, arguments(id, fence, lastToken), lock -> lock.downgrade(id, fence, lastToken));
+                    LuaScript.DOWNGRADE,
+                    arguments(id, 0, fence, lastToken),
+                    lock -> lock.downgrade(id, fence, lastToken));
         }
 
         private Call renew(String id, long token, long ttl) {
-            return new Call(LuaScript.RENEW, arguments(id, token, ttl), lock -> lock.renew(id, token, ttl));
+            return new Call(LuaScript.RENEW, arguments(id, 0, token, ttl), lock -> lock.renew(id, token, ttl));
         }
 
         private Call cancel(String id) {
-            return new Call(LuaScript.CANCEL, arguments(id), lock -> lock.cancel(id));
+            return new Call(LuaScript.CANCEL, arguments(id, 0), lock -> lock.cancel(id));
         }
 
         private Call complete(String id, long lastToken) {
-            List<String> arguments = arguments(id, lastToken, COMPLETIONS);
+            List<String> arguments = arguments(id, 0, lastToken, COMPLETIONS);
             return new Call(LuaScript.COMPLETE, arguments, lock -> lock.complete(id, lastToken));
         }
 
-        private List<String> arguments(String id, Object... more) {
-            List<String> arguments = new ArrayList<>(
-                    List.of(id, CHANNELS, Long.toString(LockModel.POLL), Long.toString(LockModel.PATIENCE)));
+        private List<String> arguments(String id, int most, Object... more) {
+            List<String> arguments = new ArrayList<>(List.of(id, LockModel.settings(CHANNELS, most)));
             for (Object argument : more) {
                 arguments.add(argument.toString());
             }

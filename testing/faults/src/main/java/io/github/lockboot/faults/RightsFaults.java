@@ -13,7 +13,7 @@ final class RightsFaults {
 
     static final List<Fault<?>> ALL = List.of(
             taken("rights-scripts", "the right to run scripts", "-eval -evalsha", "+eval +evalsha"),
-            taken("rights-hset", "the right to HSET, in scripts too", "-hset", "+hset"),
+            taken("rights-set", "the right to SET, in scripts too", "-set", "+set"),
             taken("rights-pexpire", "the right to PEXPIRE, in scripts too", "-pexpire", "+pexpire"),
             taken("rights-keys", "the right to all keys", "resetkeys", "allkeys"),
             taken("rights-channels", "the right to all channels", "resetchannels", "allchannels"),

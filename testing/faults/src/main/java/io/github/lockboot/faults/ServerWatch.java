@@ -34,14 +34,12 @@ final class ServerWatch implements AutoCloseable {
             local owners = {}
             for _, key in ipairs(KEYS) do
               local kind, fence = 0, '0'
-              if redis.call('TYPE', key).ok == 'hash' then
-                local state = redis.call('HMGET', key, 'owner', 'until', 'fence', 'holders')
-                if state[1] and tonumber(state[2]) > now then
-                  fence = state[3]
-                end
-                for _, holder in ipairs(state[4] and cjson.decode(state[4]) or {}) do
+              local state = redis.pcall('GET', key)
+              if type(state) == 'string' and string.find(state, '^%[%d+,"%d+",%[%[') then
+                local lock = cjson.decode(state)
+                for _, holder in ipairs(lock[3]) do
                   if holder[3] > now then
-                    kind, fence = holder[4], holder[5]
+                    kind, fence = holder[4], holder[5] or lock[2]
                   end
                 end
               end

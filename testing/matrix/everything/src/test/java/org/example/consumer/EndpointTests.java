@@ -18,6 +18,7 @@ import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.fixture.StoredLock;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -111,7 +112,7 @@ class EndpointTests {
     void oneLockIsShownByItsWholeNameAsRedisHasIt() throws Exception {
         Lease lease = startWith(EXPOSED).acquire(NAME, ORDERS);
         assertThat(this.<Map<String, String>>read("/locks/" + NAME, "$.state"))
-                .containsEntry("key-type", "hash")
+                .containsEntry("key-type", "lock")
                 .containsEntry("fence", String.valueOf(lease.fencingToken()))
                 .containsEntry("owner", read("/locks", "$.held[0].owner"));
         assertThat(send("GET", "/locks/order:4712").statusCode()).isEqualTo(404);
@@ -127,7 +128,7 @@ class EndpointTests {
         assertThat(refused.statusCode()).isEqualTo(403);
         assertThat(JsonPath.<String>read(refused.body(), "$.problem")).contains("lock.endpoint.force-release");
         assertThat(lease.isValid()).isTrue();
-        assertThat(redis.command("HGET", "lock:" + NAME, "owner")).isEqualTo(owner);
+        assertThat(StoredLock.at(redis, "lock:" + NAME).owner()).isEqualTo(owner);
         lease.close();
     }
 
@@ -137,9 +138,9 @@ class EndpointTests {
         String owner = read("/locks/" + NAME, "$.state.owner");
         assertThat(send("DELETE", "/locks/" + NAME).statusCode()).isEqualTo(400);
         assertThat(send("DELETE", "/locks/" + NAME + "?owner=another-1").statusCode()).isEqualTo(409);
-        assertThat(redis.command("HGET", "lock:" + NAME, "owner")).isEqualTo(owner);
+        assertThat(StoredLock.at(redis, "lock:" + NAME).owner()).isEqualTo(owner);
         assertThat(send("DELETE", "/locks/" + NAME + "?owner=" + owner).statusCode()).isEqualTo(204);
-        assertThat(redis.command("HGET", "lock:" + NAME, "owner")).isNull();
+        assertThat(StoredLock.at(redis, "lock:" + NAME).owner()).isNull();
     }
 
     @Test

@@ -1,0 +1,14 @@
+-- Begins each script on locks. Each describes its replies and its ARGV from 3 on.
+--
+-- KEYS[1]  the lock
+-- ARGV[1]  the caller's acquisition id, <session>-<sequence>.<nonce>
+-- ARGV[2]  the settings of the registry: <poll> <patience> <most waiters> <channels>
+--          how often a waiter asks, ms; how long it may not ask before it is dropped, ms; how many may wait; and the prefix of channels,
+--          which a session follows
+-- ARGV[#ARGV]  the number of the command, with which the reply begins
+--
+-- LuaScript defines four constants before. FORMAT is the number of the format that is stored: a key with a newer one is a stranger's, and
+-- a key with an older one keeps it. CLAIM_LEASE is the longest lease, ms, of a grant by a message; the first renewal extends it to the
+-- whole ttl. TOKENS_PER_GRANT and TOKENS_PER_PERMIT are the number of tokens that an exclusive and a limited holder may use, including the
+-- first.
+local key, me, time = KEYS[1], ARGV[1], redis.call('TIME')

@@ -1,0 +1,17 @@
+-- Reads the settings of the registry, and writes the text that is stored.
+local poll, patience, most, channels = string.match(ARGV[2], '^(%d+) (%d+) (%d+) (.*)$')
+poll, patience, most = tonumber(poll), tonumber(patience), tonumber(most)
+
+local function text(number)
+  return string.format('%.0f', number) -- '..' would round from 1e14 on
+end
+
+-- Redis allows PEXPIRE when it is out of memory, and then the other writes of the script, too. A new lock is refused.
+local function put(state, stay)
+  if redis.pcall('SET', key, state, 'PX', text(stay)).err then
+    if stored then
+      redis.call('PEXPIRE', key, text(stay))
+    end
+    redis.call('SET', key, state, 'PX', text(stay))
+  end
+end
