@@ -7,21 +7,21 @@ local format, fence, owner, held, expiry, looked, queue = string.match(
   stored or '', '^%[(%d+),"(%d+)",%[%["([^"\\]+)",(%d+),(%d+),0%]%],"",(%d+),%d+,()%[%["')
 if format == FORMAT and owner ~= me then
   local left, unlooked = expiry - now, now - looked
-  local settled = left > 0 and left <= math.min(held, 1e15) and tonumber(fence) < micros
+  local settled = left > 0 and left <= math.min(held, 1e14) and tonumber(fence) < micros
   local from, to = string.find(stored, '[' .. cjson.encode(me) .. ',', queue, true)
   if settled and unlooked >= 0 and unlooked < poll / 4 and from ~= queue + 1 then -- there the first waiter begins
     local position, at = 1, string.find(stored, '],["', queue, true)
     while at and at < (from or #stored) do
       position, at = position + 1, string.find(stored, '],["', at + 1, true)
     end
-    local enqueue, left_ms = ARGV[5] == '1', text(left)
+    local enqueue = ARGV[5] == '1'
     local _, last, seen = string.find(stored, '^%d+,(%d+)[],]', (to or 0) + 1)
     if from and seen and enqueue then
       local before, behind = string.sub(stored, 1, last - #seen - 1), string.sub(stored, last)
-      put(before .. text(now) .. behind, math.max(left, patience))
-      return 'QUEUED ' .. position .. ' ' .. fence .. ' ' .. left_ms
+      put(before .. now .. behind, math.max(left, patience))
+      return 'QUEUED ' .. position .. ' ' .. fence .. ' ' .. left
     elseif not from and (not enqueue or position >= most) then
-      return 'BUSY ' .. left_ms
+      return 'BUSY ' .. left
     end
   end
 end

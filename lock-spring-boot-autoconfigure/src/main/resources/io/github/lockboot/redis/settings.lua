@@ -1,6 +1,7 @@
--- Reads the settings of the registry, and writes the text that is stored.
+-- Reads the settings of the registry and the time in ms, and writes the text that is stored.
 local poll, patience, most, channels = string.match(ARGV[2], '^(%d+) (%d+) (%d+) (.*)$')
 poll, patience, most = tonumber(poll), tonumber(patience), tonumber(most)
+local now = math.floor(micros / 1000)
 
 local function text(number)
   return string.format('%.0f', number) -- '..' would round from 1e14 on

@@ -7,4 +7,3 @@ if type(stored) == 'table' then
   stored = '' -- of another type, and so a stranger's, as any text that is not ours
 end
 local micros = time[1] * 1000000 + time[2]
-local now = math.floor(micros / 1000)

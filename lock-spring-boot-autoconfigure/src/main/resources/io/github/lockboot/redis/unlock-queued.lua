@@ -3,29 +3,30 @@
 -- parsing the queue would take longer than all the rest. unlock-last precedes it; begin and unlock describe KEYS and ARGV.
 --
 -- HANDED_OVER | QUEUED position fence ms-left
-local format, fence, owner, held, expiry, looked, excused, first, ttl, seen, more, behind = string.match(
+local format, fence, owner, held, expiry, tail, looked, first, ttl, seen, more, behind = string.match(
   stored or '',
-  '^%[(%d+),"(%d+)",%[%["([^"\\]+)",(%d+),(%d+),0%]%],"",(%d+),(%d+),%[%["([^"\\]+)",(%d+),(%d+)%](,?)()')
+  '^%[(%d+),"(%d+)",%[%["([^"\\]+)",(%d+),(%d+),0%](%],"",(%d+),%d+,%[)%["([^"\\]+)",(%d+),(%d+)%](,?)()')
 local joining = next_id and '[' .. cjson.encode(next_id) .. ','
 if owner == me and format == FORMAT and not (joining and string.find(stored, joining, 1, true)) then
   local left, unlooked, unseen = expiry - now, now - looked, now - seen
   local settled = left > 0 and left <= tonumber(held) and math.max(fence, last) < micros
   if settled and unlooked >= 0 and unlooked < poll / 4 and unseen >= 0 and unseen < patience then
-    local others = string.sub(stored, behind, -3) -- ]] ends the queue and the text
-    local waiters, at = #more, string.find(others, ',["', 1, true)
+    local waiters, at = #more, string.find(stored, ',["', behind, true)
     while at do
-      waiters, at = waiters + 1, string.find(others, ',["', at + 3, true)
+      waiters, at = waiters + 1, string.find(stored, ',["', at + 3, true)
     end
+    local others = string.sub(stored, behind, -3) -- ]] ends the queue and the text
     if joining then
       local kind = ARGV[6] ~= '0' and ',' .. ARGV[6] or ''
       waiters, others = waiters + 1, others .. more .. joining .. ARGV[5] .. ',' .. now .. kind .. ']'
     end
     local token, lease = text(micros), math.min(ttl, CLAIM_LEASE)
-    local state = '[' .. format .. ',"' .. token .. '",[["' .. first .. '",' .. ttl .. ',' .. now + lease .. ',0]]'
+    local head = '[' .. format .. ',"' .. token .. '",[["' .. first .. '",' .. ttl .. ',' .. now + lease .. ',0]'
     if waiters > 0 then
-      state = state .. ',"",' .. looked .. ',' .. excused .. ',[' .. others .. ']'
+      put(head .. tail .. others .. ']]', math.max(lease, patience))
+    else
+      put(head .. ']]', lease)
     end
-    put(state .. ']', math.max(lease, waiters > 0 and patience or 0))
     local session = string.match(first, '^(.*)-') or first
     redis.pcall('PUBLISH', channels .. session, table.concat({first, token, lease, waiters, token, key}, ' '))
     return not joining and 'HANDED_OVER' or 'QUEUED ' .. waiters .. ' ' .. token .. ' ' .. lease
