@@ -13,9 +13,9 @@ import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Locks in Redis: each question runs a script. It fails if it is not answered within the command timeout, plus at most a tenth. All
- * have the same timeout and expire in the order they were sent, so one periodic check is enough. A timer for each would cost more
- * than the command.
+ * Locks in Redis: each question runs a script. It fails if it is not answered within the command timeout, plus at most a tenth. The
+ * time in which the first connection is made does not count. All have the same timeout and expire in the order they were sent, so one
+ * periodic check is enough. A timer for each would cost more than the command.
  */
 public final class ScriptStore implements LockStore {
 
@@ -29,6 +29,11 @@ public final class ScriptStore implements LockStore {
 
         /** As {@link LockStore#acknowledges()}. */
         default boolean acknowledges() {
+            return false;
+        }
+
+        /** As {@link LockStore#isConnecting()}. */
+        default boolean isConnecting() {
             return false;
         }
 
@@ -70,6 +75,7 @@ public final class ScriptStore implements LockStore {
     private final long timeoutNanos;
     private final Queue<Sent> inOrder = new ConcurrentLinkedQueue<>();
     private final Timer.Check check;
+    private long connectingAt;
     private volatile boolean closed;
 
     /**
@@ -91,6 +97,7 @@ public final class ScriptStore implements LockStore {
         this.timer = timer;
         this.timeoutNanos = commandTimeout.toNanos();
         this.check = timer.check(timeoutNanos / 10, this::expire);
+        this.connectingAt = timer.nanoTime() - timeoutNanos;
         this.channels = bytes(keyPrefix + CLIENT);
         this.poll = bytes(poll.toMillis());
         this.patience = bytes(patience.toMillis());
@@ -169,6 +176,11 @@ public final class ScriptStore implements LockStore {
     }
 
     @Override
+    public boolean isConnecting() {
+        return runner.isConnecting();
+    }
+
+    @Override
     public long epoch() {
         return runner.epoch();
     }
@@ -222,8 +234,9 @@ public final class ScriptStore implements LockStore {
     /** @return whether any command is left */
     private boolean expire() {
         long now = timer.nanoTime();
+        connectingAt = runner.isConnecting() ? now : connectingAt;
         for (Sent first = inOrder.peek(); first != null; first = inOrder.peek()) {
-            if (!first.reply.isDone() && now - first.at < timeoutNanos) {
+            if (!first.reply.isDone() && Math.min(now - first.at, now - connectingAt) < timeoutNanos) {
                 break;
             }
             inOrder.remove(first); // before the callbacks, which may throw
