@@ -125,18 +125,18 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
      * Connects ahead of the first lock, and takes and releases a lock with a random name, so that the scripts are loaded. Then it
      * subscribes to the channel on which Redis pushes grants. Does not block. If it fails, the first lock connects.
      *
-     * @return a future that completes once the lock is released, or exceptionally if it could not be taken
+     * @return a future that completes once the lock is released and the channel subscribed to, or after a second without the channel;
+     *     exceptionally if the lock could not be taken
      */
     public CompletableFuture<Void> connect() {
         Parts with = parts();
         String name = "startup:" + EngineContext.randomSession();
-        return with.store
-                .acquire(name, name, LockStore.EXCLUSIVE, 1_000, false)
-                .thenCompose(taken -> {
-                    with.engine.channel().open();
-                    return with.store.unlock(name, name, taken instanceof Reply.Owner owner ? owner.token() : 0);
-                })
-                .thenAccept(released -> {});
+        return with.store.acquire(name, name, LockStore.EXCLUSIVE, 1_000, false).thenCompose(taken -> {
+            CompletableFuture<Void> listening = with.engine.listen();
+            return with.store
+                    .unlock(name, name, taken instanceof Reply.Owner owner ? owner.token() : 0)
+                    .thenCombine(listening, (released, none) -> none);
+        });
     }
 
     /**
