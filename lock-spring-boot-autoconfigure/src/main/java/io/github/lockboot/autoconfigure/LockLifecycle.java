@@ -5,12 +5,16 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import io.github.lockboot.LockOptions;
+import io.github.lockboot.LockRegistry;
+import io.github.lockboot.LockTemplate;
 import io.github.lockboot.autoconfigure.LockProperties.StartupCheck;
 import io.github.lockboot.internal.Threads;
 import io.github.lockboot.redis.Finding;
@@ -27,8 +31,10 @@ import org.springframework.context.event.ContextClosedEvent;
 import org.springframework.context.event.ContextRefreshedEvent;
 
 /**
- * Checks once per startup whether Redis is suitable for locks, and ends locks with the application. It covers registries defined
- * by the application as well.
+ * Connects an application that uses locks before it takes requests, checks once per startup whether Redis is suitable for locks, and
+ * ends locks with the application. It covers registries defined by the application as well.
+ *
+ * <p>Without Redis the start goes on as soon as connecting has failed. While Redis does not answer, it waits for at most two seconds.
  *
  * <p>In WARN mode the check runs on its own thread one second after startup; in FAIL mode before the web server accepts
  * requests. A Redis that refuses to acknowledge grants, although they have to be, fails the startup in both.
@@ -41,6 +47,8 @@ class LockLifecycle implements ApplicationListener<ApplicationContextEvent>, Sma
 
     /** Starts after connection factories (0) and before the web server and executors, and stops in reverse order. */
     private static final int PHASE = 1_024;
+
+    private static final long LONGEST_CONNECT_SECONDS = 2;
 
     private static final Log log = LogFactory.getLog(LockLifecycle.class);
 
@@ -85,6 +93,9 @@ class LockLifecycle implements ApplicationListener<ApplicationContextEvent>, Sma
     @Override
     public void start() {
         running = true;
+        if (properties.redis().connectAtStartup() && isAnyLockUsed()) {
+            connect();
+        }
         if (properties.startupCheck() == StartupCheck.FAIL) {
             Set<Finding> findings = findings();
             List<Finding> certain = findings.stream().filter(Finding::certain).toList();
@@ -100,6 +111,28 @@ class LockLifecycle implements ApplicationListener<ApplicationContextEvent>, Sma
                     .forEach(refused -> {
                         throw new LockStartupException(refused.problem(), refused.action());
                     });
+        }
+    }
+
+    /** Code that only asks the context for a registry is not known before it runs. */
+    private boolean isAnyLockUsed() {
+        ConfigurableListableBeanFactory beans = context.getBeanFactory();
+        return !used.get().isEmpty()
+                || Stream.of(LockRegistry.class, LockTemplate.class)
+                        .flatMap(type -> Stream.of(context.getBeanNamesForType(type, false, false)))
+                        .anyMatch(name -> beans.getDependentBeans(name).length > 0);
+    }
+
+    /** A failure is left to the check, and to the first lock. */
+    private void connect() {
+        try {
+            CompletableFuture.allOf(
+                            registriesToCheck().map(RedisLockRegistry::connect).toArray(CompletableFuture<?>[]::new))
+                    .get(LONGEST_CONNECT_SECONDS, TimeUnit.SECONDS);
+        } catch (InterruptedException interrupt) {
+            Thread.currentThread().interrupt();
+        } catch (ExecutionException | TimeoutException notConnected) {
+            log.debug("Locks are not connected yet", notConnected);
         }
     }
 

@@ -86,7 +86,8 @@ record LockProperties(
         shutdownGracePeriod = requireNonNullElse(shutdownGracePeriod, Duration.ofSeconds(10));
         redis = new Redis(
                 requireNonNullElse(redis.commandTimeout, min(Duration.ofSeconds(2), ttl.dividedBy(2))),
-                requireNonNullElse(redis.acknowledge, Acknowledge.NONE));
+                requireNonNullElse(redis.acknowledge, Acknowledge.NONE),
+                requireNonNullElse(redis.connectAtStartup, true));
 
         require(!keyPrefix.isBlank(), "lock.key-prefix", keyPrefix, "must not be blank: use a prefix such as 'lock:'");
         require(
@@ -210,10 +211,11 @@ record LockProperties(
     }
 
     /**
-     * @param commandTimeout Timeout of a Redis command of a lock, connecting included. 2s, or half of lock.ttl if that is less.
+     * @param commandTimeout Timeout of a Redis command of a lock, and of each step of connecting. 2s, or half of lock.ttl if that is less.
      * @param acknowledge What has to have a grant, and a renewal, before it counts.
+     * @param connectAtStartup Whether an application that uses locks connects before it takes requests, and not at the first lock.
      */
-    record Redis(Duration commandTimeout, Acknowledge acknowledge) {}
+    record Redis(Duration commandTimeout, Acknowledge acknowledge, Boolean connectAtStartup) {}
 
     /**
      * @param order Order of the lock advisor. Transactions and caches belong after it.

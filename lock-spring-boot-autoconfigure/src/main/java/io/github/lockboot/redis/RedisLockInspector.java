@@ -44,7 +44,7 @@ public final class RedisLockInspector {
     /** Whether Redis notifies waiters of this registry. */
     public enum Notification {
 
-        /** There was no waiter yet, so the channel is not subscribed. */
+        /** There was no waiter yet, and {@link RedisLockRegistry#connect} was not called, so the channel is not subscribed. */
         UNUSED,
 
         /** The channel is subscribed. */

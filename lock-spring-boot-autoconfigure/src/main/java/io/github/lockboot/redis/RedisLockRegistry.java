@@ -28,6 +28,7 @@ import io.github.lockboot.redis.engine.EngineRegistry;
 import io.github.lockboot.redis.engine.LockEngine;
 import io.github.lockboot.redis.engine.LockRequest;
 import io.github.lockboot.redis.protocol.LockStore;
+import io.github.lockboot.redis.protocol.Reply;
 import io.github.lockboot.redis.protocol.ScriptStore;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -39,8 +40,8 @@ import org.springframework.util.function.SingletonSupplier;
  * Locks on one Redis: standalone, Sentinel or Cluster.
  *
  * <p>With a Lettuce connection factory, the registry takes its settings and makes two connections of its own: one for commands, at
- * the first lock, and one for the channel on which Redis pushes grants, at the first wait. With another client, the registry uses
- * the connections of the factory.
+ * the first lock, and one for the channel on which Redis pushes grants, at the first wait, or both before that with {@link #connect}.
+ * With another client, the registry uses the connections of the factory.
  */
 public final class RedisLockRegistry extends EngineRegistry implements AutoCloseable {
 
@@ -118,6 +119,24 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
     public RedisLockInspector inspector() {
         Parts with = parts();
         return new RedisLockInspector(with.connections.factory(), with.store, engine());
+    }
+
+    /**
+     * Connects ahead of the first lock, and takes and releases a lock with a random name, so that the scripts are loaded. Then it
+     * subscribes to the channel on which Redis pushes grants. Does not block. If it fails, the first lock connects.
+     *
+     * @return a future that completes once the lock is released and the channel subscribed to, or after a second without the channel;
+     *     exceptionally if the lock could not be taken
+     */
+    public CompletableFuture<Void> connect() {
+        Parts with = parts();
+        String name = "startup:" + EngineContext.randomSession();
+        return with.store.acquire(name, name, LockStore.EXCLUSIVE, 1_000, false).thenCompose(taken -> {
+            CompletableFuture<Void> listening = with.engine.listen();
+            return with.store
+                    .unlock(name, name, taken instanceof Reply.Owner owner ? owner.token() : 0)
+                    .thenCombine(listening, (released, none) -> none);
+        });
     }
 
     /**
@@ -356,7 +375,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         }
 
         /**
-         * Sets the timeout of a command, connecting included. 2 s by default.
+         * Sets the timeout of a command, and of each step of connecting. 2 s by default.
          *
          * @param timeout the timeout, positive and at most 24 days
          * @return this builder

@@ -136,6 +136,7 @@ class LockPropertiesTests {
                         Map.entry("lock.enabled", "true"),
                         Map.entry("lock.log-keys", "false"),
                         Map.entry("lock.redis.acknowledge", "none"),
+                        Map.entry("lock.redis.connect-at-startup", "true"),
                         Map.entry("lock.mdc", "false"),
                         Map.entry("lock.endpoint.force-release", "false"),
                         Map.entry("lock.observations.enabled", "false"),

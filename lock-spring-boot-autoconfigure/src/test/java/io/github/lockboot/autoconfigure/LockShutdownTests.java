@@ -238,7 +238,7 @@ class LockShutdownTests {
 
     @Test
     void aContextThatNeverLockedClosesWithoutAConnection() {
-        ConfigurableApplicationContext context = run(Application.class);
+        ConfigurableApplicationContext context = run(Application.class, "lock.redis.connect-at-startup=false");
         server.command("CONFIG", "RESETSTAT");
         context.close();
         context.close();

@@ -1,17 +1,12 @@
 package io.github.lockboot.sample;
 
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.io.InputStreamReader;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
@@ -36,61 +31,26 @@ import static org.assertj.core.api.Assertions.assertThat;
 class ShutdownTests {
 
     private static final Duration LONG = Duration.ofSeconds(60);
-    private static final Pattern URL = Pattern.compile("The sample is at (http://localhost:\\d+)");
     private static final int WAITERS = 20;
 
     private final HttpClient client = HttpClient.newHttpClient();
-    private final ConcurrentLinkedQueue<String> log = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean loading = new AtomicBoolean(true);
     private RedisServer redis;
-    private Process sample;
+    private SampleProcess sample;
     private String url;
 
     @BeforeEach
-    void start() throws IOException {
+    void start() {
         redis = RedisServer.start();
-        sample = new ProcessBuilder(
-                        System.getProperty("java.home") + "/bin/java",
-                        "-cp",
-                        System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
-                        SlowSample.class.getName(),
-                        "--server.port=0",
-                        "--lock.redis.command-timeout=15s",
-                        "--spring.data.redis.timeout=15s",
-                        "--spring.data.redis.url=" + redis.uri())
-                .redirectErrorStream(true)
-                .start();
-        CompletableFuture<String> told = new CompletableFuture<>();
-        Thread reader = new Thread(() -> read(told));
-        reader.setDaemon(true);
-        reader.start();
-        try {
-            url = told.orTimeout(LONG.toSeconds(), TimeUnit.SECONDS).join();
-        } catch (RuntimeException failure) {
-            throw new AssertionError("the sample did not start:\n" + String.join("\n", log), failure);
-        }
-    }
-
-    private void read(CompletableFuture<String> told) {
-        try (BufferedReader out =
-                new BufferedReader(new InputStreamReader(sample.getInputStream(), StandardCharsets.UTF_8))) {
-            for (String line = out.readLine(); line != null; line = out.readLine()) {
-                log.add(line);
-                Matcher matcher = URL.matcher(line);
-                if (matcher.find()) {
-                    told.complete(matcher.group(1));
-                }
-            }
-        } catch (IOException closed) {
-            told.completeExceptionally(closed);
-        }
-        told.completeExceptionally(new IllegalStateException("it ended"));
+        sample = new SampleProcess(
+                SlowSample.class, redis, "--lock.redis.command-timeout=15s", "--spring.data.redis.timeout=15s");
+        url = sample.url();
     }
 
     @AfterEach
     void stop() {
         loading.set(false);
-        sample.destroyForcibly();
+        sample.close();
         redis.close();
     }
 
@@ -114,7 +74,7 @@ class ShutdownTests {
             await("c is held", () -> exists("lock:async:c"));
             assertThat(post("/kept/d").join().statusCode()).isEqualTo(202);
 
-            sample.destroy();
+            sample.process().destroy();
 
             await("the sample has left the queue", () -> !isQueued("lock:slow:b"));
             assertThat(waiters)
@@ -127,7 +87,8 @@ class ShutdownTests {
 
             redis.command("SET", "go", "1");
             assertThat(holder.get(60, TimeUnit.SECONDS).body()).isEqualTo("done");
-            assertThat(sample.waitFor(LONG.toSeconds(), TimeUnit.SECONDS)).isTrue();
+            assertThat(sample.process().waitFor(LONG.toSeconds(), TimeUnit.SECONDS))
+                    .isTrue();
             assertThat(redis.command("KEYS", "lock:*")).isEqualTo(List.of("lock:slow:b"));
             assertThat(elsewhere.isValid()).isTrue();
             elsewhere.close();
@@ -137,7 +98,7 @@ class ShutdownTests {
                                     client.handle((answer, failure) -> answer == null ? 0 : answer.statusCode())
                                             .get(60, TimeUnit.SECONDS))
                             .isIn(0, 200, 503));
-            assertThat(log).noneMatch(line -> line.contains("was lost"));
+            assertThat(sample.log()).noneMatch(line -> line.contains("was lost"));
         } finally {
             factory.destroy();
         }
@@ -180,6 +141,6 @@ class ShutdownTests {
     }
 
     private void await(String what, BooleanSupplier condition) {
-        Await.until(LONG, condition, () -> "not within " + LONG + ": " + what + "\n" + String.join("\n", log));
+        Await.until(LONG, condition, () -> "not within " + LONG + ": " + what + "\n" + String.join("\n", sample.log()));
     }
 }

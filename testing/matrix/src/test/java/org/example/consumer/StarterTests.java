@@ -160,10 +160,12 @@ class StarterTests {
     }
 
     @Test
-    void withoutTheStartUpCheckNothingConnectsBeforeTheFirstLock() {
+    void ifToldSoNothingConnectsBeforeTheFirstLock() {
         long before = connectionsSoFar();
-        try (ConfigurableApplicationContext instance =
-                ConsumerApplication.start("--spring.data.redis.url=" + redis.uri(), "--lock.startup-check=off")) {
+        try (ConfigurableApplicationContext instance = ConsumerApplication.start(
+                "--spring.data.redis.url=" + redis.uri(),
+                "--lock.startup-check=off",
+                "--lock.redis.connect-at-startup=false")) {
             assertThat(connectionsSoFar() - before).isEqualTo(1); // the one that asks
             LockRegistry registry = instance.getBean(LockRegistry.class);
             registry.get("first").lock();

@@ -4,6 +4,7 @@ import java.time.InstantSource;
 
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.autoconfigure.LockAutoConfiguration;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
@@ -23,9 +24,9 @@ public final class LocksEndpointAutoConfiguration {
 
     @Bean
     LocksEndpoint distributedLocksEndpoint(
-            LockRegistry registry,
+            ObjectProvider<LockRegistry> registry,
             @Value("${lock.log-keys:false}") boolean namesShown,
             @Value("${lock.endpoint.force-release:false}") boolean forceRelease) {
-        return new LocksEndpoint(registry, namesShown, forceRelease, InstantSource.system());
+        return new LocksEndpoint(registry.getObject(), namesShown, forceRelease, InstantSource.system());
     }
 }

@@ -75,7 +75,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     /** In order. Its monitor guards additions and the fields below. Commands are sent outside the monitor. */
     private final Queue<Call> waiting = new ConcurrentLinkedQueue<>();
 
-    private boolean connecting;
+    private volatile boolean connecting;
     private boolean closed;
     private volatile @Nullable Link link;
 
@@ -176,19 +176,23 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         }
     }
 
+    /** Fails the calls that waited when it began. For those that come meanwhile, as right after a start, it connects again. */
     private void connect() {
+        List<Call> before = List.of();
         Link made = null;
         Throwable failure = null;
         try {
+            synchronized (waiting) { // the call that has it connect is added under this monitor
+                before = List.copyOf(waiting);
+            }
             made = Link.over(factory.get(), this);
         } catch (Throwable notMade) { // also an Error: the next call must connect again
             failure = notMade;
         }
-        List<Call> failed;
+        List<Call> failed = made == null ? before : List.of();
         synchronized (waiting) {
             connecting = false;
             link = closed ? null : made;
-            failed = made == null ? List.copyOf(waiting) : List.of();
         }
         NotConnectedException notConnected = new NotConnectedException("no connection to Redis", failure);
         failed.forEach(call -> call.completeExceptionally(notConnected));
@@ -204,6 +208,12 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     @Override
     public boolean acknowledges() {
         return acknowledger != null;
+    }
+
+    /** Lettuce ends each attempt by its own timeouts. */
+    @Override
+    public boolean isConnecting() {
+        return connecting;
     }
 
     @Override

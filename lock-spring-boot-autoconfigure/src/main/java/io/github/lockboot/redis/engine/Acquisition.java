@@ -537,7 +537,9 @@ final class Acquisition {
 
     /** Called once a second, without the mutex. */
     void lookAfter(long now, long wallMillis) {
-        if (isLate(now)) {
+        if (acquisitions.store().isConnecting()) {
+            onEvent(() -> expectWithin(0));
+        } else if (isLate(now)) {
             onEvent(this::goOn);
         } else if (state == State.OWNED && grant().isInDoubt(wallMillis)) {
             acquisitions.renewer().renewSoon(renewal);

@@ -57,6 +57,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     private final Map<String, LocalQueue> shared = new ConcurrentHashMap<>();
     private final Map<String, LocalQueue> limited = new ConcurrentHashMap<>();
     private final List<Map<String, LocalQueue>> ofAllKinds = List.of(exclusive, shared, limited);
+    private final CompletableFuture<Void> subscribed = new CompletableFuture<>();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
 
     /**
@@ -85,6 +86,13 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
 
     public GrantChannel channel() {
         return channel;
+    }
+
+    /** Opens the channel ahead of the first wait. {@return completes once it is subscribed to, or after a second without} */
+    public CompletableFuture<Void> listen() {
+        channel.open();
+        context.schedule(LOOK_NANOS, () -> subscribed.complete(null));
+        return subscribed;
     }
 
     UseNotifier.Listeners listeners() {
@@ -368,6 +376,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
 
     @Override
     public void onSubscribed() {
+        subscribed.complete(null);
         acquisitions.all().forEach(Acquisition::mayHaveMissedPush);
     }
 

@@ -85,6 +85,11 @@ public interface LockStore {
     /** Changes nothing. {@code FREE}, {@code HELD} or {@code FOREIGN}. */
     CompletableFuture<Reply> inspect(String name);
 
+    /** {@return whether questions wait for the first connection} Until it is made, or has failed, no question expires. */
+    default boolean isConnecting() {
+        return false;
+    }
+
     /** {@return the name of the lock with this key; null if it is not a key of this store} */
     @Nullable
     String nameOf(String key);

@@ -22,9 +22,9 @@ import io.github.lockboot.redis.protocol.RedisFailure.SeveralSlotsException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Locks in Redis: each question runs a script. It fails if it is not answered within the command timeout, plus at most a tenth. All
- * have the same timeout and expire in the order they were sent, so one periodic check is enough. A timer for each would cost more
- * than the command.
+ * Locks in Redis: each question runs a script. It fails if it is not answered within the command timeout, plus at most a tenth. The
+ * time in which the first connection is made does not count. All have the same timeout and expire in the order they were sent, so one
+ * periodic check is enough. A timer for each would cost more than the command.
  */
 public final class ScriptStore implements LockStore {
 
@@ -43,6 +43,11 @@ public final class ScriptStore implements LockStore {
 
         /** As {@link LockStore#acknowledges()}. */
         default boolean acknowledges() {
+            return false;
+        }
+
+        /** As {@link LockStore#isConnecting()}. */
+        default boolean isConnecting() {
             return false;
         }
 
@@ -88,6 +93,7 @@ public final class ScriptStore implements LockStore {
     private final ThreadLocal<@Nullable Map<LuaScript, List<Question>>> questions = new ThreadLocal<>();
     private final Queue<Sent> inOrder = new ConcurrentLinkedQueue<>();
     private final Timer.Check check;
+    private long connectingAt;
     private volatile boolean closed;
 
     /**
@@ -109,6 +115,7 @@ public final class ScriptStore implements LockStore {
         this.timer = timer;
         this.timeoutNanos = commandTimeout.toNanos();
         this.check = timer.check(timeoutNanos / 10, this::expire);
+        this.connectingAt = timer.nanoTime() - timeoutNanos;
         this.settings =
                 bytes(poll.toMillis() + " " + patience.toMillis() + " " + maxWaiters + " " + keyPrefix + CLIENT);
     }
@@ -185,6 +192,11 @@ public final class ScriptStore implements LockStore {
     /** Publishes an empty message on the channel of the session. */
     public CompletableFuture<Reply> echo(String session) {
         return run(LuaScript.ECHO, CLIENT + session, channelOf(session));
+    }
+
+    @Override
+    public boolean isConnecting() {
+        return runner.isConnecting();
     }
 
     @Override
@@ -303,8 +315,9 @@ public final class ScriptStore implements LockStore {
     /** @return whether any command is left */
     private boolean expire() {
         long now = timer.nanoTime();
+        connectingAt = runner.isConnecting() ? now : connectingAt;
         for (Sent first = inOrder.peek(); first != null; first = inOrder.peek()) {
-            if (!first.reply.isDone() && now - first.at < timeoutNanos) {
+            if (!first.reply.isDone() && Math.min(now - first.at, now - connectingAt) < timeoutNanos) {
                 break;
             }
             inOrder.remove(first); // before the callbacks, which may throw

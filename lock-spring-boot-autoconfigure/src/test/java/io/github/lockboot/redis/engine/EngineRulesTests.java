@@ -686,6 +686,20 @@ class EngineRulesTests {
     class Polling {
 
         @Test
+        void aQuestionIsNotGivenUpForLostWhileTheFirstConnectionIsMade() {
+            scripted.connecting = true;
+            CompletableFuture<Lease> future = scripted.acquire(LONG);
+            Sent acquire = scripted.next("acquire");
+            scripted.timer.tick(seconds(15));
+            scripted.connecting = false;
+            scripted.timer.tick(seconds(3));
+            assertThat(future).isNotDone();
+            scripted.nothingIsSent();
+            acquire.answer(new Reply.Owner(100, 30_000, 0));
+            assertThat(future.join().isValid()).isTrue();
+        }
+
+        @Test
         void whoCannotBeNotifiedAsksSoonThenRarely() {
             scripted.channelLive = false;
             scripted.acquire(LONG);

@@ -47,6 +47,7 @@ public final class ScriptedEngine {
     public final LockEngine engine;
     public boolean channelLive = true;
     public boolean announcesChanges;
+    public boolean connecting;
     public int channelVerified;
     public long epoch;
 
@@ -164,6 +165,11 @@ public final class ScriptedEngine {
         @Override
         public boolean acknowledges() {
             return acknowledging;
+        }
+
+        @Override
+        public boolean isConnecting() {
+            return connecting;
         }
 
         @Override

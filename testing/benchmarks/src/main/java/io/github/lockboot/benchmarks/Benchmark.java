@@ -18,6 +18,7 @@ import static java.util.Objects.requireNonNull;
 /** Measures all contenders in interleaved rounds, first one round of each, then the next of each. See README.md. */
 public final class Benchmark {
 
+    private static final int COLD_TURNS = 1_000;
     private static final Duration ONE_WAY = Duration.ofNanos(250_000);
 
     private final Plan plan;
@@ -64,11 +65,14 @@ public final class Benchmark {
         for (Contender contender : contenders) {
             attempt(contender, failures, () -> teams.team(scenario, contender));
         }
-        int turns = scenario.load().isVirtual() ? plan.turns() : 0;
+        int turns = scenario.isCold() ? COLD_TURNS : scenario.load().isVirtual() ? plan.turns() : 0;
         for (int round = 0; round < plan.warmUps() + plan.rounds(); round++) {
             boolean warm = round >= plan.warmUps();
             for (Contender contender : contenders) {
                 attempt(contender, failures, () -> {
+                    if (scenario.isCold()) {
+                        teams.dismiss(contender);
+                    }
                     Measurement one =
                             teams.team(scenario, contender).measure(scenario.load(), plan.roundMillis(), turns);
                     if (warm) {

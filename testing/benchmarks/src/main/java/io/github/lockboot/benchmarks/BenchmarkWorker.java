@@ -10,11 +10,12 @@ final class BenchmarkWorker {
 
     private BenchmarkWorker() {}
 
-    /** @param args contender, address of Redis */
+    /** @param args contender, address of Redis, whether to take no lock before the first round */
     public static void main(String[] args) {
         Worker.run(
                 Contenders.named(args[0]),
                 RedisAddress.parse(args[1]),
+                Boolean.parseBoolean(args[2]),
                 client -> order -> System.out.println(
                         DONE + Crew.run(client, Round.parse(order)).encode()));
     }

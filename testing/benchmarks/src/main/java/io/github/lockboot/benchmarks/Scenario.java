@@ -23,6 +23,7 @@ import static io.github.lockboot.benchmarks.Contenders.SI_SPIN;
 
 /** What is done to the locks, where, and by whom; in an order that lets processes be used again. */
 enum Scenario {
+    COLD("one thread, the first 1,000 holds of a new JVM", 1, Load.threads(1), false, List.of(RAW, OURS, RLOCK)),
     UNCONTENDED("one thread, uncontended", 1, Load.threads(1), false, everybody()),
     NESTED("one thread, five nested holds", 1, Load.threads(1).holding(5), false, reentrant()),
     DISTINCT("16 threads, 10,000 distinct names", 1, Load.threads(16).onNames(10_000), false, everybody()),
@@ -94,6 +95,11 @@ enum Scenario {
     /** Whether Redis is a master with a replica, and Sentinels. */
     boolean isCopied() {
         return this == COPIED;
+    }
+
+    /** Whether each round is the first of new processes. */
+    boolean isCold() {
+        return this == COLD;
     }
 
     boolean isContended() {

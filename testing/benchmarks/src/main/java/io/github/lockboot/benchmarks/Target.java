@@ -18,6 +18,7 @@ import static io.github.lockboot.benchmarks.Contenders.RLOCK;
 import static io.github.lockboot.benchmarks.Contenders.RMULTI;
 import static io.github.lockboot.benchmarks.Contenders.RREAD_WRITE;
 import static io.github.lockboot.benchmarks.Contenders.RSEMAPHORE;
+import static io.github.lockboot.benchmarks.Scenario.COLD;
 import static io.github.lockboot.benchmarks.Scenario.COPIED;
 import static io.github.lockboot.benchmarks.Scenario.DISTINCT;
 import static io.github.lockboot.benchmarks.Scenario.FOUR_JVMS;
@@ -65,6 +66,7 @@ record Target(
     }
 
     static final List<Target> ALL = List.of(
+            speed(COLD, OURS, RAW, 1 / 1.5),
             speed(UNCONTENDED, OURS, RAW, 0.95),
             atMost(UNCONTENDED, Metric.COMMANDS, OURS, null, 2.004),
             speed(NESTED, OURS, RLOCK, 4),

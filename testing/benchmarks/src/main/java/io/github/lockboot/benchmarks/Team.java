@@ -34,13 +34,20 @@ final class Team implements AutoCloseable {
     /**
      * Starts the processes and returns when they have connected.
      *
+     * @param cold whether they take no lock before the first round
      * @param redis for the counting of commands, past any proxy
      * @param patienceMillis how long a round may take beyond its time
      */
     static Team start(
-            Path jdk, Contender contender, int processes, RedisAddress at, RedisProbe redis, long patienceMillis) {
+            boolean cold,
+            Path jdk,
+            Contender contender,
+            int processes,
+            RedisAddress at,
+            RedisProbe redis,
+            long patienceMillis) {
         Team team = new Team(contender, redis, patienceMillis);
-        List<String> args = List.of(contender.name(), at.toWord());
+        List<String> args = List.of(contender.name(), at.toWord(), Boolean.toString(cold));
         try {
             for (int i = 0; i < processes; i++) {
                 team.workers.add(new WorkerProcess(jdk, OPTIONS, BenchmarkWorker.class, args, line -> false));

@@ -21,14 +21,14 @@ import org.jspecify.annotations.Nullable;
 final class Teams implements AutoCloseable {
 
     /** What the processes of a team have in common; a team is kept until another kind is wanted. */
-    private record Kind(Path jdk, int processes, boolean remote, boolean copied) {}
+    private record Kind(Path jdk, int processes, boolean remote, boolean copied, boolean cold) {}
 
     private final RedisServer server;
     private final TcpProxy proxy;
     private final RedisProbe probe;
     private final Plan plan;
     private final Map<Contender, Team> teams = new LinkedHashMap<>();
-    private Kind kind = new Kind(Path.of(""), 0, false, false);
+    private Kind kind = new Kind(Path.of(""), 0, false, false, false);
     private @Nullable RedisSentinel copied;
 
     Teams(RedisServer server, TcpProxy proxy, Plan plan) {
@@ -42,7 +42,8 @@ final class Teams implements AutoCloseable {
         Path jdk = scenario.load().isVirtual()
                 ? Jdks.withVirtualThreads().orElseThrow(() -> new FailedException("no JDK with virtual threads here"))
                 : Jdks.current();
-        Kind wanted = new Kind(jdk, scenario.processes(), scenario.isRemote(), scenario.isCopied());
+        Kind wanted = new Kind(
+                jdk, scenario.processes(), scenario.isRemote(), scenario.isCopied(), scenario.isCold());
         if (!wanted.equals(kind)) {
             dismissAll();
             kind = wanted;
@@ -57,14 +58,16 @@ final class Teams implements AutoCloseable {
                             ? RedisAddress.standalone(proxy.host(), proxy.port())
                             : RedisAddress.standalone(server.host(), server.port());
             RedisProbe counter = group != null ? group.master().probe() : probe;
-            team = Team.start(jdk, contender, scenario.processes(), address, counter, plan.patienceMillis());
+            team = Team.start(wanted.cold, jdk, contender, scenario.processes(), address, counter, plan.patienceMillis());
             teams.put(contender, team);
-            team.measure(scenario.load(), plan.warmUpMillis(), scenario.load().isVirtual() ? plan.turns() : 0);
+            if (!wanted.cold) {
+                team.measure(scenario.load(), plan.warmUpMillis(), scenario.load().isVirtual() ? plan.turns() : 0);
+            }
         }
         return team;
     }
 
-    /** Ends the processes of one that failed, so that it does not disturb the others. */
+    /** Ends the processes of one, if there are any: it has failed and must not disturb the others, or is to begin anew. */
     void dismiss(Contender contender) {
         Team team = teams.remove(contender);
         if (team != null) {

@@ -28,14 +28,14 @@ public record ThisLibrary(String name, int localHandoffLimit, Acknowledge acknow
     @Override
     public Client connect(RedisAddress redis) {
         LettuceConnectionFactory factory = redis.forSpring();
-        return new Locks(
-                factory,
-                RedisLockRegistry.builder(factory)
-                        .commandTimeout(timing.commandTimeout())
-                        .localHandoffLimit(localHandoffLimit)
-                        .acknowledge(acknowledge)
-                        .defaults(LockOptions.defaults().withTtl(timing.lease()))
-                        .build());
+        RedisLockRegistry registry = RedisLockRegistry.builder(factory)
+                .commandTimeout(timing.commandTimeout())
+                .localHandoffLimit(localHandoffLimit)
+                .acknowledge(acknowledge)
+                .defaults(LockOptions.defaults().withTtl(timing.lease()))
+                .build();
+        registry.connect().exceptionally(none -> null).join(); // as the start of an application does
+        return new Locks(factory, registry);
     }
 
     private record Locks(LettuceConnectionFactory factory, RedisLockRegistry registry) implements Client {

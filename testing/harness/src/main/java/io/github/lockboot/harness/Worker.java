@@ -34,10 +34,18 @@ public final class Worker {
      * @param roleWith what it does once it has connected
      */
     public static void run(Contender contender, RedisAddress redis, Function<Contender.Client, Role> roleWith) {
+        run(contender, redis, false, roleWith);
+    }
+
+    /** @param cold whether to begin without having taken a lock */
+    public static void run(
+            Contender contender, RedisAddress redis, boolean cold, Function<Contender.Client, Role> roleWith) {
         System.setErr(System.out); // so that the lines of both stay whole
         try {
             Contender.Client client = contender.connect(redis);
-            lockOnce(client);
+            if (!cold) {
+                lockOnce(client);
+            }
             Role role = roleWith.apply(client);
             System.out.println(READY);
             BufferedReader orders = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));

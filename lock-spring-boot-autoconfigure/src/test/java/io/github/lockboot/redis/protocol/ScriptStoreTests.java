@@ -1,0 +1,78 @@
+package io.github.lockboot.redis.protocol;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeoutException;
+
+import io.github.lockboot.redis.engine.ManualTimer;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** When a question expires. */
+class ScriptStoreTests {
+
+    private static final Duration TIMEOUT = Duration.ofSeconds(2);
+    private static final Duration ALMOST = TIMEOUT.minusMillis(1);
+    private static final Duration CHECK = TIMEOUT.dividedBy(10);
+
+    private final ManualTimer timer = new ManualTimer();
+    private boolean connecting;
+    private final ScriptStore store = new ScriptStore(
+            new Silence(), "lock:", Duration.ofSeconds(2), Duration.ofSeconds(6), 100, stack -> {}, timer, TIMEOUT);
+
+    /** A client that gets no answer. */
+    private final class Silence implements ScriptStore.Runner {
+
+        @Override
+        public CompletableFuture<Reply> run(LuaScript script, String key, byte[]... arguments) {
+            return new CompletableFuture<>();
+        }
+
+        @Override
+        public boolean isConnecting() {
+            return connecting;
+        }
+
+        @Override
+        public long epoch() {
+            return 0;
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    private static void assertExpired(CompletableFuture<Reply> question) {
+        assertThat(question)
+                .failsWithin(Duration.ZERO)
+                .withThrowableThat()
+                .havingCause()
+                .isInstanceOf(TimeoutException.class);
+    }
+
+    @Test
+    void aQuestionHasTheTimeOfACommand() {
+        CompletableFuture<Reply> question = store.inspect("a");
+        timer.tick(ALMOST);
+        assertThat(question).isNotDone();
+        timer.tick(CHECK);
+        assertExpired(question);
+    }
+
+    @Test
+    void theTimeInWhichTheFirstConnectionIsMadeDoesNotCount() {
+        connecting = true;
+        CompletableFuture<Reply> first = store.inspect("a");
+        timer.tick(TIMEOUT.multipliedBy(30));
+        CompletableFuture<Reply> second = store.inspect("b");
+        timer.tick(CHECK);
+        connecting = false;
+        timer.tick(ALMOST.minus(CHECK));
+        assertThat(first).isNotDone();
+        assertThat(second).isNotDone();
+        timer.tick(CHECK.multipliedBy(2));
+        assertExpired(first);
+        assertExpired(second);
+    }
+}
