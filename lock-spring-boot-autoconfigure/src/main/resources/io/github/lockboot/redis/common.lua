@@ -31,7 +31,7 @@ local function read_list(list, read, fence)
       return nil
     end
   end
-  return list
+  return (list[1] or next(list) == nil) and list or nil -- not an object
 end
 
 local function read_waiter(entry)
