@@ -53,7 +53,8 @@ class SeveralScriptTests {
     }
 
     private String run(RedisProbe client, LuaScript script, List<String> keys, List<String> arguments) {
-        String clocked = script.getScriptAsString().replace("redis.call('TIME')", "{ARGV[#ARGV - 2], ARGV[#ARGV - 1]}");
+        String clocked = "local clock = {table.remove(ARGV, #ARGV - 2), table.remove(ARGV, #ARGV - 1)}\n"
+                + script.getScriptAsString().replace("redis.call('TIME')", "clock");
         List<String> words = new ArrayList<>(List.of("EVAL", clocked, "" + keys.size()));
         words.addAll(keys);
         words.addAll(arguments);
@@ -209,11 +210,12 @@ class SeveralScriptTests {
         acquire("k1", "waiter-1");
         unlock("k2", "me-2", "1");
         redis.command("SET", "k3", String.valueOf(redis.command("GET", "k3")).replaceFirst("\\d+", "99"), "KEEPTTL");
-        List<String> before = stored(keys);
+        List<String> kept = List.of("k1", "k3"); // k2 only remembers its token, for a millisecond
+        List<String> before = stored(kept);
         micros += 1_000_000;
         assertThat(unlockAll(keys, "me", "1800000000000124"))
                 .containsExactly("RELEASED", "SKIPPED", "SKIPPED", "SKIPPED", "RELEASED");
-        assertThat(stored(keys.subList(1, 4))).isEqualTo(before.subList(1, 4));
+        assertThat(stored(kept)).isEqualTo(before);
         acquireAll(List.of("k5", "k6"), "me");
         assertThat(unlockAll(List.of("k5", "k6"), "me", "" + (micros + 1))).containsOnly("SKIPPED");
     }
