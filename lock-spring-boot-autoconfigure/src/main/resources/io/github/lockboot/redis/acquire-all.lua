@@ -11,12 +11,16 @@ local fence, now = seconds .. micros, seconds .. string.sub(micros, 1, 3)
 local replies, free, others = {}, {}, false
 for i, key in ipairs(KEYS) do
   local me, ttl = ARGV[2 * i - 1], ARGV[2 * i]
+  local stored = redis.pcall('GET', key)
   replies[i] = 'BUSY 0'
-  if redis.call('EXISTS', key) == 0 then
+  if not stored then
     free[#free + 1] = i
   else
-    local stored = redis.pcall('GET', key)
-    local held = {string.match(type(stored) == 'string' and stored or '', '^%[%d+,"(%d+)",%[%["([^"\\]+)",%d+,(%d+),0%]%](.)')}
+    if type(stored) == 'table' and not string.find(stored.err, 'WRONGTYPE', 1, true) then
+      return stored
+    end
+    local text = type(stored) == 'string' and stored or ''
+    local held = {string.match(text, '^%[%d+,"(%d+)",%[%["([^"\\]+)",%d+,(%d+),0%]%](.)')}
     local left = math.min((tonumber(held[3]) or 0) - now, ttl)
     if held[2] == me and left > 0 then
       replies[i] = 'OWNER ' .. held[1] .. ' ' .. string.format('%.0f', left) .. (held[4] == ',' and ' 1' or ' 0')

@@ -4,6 +4,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 
+import io.github.lockboot.DistributedLock.Release;
+import io.github.lockboot.LockOptions;
 import io.github.lockboot.harness.Contender;
 import io.github.lockboot.harness.Redisson;
 import io.github.lockboot.harness.SpringIntegration;
@@ -23,6 +25,10 @@ final class Contenders {
     static final Contender OURS_STRICT = new ThisLibrary("this library, limit 0", 0, OUR_TIMING);
     static final Contender OURS_ACKNOWLEDGED =
             new ThisLibrary("this library, acknowledge=all", 64, Acknowledge.ALL, OUR_TIMING);
+    static final Contender OURS_SENT =
+            new ThisLibrary("this library, release=send", LockOptions.defaults().withRelease(Release.SEND), OUR_TIMING);
+    static final Contender OURS_LINGERING = new ThisLibrary(
+            "this library, linger=1s", LockOptions.defaults().withLinger(Duration.ofSeconds(1)), OUR_TIMING);
     static final Contender RLOCK = new Redisson("Redisson RLock", Redisson.Type.PLAIN, null);
     static final Contender RFAIR = new Redisson("Redisson RFairLock", Redisson.Type.FAIR, null);
     static final Contender RREAD_WRITE = new Redisson("Redisson RReadWriteLock", Redisson.Type.READ_WRITE, null);
@@ -40,6 +46,8 @@ final class Contenders {
             OURS,
             OURS_STRICT,
             OURS_ACKNOWLEDGED,
+            OURS_SENT,
+            OURS_LINGERING,
             RLOCK,
             RFAIR,
             RREAD_WRITE,

@@ -11,6 +11,8 @@ import static io.github.lockboot.benchmarks.Contenders.JDK;
 import static io.github.lockboot.benchmarks.Contenders.LOCK4J;
 import static io.github.lockboot.benchmarks.Contenders.OURS;
 import static io.github.lockboot.benchmarks.Contenders.OURS_ACKNOWLEDGED;
+import static io.github.lockboot.benchmarks.Contenders.OURS_LINGERING;
+import static io.github.lockboot.benchmarks.Contenders.OURS_SENT;
 import static io.github.lockboot.benchmarks.Contenders.OURS_STRICT;
 import static io.github.lockboot.benchmarks.Contenders.RAW;
 import static io.github.lockboot.benchmarks.Contenders.RFAIR;
@@ -24,7 +26,7 @@ import static io.github.lockboot.benchmarks.Contenders.SI_SPIN;
 /** What is done to the locks, where, and by whom; in an order that lets processes be used again. */
 enum Scenario {
     COLD("one thread, the first 1,000 holds of a new JVM", 1, Load.threads(1), false, List.of(RAW, OURS, RLOCK)),
-    UNCONTENDED("one thread, uncontended", 1, Load.threads(1), false, everybody()),
+    UNCONTENDED("one thread, uncontended", 1, Load.threads(1), false, withOptions()),
     NESTED("one thread, five nested holds", 1, Load.threads(1).holding(5), false, reentrant()),
     DISTINCT("16 threads, 10,000 distinct names", 1, Load.threads(16).onNames(10_000), false, everybody()),
     COPIED(
@@ -34,7 +36,7 @@ enum Scenario {
             false,
             List.of(OURS, OURS_ACKNOWLEDGED, RLOCK)),
     ONE_JVM("16 threads of one JVM, one name", 1, Load.threads(16), false, withJdk()),
-    UNCONTENDED_REMOTE("one thread, uncontended, 0.5 ms round trip", 1, Load.threads(1), true, everybody()),
+    UNCONTENDED_REMOTE("one thread, uncontended, 0.5 ms round trip", 1, Load.threads(1), true, withOptions()),
     ONE_JVM_REMOTE("16 threads of one JVM, one name, 0.5 ms round trip", 1, Load.threads(16), true, withJdk()),
     FOUR_JVMS("4 JVMs of 4 threads, one name", 4, Load.threads(4), false, withStrict()),
     FOUR_JVMS_REMOTE("4 JVMs of 4 threads, one name, 0.5 ms round trip", 4, Load.threads(4), true, withStrict()),
@@ -119,6 +121,10 @@ enum Scenario {
 
     private static List<Contender> everybody() {
         return List.of(RAW, OURS, RLOCK, RFAIR, SI_SPIN, SI_PUB_SUB, LOCK4J);
+    }
+
+    private static List<Contender> withOptions() {
+        return List.of(RAW, OURS, OURS_SENT, OURS_LINGERING, RLOCK, RFAIR, SI_SPIN, SI_PUB_SUB, LOCK4J);
     }
 
     private static List<Contender> reentrant() {

@@ -11,6 +11,8 @@ import org.jspecify.annotations.Nullable;
 import static io.github.lockboot.benchmarks.Contenders.JDK;
 import static io.github.lockboot.benchmarks.Contenders.OURS;
 import static io.github.lockboot.benchmarks.Contenders.OURS_ACKNOWLEDGED;
+import static io.github.lockboot.benchmarks.Contenders.OURS_LINGERING;
+import static io.github.lockboot.benchmarks.Contenders.OURS_SENT;
 import static io.github.lockboot.benchmarks.Contenders.OURS_STRICT;
 import static io.github.lockboot.benchmarks.Contenders.RAW;
 import static io.github.lockboot.benchmarks.Contenders.RFAIR;
@@ -30,6 +32,7 @@ import static io.github.lockboot.benchmarks.Scenario.READERS;
 import static io.github.lockboot.benchmarks.Scenario.SEVERAL;
 import static io.github.lockboot.benchmarks.Scenario.SEVERAL_REMOTE;
 import static io.github.lockboot.benchmarks.Scenario.UNCONTENDED;
+import static io.github.lockboot.benchmarks.Scenario.UNCONTENDED_REMOTE;
 import static io.github.lockboot.benchmarks.Scenario.VIRTUAL;
 import static io.github.lockboot.benchmarks.Scenario.WRITER;
 
@@ -69,8 +72,12 @@ record Target(
             speed(COLD, OURS, RAW, 1 / 1.5),
             speed(UNCONTENDED, OURS, RAW, 0.95),
             atMost(UNCONTENDED, Metric.COMMANDS, OURS, null, 2.004),
+            speed(UNCONTENDED, OURS_SENT, RAW, 1.3),
+            speed(UNCONTENDED_REMOTE, OURS_SENT, RAW, 1.7),
+            speed(UNCONTENDED, OURS_LINGERING, RAW, 100),
+            atMost(UNCONTENDED, Metric.COMMANDS, OURS_LINGERING, null, 0.004),
             speed(NESTED, OURS, RLOCK, 4),
-            speed(DISTINCT, OURS, RAW, 0.9),
+            speed(DISTINCT, OURS, RAW, 1.2),
             speed(COPIED, OURS_ACKNOWLEDGED, OURS, 0.7),
             speed(ONE_JVM, OURS, JDK, 0.9),
             speed(ONE_JVM_REMOTE, OURS, JDK, 0.9),

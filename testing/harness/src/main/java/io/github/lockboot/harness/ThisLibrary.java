@@ -10,14 +10,23 @@ import io.github.lockboot.redis.RedisLockRegistry;
 import io.github.lockboot.redis.RedisLockRegistry.Acknowledge;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-/** This library, with one hand-off limit. */
-public record ThisLibrary(String name, int localHandoffLimit, Acknowledge acknowledge, Timing timing)
+/** This library, with one hand-off limit and one set of options. */
+public record ThisLibrary(
+        String name, int localHandoffLimit, Acknowledge acknowledge, LockOptions options, Timing timing)
         implements Contender {
 
     private static final Duration GRACE = Duration.ofSeconds(1);
 
     public ThisLibrary(String name, int localHandoffLimit, Timing timing) {
         this(name, localHandoffLimit, Acknowledge.NONE, timing);
+    }
+
+    public ThisLibrary(String name, int localHandoffLimit, Acknowledge acknowledge, Timing timing) {
+        this(name, localHandoffLimit, acknowledge, LockOptions.defaults(), timing);
+    }
+
+    public ThisLibrary(String name, LockOptions options, Timing timing) {
+        this(name, 64, Acknowledge.NONE, options, timing);
     }
 
     @Override
@@ -32,7 +41,7 @@ public record ThisLibrary(String name, int localHandoffLimit, Acknowledge acknow
                 .commandTimeout(timing.commandTimeout())
                 .localHandoffLimit(localHandoffLimit)
                 .acknowledge(acknowledge)
-                .defaults(LockOptions.defaults().withTtl(timing.lease()))
+                .defaults(options.withTtl(timing.lease()))
                 .build();
         registry.connect().exceptionally(none -> null).join(); // as the start of an application does
         return new Locks(factory, registry);
