@@ -117,10 +117,13 @@ class LockLifecycle implements ApplicationListener<ApplicationContextEvent>, Sma
     /** Code that only asks the context for a registry is not known before it runs. */
     private boolean isAnyLockUsed() {
         ConfigurableListableBeanFactory beans = context.getBeanFactory();
-        return !used.get().isEmpty()
-                || Stream.of(LockRegistry.class, LockTemplate.class)
-                        .flatMap(type -> Stream.of(context.getBeanNamesForType(type, false, false)))
-                        .anyMatch(name -> beans.getDependentBeans(name).length > 0);
+        boolean any = !used.get().isEmpty();
+        for (Class<?> type : List.of(LockRegistry.class, LockTemplate.class)) {
+            for (String name : context.getBeanNamesForType(type, false, false)) {
+                any |= beans.getDependentBeans(name).length > 0;
+            }
+        }
+        return any;
     }
 
     /** A failure is left to the check, and to the first lock. */

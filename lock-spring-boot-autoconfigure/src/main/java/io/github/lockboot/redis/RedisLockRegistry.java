@@ -129,14 +129,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
      *     exceptionally if the lock could not be taken
      */
     public CompletableFuture<Void> connect() {
-        Parts with = parts();
-        String name = "startup:" + EngineContext.randomSession();
-        return with.store.acquire(name, name, LockStore.EXCLUSIVE, 1_000, false).thenCompose(taken -> {
-            CompletableFuture<Void> listening = with.engine.listen();
-            return with.store
-                    .unlock(name, name, taken instanceof Reply.Owner owner ? owner.token() : 0)
-                    .thenCombine(listening, (released, none) -> none);
-        });
+        return parts().connect();
     }
 
     /**
@@ -269,6 +262,15 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
                     subscriber -> new PubSubGrantChannel(
                             connections::watchedBy, store, session, timeout, subscriber, timer, connectors));
             connections.runner().onChange(engine::onChanged);
+        }
+
+        CompletableFuture<Void> connect() {
+            String name = "startup:" + EngineContext.randomSession();
+            return store.acquire(name, name, LockStore.EXCLUSIVE, 1_000, false).thenCompose(taken -> {
+                CompletableFuture<Void> listening = engine.listen();
+                return store.unlock(name, name, taken instanceof Reply.Owner owner ? owner.token() : 0)
+                        .thenCombine(listening, (released, none) -> none);
+            });
         }
     }
 
