@@ -96,7 +96,9 @@ record LockProperties(
                 keyPrefix,
                 "must have neither white space nor control characters: remove them");
         new Named(ttl, waitTime, renew, maxHold, null, release, null).check("lock");
-        locks.forEach((group, named) -> named.check(propertyOf(group)));
+        for (Map.Entry<String, Named> each : locks.entrySet()) {
+            each.getValue().check(propertyOf(each.getKey()));
+        }
         requireNotNegative("lock.shutdown-grace-period", shutdownGracePeriod, "use 0 not to wait");
         require(
                 localHandoffLimit >= 0 && localHandoffLimit <= RedisLockRegistry.MAX_LOCAL_HANDOFFS,
@@ -245,7 +247,9 @@ record LockProperties(
     /** Options that take precedence, by group. */
     Map<String, LockOptions> overrides() {
         Map<String, LockOptions> overrides = new LinkedHashMap<>();
-        locks.forEach((group, named) -> overrides.put(group, named.options()));
+        for (Map.Entry<String, Named> each : locks.entrySet()) {
+            overrides.put(each.getKey(), each.getValue().options());
+        }
         return overrides;
     }
 
