@@ -19,6 +19,7 @@ import io.github.lockboot.redis.protocol.RedisFailure.SeveralSlotsException;
 import io.github.lockboot.redis.protocol.Reply;
 import io.github.lockboot.redis.protocol.ScriptStore;
 import org.jspecify.annotations.Nullable;
+import org.springframework.dao.InvalidDataAccessApiUsageException;
 import org.springframework.data.redis.connection.ClusterSlotHashUtil;
 import org.springframework.data.redis.connection.DecoratedRedisConnection;
 import org.springframework.data.redis.connection.RedisClusterConnection;
@@ -112,8 +113,17 @@ public final class BlockingScripts implements ScriptStore.Runner {
                 if (keys.size() > 1 && !isOfOneServer(template, keys)) {
                     throw new SeveralSlotsException();
                 }
-                String reply =
-                        template.execute(script, RedisSerializer.byteArray(), RedisSerializer.string(), keys, numbered);
+                String reply;
+                try {
+                    reply = template.execute(
+                            script, RedisSerializer.byteArray(), RedisSerializer.string(), keys, numbered);
+                } catch (InvalidDataAccessApiUsageException refused) {
+                    if (keys.size() > 1 && String.valueOf(refused.getMessage()).contains("same hashslot")) {
+                        throw new SeveralSlotsException(); // Jedis, whose connection does not always show that it is of
+                        // a Cluster
+                    }
+                    throw refused;
+                }
                 if (reply == null) {
                     return null;
                 }
