@@ -5,7 +5,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
@@ -55,11 +54,7 @@ public final class BlockingScripts implements ScriptStore.Runner {
     public CompletableFuture<Reply> run(LuaScript script, List<String> keys, byte[]... arguments) {
         CompletableFuture<Reply> reply = new CompletableFuture<>();
         CompletableFuture<Void> over = new CompletableFuture<>();
-        CompletableFuture<?>[] before = keys.stream()
-                .map(key -> newest.put(key, over))
-                .filter(Objects::nonNull)
-                .toArray(CompletableFuture<?>[]::new);
-        CompletableFuture.allOf(before)
+        CompletableFuture.allOf(queue(keys, over))
                 .thenRunAsync(() -> runFor(reply, script, keys, arguments), executor)
                 .whenComplete((none, noThread) -> { // also without a thread: the next script on the key must run
                     if (noThread != null) {
@@ -70,6 +65,16 @@ public final class BlockingScripts implements ScriptStore.Runner {
                     over.complete(null);
                 });
         return reply;
+    }
+
+    /** For all keys at once: otherwise two calls with keys in common could each wait for the other. {@return what runs before} */
+    private CompletableFuture<?>[] queue(List<String> keys, CompletableFuture<Void> over) {
+        synchronized (newest) {
+            return keys.stream()
+                    .map(key -> newest.put(key, over))
+                    .filter(before -> before != null && before != over)
+                    .toArray(CompletableFuture<?>[]::new);
+        }
     }
 
     private void runFor(CompletableFuture<Reply> reply, LuaScript script, List<String> keys, byte[]... arguments) {
@@ -118,9 +123,9 @@ public final class BlockingScripts implements ScriptStore.Runner {
                     reply = template.execute(
                             script, RedisSerializer.byteArray(), RedisSerializer.string(), keys, numbered);
                 } catch (InvalidDataAccessApiUsageException refused) {
+                    // The connection of Jedis does not always show that it is of a Cluster.
                     if (keys.size() > 1 && String.valueOf(refused.getMessage()).contains("same hashslot")) {
-                        throw new SeveralSlotsException(); // Jedis, whose connection does not always show that it is of
-                        // a Cluster
+                        throw new SeveralSlotsException();
                     }
                     throw refused;
                 }

@@ -6,6 +6,8 @@ import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.lockboot.Actor;
@@ -100,6 +102,25 @@ class BlockingScriptsTests {
         tasks.remove();
         tasks.remove().run();
         assertThat(other).isCompleted();
+    }
+
+    @Test
+    void scriptsOnSeveralKeysInCommonNeverWaitForOneAnother() throws Exception {
+        ExecutorService threads = Executors.newFixedThreadPool(3);
+        BlockingScripts busy = new BlockingScripts(registries.connectionFactory(), threads);
+        try (Actor one = new Actor();
+                Actor other = new Actor()) {
+            for (int i = 0; i < 1_000; i++) {
+                CompletableFuture<CompletableFuture<Reply>> first =
+                        one.start(() -> busy.run(LuaScript.UNLOCK_ALL, List.of("a", "b"), TWO_UNLOCKS));
+                CompletableFuture<CompletableFuture<Reply>> second =
+                        other.start(() -> busy.run(LuaScript.UNLOCK_ALL, List.of("b", "a"), TWO_UNLOCKS));
+                assertThat(Actor.get(Actor.get(first))).isInstanceOf(Reply.All.class);
+                assertThat(Actor.get(Actor.get(second))).isInstanceOf(Reply.All.class);
+            }
+        } finally {
+            threads.shutdown();
+        }
     }
 
     @Test
