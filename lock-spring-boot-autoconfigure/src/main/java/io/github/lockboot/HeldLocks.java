@@ -10,6 +10,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 
 import io.github.lockboot.internal.Futures;
+import io.github.lockboot.internal.Unexpected;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -179,9 +180,7 @@ public final class HeldLocks extends LockSet.OfThread {
      */
     public void release(boolean succeeded) {
         Throwable first = null;
-        if (holds.size() > 1) {
-            holds.getFirst().together(() -> holds.forEach(hold -> hold.beginRelease(succeeded)));
-        }
+        sendTogether(() -> holds.forEach(hold -> hold.beginRelease(succeeded)));
         for (LockContext hold : holds) {
             try {
                 hold.release(succeeded);
@@ -210,11 +209,23 @@ public final class HeldLocks extends LockSet.OfThread {
     /** Releases all locks as {@link #release} does, but does not block. */
     public CompletableFuture<Void> releaseLater(boolean succeeded) {
         List<CompletableFuture<Void>> released = new ArrayList<>();
-        Runnable release = () -> holds.forEach(hold -> released.add(hold.releaseLater(succeeded)));
-        if (holds.size() < 2 || !holds.getFirst().together(release)) {
-            release.run();
-        }
+        Deque<LockContext> left = new ArrayDeque<>(holds);
+        Runnable release = () -> {
+            while (!left.isEmpty()) {
+                released.add(left.pop().releaseLater(succeeded));
+            }
+        };
+        sendTogether(release);
+        release.run();
         return CompletableFuture.allOf(released.toArray(CompletableFuture<?>[]::new));
+    }
+
+    /** Saves commands if there are several locks. What it has not begun is still to do. */
+    private void sendTogether(Runnable releases) {
+        if (holds.size() > 1) {
+            Unexpected.attempt(
+                    "when locks were released together", () -> holds.getFirst().together(releases));
+        }
     }
 
     /** Releases all locks as {@link #releaseAfter} does, but does not block. */

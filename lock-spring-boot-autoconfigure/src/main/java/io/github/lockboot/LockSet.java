@@ -15,12 +15,12 @@ import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes all of several locks or none. {@link LockRegistry#allOf}, {@link LockTemplate} and the annotation take locks this way. Not
- * for applications.
+ * Takes all of several locks or none. {@link LockRegistry#allOf}, {@link LockTemplate} and the annotation take locks this way.
+ * Not for applications.
  *
- * <p>If no other caller of this JVM uses any of them, one command takes all or none. Otherwise, or if one is not free, they are taken one
- * after the other in the given order. Callers with names in common do not deadlock if that is the order of the names. If one has been lost
- * when the last is taken, all are released and taken again, as long as there is time.
+ * <p>If no other caller of this JVM uses any of them, one command takes all or none. Otherwise, or if one is not free, they are
+ * taken one after the other in the given order. Callers with names in common do not deadlock if that is the order of the names. If one
+ * has been lost when the last is taken, all are released and taken again, as long as there is time.
  */
 public final class LockSet {
 
@@ -209,7 +209,7 @@ public final class LockSet {
 
     /** Begins an attempt to take each lock, and sends all together. Returns none if that cannot be. */
     private List<Callable<@Nullable Lease>> attemptTogether(Function<Wanted, Callable<@Nullable Lease>> attempt) {
-        List<Callable<@Nullable Lease>> begun = new ArrayList<>();
+        List<Callable<@Nullable Lease>> begun = new ArrayList<>(wanted.size() + 1);
         if (wanted.size() > 1
                 && wanted.get(0).lock() instanceof Member first
                 && wanted.stream().allMatch(each -> each.lock() instanceof Member other && other.canJoin(first))) {
@@ -278,7 +278,8 @@ public final class LockSet {
         Throwable trouble = null;
         for (int i = 0; i < attempts.size(); i++) {
             try {
-                add(wanted.get(i), attempts.get(i).call());
+                @Nullable Lease lease = attempts.get(i).call();
+                add(wanted.get(i), lease);
             } catch (Throwable failure) {
                 if (failure instanceof InterruptedException) {
                     Thread.currentThread().interrupt(); // so that the wait for the others ends, too

@@ -6,6 +6,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
@@ -65,6 +67,19 @@ class LockSetTests {
         registry.failRelease("lock 2", first);
         HeldLocks held = LockSet.takeAsync(first(3)).join();
         assertThatThrownBy(() -> held.release(true)).isSameAs(first).hasSuppressedException(second);
+        assertThat(registry.events()).endsWith("unlock lock 2", "unlock lock 1", "unlock lock 0");
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void anErrorWhenLocksAreToBeReleasedTogetherKeepsNone(boolean later) {
+        HeldLocks held = LockSet.takeAsync(first(3)).join();
+        registry.failTogether(new AssertionError("together"));
+        if (later) {
+            assertThat(held.releaseLater(true)).isCompleted();
+        } else {
+            held.release(true);
+        }
         assertThat(registry.events()).endsWith("unlock lock 2", "unlock lock 1", "unlock lock 0");
     }
 

@@ -5,12 +5,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.function.Function;
+
+import org.jspecify.annotations.Nullable;
 
 /**
  * Locks that are free unless said to be taken, and what happens to them is written down. Nothing waits and nothing takes
@@ -32,6 +35,7 @@ public final class RecordingLockRegistry implements LockRuntime {
     private int listeners;
     private long token = 100;
     private volatile boolean answersLater;
+    private volatile @Nullable Error notTogether;
 
     @Override
     public Function<String, NamedLock> handles(LockOptions options) {
@@ -106,6 +110,11 @@ public final class RecordingLockRegistry implements LockRuntime {
     /** From now on the release of this lock throws the error. */
     public void failRelease(String name, Error error) {
         broken.put(name, error);
+    }
+
+    /** From now on the attempt to release locks together throws the error. */
+    public void failTogether(Error error) {
+        notTogether = error;
     }
 
     /** From now on an asynchronous request is answered by {@link #answer}. */
@@ -262,7 +271,7 @@ public final class RecordingLockRegistry implements LockRuntime {
         }
     }
 
-    private final class RecordedLock implements NamedLock {
+    private final class RecordedLock implements NamedLock, LockSet.Member {
 
         private final String name;
         private final LockOptions options;
@@ -280,6 +289,29 @@ public final class RecordingLockRegistry implements LockRuntime {
         @Override
         public LockOptions options() {
             return options;
+        }
+
+        @Override
+        public boolean canJoin(LockSet.Member first) {
+            return false;
+        }
+
+        @Override
+        public boolean together(Runnable asking) {
+            if (notTogether != null) {
+                throw notTogether;
+            }
+            return false;
+        }
+
+        @Override
+        public Callable<Lease> attempt(boolean interruptible) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public CompletableFuture<Lease> attemptAsync() {
+            throw new UnsupportedOperationException();
         }
 
         @Override

@@ -134,7 +134,7 @@ class LockLifecycle implements ApplicationListener<ApplicationContextEvent>, Sma
                     .get(LONGEST_CONNECT_SECONDS, TimeUnit.SECONDS);
         } catch (InterruptedException interrupt) {
             Thread.currentThread().interrupt();
-        } catch (ExecutionException | TimeoutException notConnected) {
+        } catch (ExecutionException | TimeoutException | RuntimeException notConnected) {
             log.debug("Locks are not connected yet", notConnected);
         }
     }

@@ -30,8 +30,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * All locks of one registry: what is under way by name and by id, what messages do, and the end of it all.
  *
- * <p>A call goes from here to the {@link LocalQueue} of the name and on to its {@link Acquisition}, which asks Redis. A message of Redis comes
- * in here and goes to the acquisition it names.
+ * <p>A call goes from here to the {@link LocalQueue} of the name and on to its {@link Acquisition}, which asks Redis. A message
+ * of Redis comes in here and goes to the acquisition it names.
  */
 public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable {
 
@@ -133,13 +133,15 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     Callable<@Nullable Lease> attempt(LockRequest request, boolean interruptible) {
         EngineContext.requireStack();
         UseNotifier use = listeners.attempted(request, Thread.currentThread());
-        ThreadWaiter waiter = entered(new ThreadWaiter(context, request, use));
-        return () -> {
+        ThreadWaiter waiter = new ThreadWaiter(context, request, use);
+        Callable<@Nullable Lease> answer = () -> {
             if (!await(waiter, interruptible)) {
                 throw new LockNotAcquiredException(request.name(), Duration.ofNanos(context.nanoTime() - waiter.start));
             }
             return null;
         };
+        entered(waiter);
+        return answer;
     }
 
     /** As {@link #attempt} for a lease that belongs to no thread. */

@@ -235,7 +235,11 @@ public final class ScriptStore implements LockStore {
 
     private void send(LuaScript script, List<Question> asked) {
         int count = asked.size();
-        CompletableFuture<Reply> sent = count == 1 || count > MOST_TOGETHER
+        if (count == 1) {
+            sendAlone(asked.get(0), script);
+            return;
+        }
+        CompletableFuture<Reply> sent = count > MOST_TOGETHER
                 ? CompletableFuture.failedFuture(new SeveralSlotsException())
                 : watched(() -> {
                     byte[][] arguments = asked.stream()
@@ -260,11 +264,17 @@ public final class ScriptStore implements LockStore {
         if (!notRun) {
             Futures.complete(asked.reply, reply, failure);
         } else if (script == LuaScript.UNLOCK_ALL) {
-            unlock(asked.name, asked.id, asked.number)
-                    .whenComplete((alone, thrown) -> Futures.complete(asked.reply, alone, thrown));
+            sendAlone(asked, script);
         } else {
             asked.reply.complete(new Reply.Busy(0));
         }
+    }
+
+    private void sendAlone(Question asked, LuaScript script) {
+        CompletableFuture<Reply> sent = script == LuaScript.UNLOCK_ALL
+                ? unlock(asked.name, asked.id, asked.number)
+                : acquire(asked.name, asked.id, EXCLUSIVE, asked.number, false);
+        sent.whenComplete((reply, failure) -> Futures.complete(asked.reply, reply, failure));
     }
 
     /** Passes the id, the settings and then the others. */

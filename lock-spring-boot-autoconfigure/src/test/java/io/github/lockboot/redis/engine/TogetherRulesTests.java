@@ -68,6 +68,16 @@ class TogetherRulesTests {
         return new LockSet.Wanted(EngineLocks.of(scripted.engine, name, options), wait, null, null);
     }
 
+    private static void assertFailed(List<CompletableFuture<Lease>> attempts, Class<?> with) {
+        for (CompletableFuture<Lease> each : attempts) {
+            assertThat(each)
+                    .failsWithin(Duration.ZERO)
+                    .withThrowableThat()
+                    .havingCause()
+                    .isInstanceOf(with);
+        }
+    }
+
     private void allIsOver() {
         scripted.nothingIsSent();
         assertThat(scripted.engine.inUse()).isZero();
@@ -119,17 +129,23 @@ class TogetherRulesTests {
         allIsOver();
     }
 
+    /** All or none is no question for one: the answer of Redis counts. */
+    @Test
+    void oneAloneIsAskedForAndReleasedByItsOwnCommand() {
+        List<CompletableFuture<Lease>> attempts = attempts("a");
+        scripted.next("acquire").answer(OWNER);
+        List<CompletableFuture<Void>> released =
+                released(attempts.stream().map(CompletableFuture::join).toList());
+        scripted.next("unlock").answer(Reply.Plain.RELEASED);
+        assertThat(released).allMatch(each -> each.isDone() && !each.isCompletedExceptionally());
+        allIsOver();
+    }
+
     @Test
     void ifOneIsTakenNoneIsHeldAndNoListenerLearnsOfIt() {
         List<CompletableFuture<Lease>> attempts = attempts("a", "b");
         scripted.next("acquire all").answer(new Reply.All(List.of(BUSY, BUSY)));
-        for (CompletableFuture<Lease> each : attempts) {
-            assertThat(each)
-                    .failsWithin(Duration.ZERO)
-                    .withThrowableThat()
-                    .havingCause()
-                    .isInstanceOf(LockNotAcquiredException.class);
-        }
+        assertFailed(attempts, LockNotAcquiredException.class);
         allIsOver();
         assertThat(listener.told).isEmpty();
     }
@@ -139,13 +155,7 @@ class TogetherRulesTests {
     void withoutAnAnswerEachIsGivenBack() {
         List<CompletableFuture<Lease>> attempts = attempts("a", "b");
         scripted.next("acquire all").fail("Redis did not answer in time");
-        for (CompletableFuture<Lease> each : attempts) {
-            assertThat(each)
-                    .failsWithin(Duration.ZERO)
-                    .withThrowableThat()
-                    .havingCause()
-                    .isInstanceOf(LockUnavailableException.class);
-        }
+        assertFailed(attempts, LockUnavailableException.class);
         scripted.next("cancel").answer(Reply.Plain.GIVEN_AWAY);
         scripted.next("cancel").answer(Reply.Plain.UNKNOWN);
         allIsOver();
@@ -172,13 +182,7 @@ class TogetherRulesTests {
     void whatRedisRefusesNowTheCallerMayAskAgain(String refusal) {
         List<CompletableFuture<Lease>> attempts = attempts("a", "b");
         scripted.next("acquire all").fail(refusal);
-        for (CompletableFuture<Lease> each : attempts) {
-            assertThat(each)
-                    .failsWithin(Duration.ZERO)
-                    .withThrowableThat()
-                    .havingCause()
-                    .isInstanceOf(LockNotAcquiredException.class);
-        }
+        assertFailed(attempts, LockNotAcquiredException.class);
         scripted.next("cancel").answer(Reply.Plain.UNKNOWN);
         scripted.next("cancel").answer(Reply.Plain.UNKNOWN);
         allIsOver();
