@@ -114,8 +114,9 @@ public @interface DistributedLock {
     Mode mode() default Mode.EXCLUSIVE;
 
     /**
-     * {@return how many calls may hold the lock at the same time, in all instances, such as {@code "5"} or {@code "${...}"}; at least 1;
-     * empty, the default, for an exclusive lock} Not with {@link Mode#SHARED}, which allows any number. {@code lock.locks.<group>.permits} takes precedence.
+     * {@return how many calls may hold the lock at the same time, in all instances, such as {@code "5"} or {@code "${...}"}; at
+     * least 1; empty, the default, for an exclusive lock} Not with {@link Mode#SHARED}, which allows any number. {@code
+     * lock.locks.<group>.permits} takes precedence.
      */
     String permits() default "";
 
@@ -132,9 +133,9 @@ public @interface DistributedLock {
     Release release() default Release.DEFAULT;
 
     /**
-     * {@return how long the lock stays with this JVM after the method, such as {@code "1s"}, so that a call that comes back to it needs
-     * no command} See {@link LockOptions#withLinger}. Not with {@link Mode#SHARED}, permits or {@link Renewal#OFF}. Empty, the default, for
-     * not at all. {@code lock.locks.<group>.linger} takes precedence.
+     * {@return how long the lock stays with this JVM after the method, such as {@code "1s"}, so that a call that comes back to
+     * it needs no command} See {@link LockOptions#withLinger}. Not with {@link Mode#SHARED}, permits or {@link Renewal#OFF}.
+     * Empty, the default, for not at all. {@code lock.locks.<group>.linger} takes precedence.
      */
     String linger() default "";
 

@@ -54,7 +54,8 @@ public interface Lease extends AutoCloseable {
      * {@link LockOptions#maxHold()}. If this process ends first, the lock ends with its ttl.
      *
      * @param delay until the release; zero or less for now
-     * @return completes when the lock has been released, or the release sent if it is not awaited, exceptionally with {@link LockLostException} if it was lost before
+     * @return completes when the lock has been released, or the release sent if it is not awaited; exceptionally with
+     *     {@link LockLostException} if it was lost before
      */
     default CompletableFuture<Void> closeAfter(Duration delay) {
         Executor whenDue = delay.isNegative() || delay.isZero()

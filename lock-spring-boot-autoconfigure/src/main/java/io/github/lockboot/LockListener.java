@@ -34,8 +34,8 @@ public interface LockListener {
     }
 
     /**
-     * A caller requests a lock that its thread does not hold, and may have to wait. Of several locks that one command takes, it is reported
-     * when that is answered.
+     * A caller requests a lock that its thread does not hold, and may have to wait. Of several locks that one command takes, it
+     * is reported when that is answered.
      *
      * @param use the use of the lock
      */

@@ -85,9 +85,9 @@ public interface LockRegistry {
     }
 
     /**
-     * {@return one lock for all: a thread holds all of them or none, all in the mode of the options} If all are free, one command takes
-     * them. Otherwise they are taken in the natural order of the names, each name once, so two callers with names in common do not deadlock.
-     * If the thread holds one already, its count goes up.
+     * {@return one lock for all: a thread holds all of them or none, all in the mode of the options} If all are free, one
+     * command takes them. Otherwise they are taken in the natural order of the names, each name once, so two callers with names
+     * in common do not deadlock. If the thread holds one already, its count goes up.
      *
      * <p>{@code lock} waits without limit for each in turn, {@code tryLock(time, unit)} has one deadline for all, and
      * {@code tryLock} tries each once. After contention, an interrupt or a failure, those taken before are released. If a lease runs

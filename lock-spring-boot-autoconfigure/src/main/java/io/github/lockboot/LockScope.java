@@ -2,7 +2,10 @@ package io.github.lockboot;
 
 import org.jspecify.annotations.Nullable;
 
-/** A {@link NamedLock} or {@link Lease} of this library, with listeners for code that runs under it, and a release in two steps. Not for applications. */
+/**
+ * A {@link NamedLock} or {@link Lease} of this library, with listeners for code that runs under it, and a release in two steps.
+ * Not for applications.
+ */
 public interface LockScope {
 
     /**

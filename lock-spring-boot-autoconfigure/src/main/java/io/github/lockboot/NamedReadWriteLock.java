@@ -20,11 +20,12 @@ import java.util.concurrent.locks.ReadWriteLock;
  * {@link LockOptions#shared()}. So the two also exclude annotated methods, leases and templates that use the name. Both sides are
  * complete {@link NamedLock}s: each has its hold count, lease and callbacks.
  *
- * <p><b>Order.</b> Nobody overtakes, as in a {@link java.util.concurrent.locks.ReentrantReadWriteLock} in fair mode. A reader that
- * comes while a writer waits, waits behind it, so writers do not starve; only if readers of its JVM wait before that writer, it gets the
- * lock with them. Readers that wait one after the other get the lock together. This also holds for {@link NamedLock#tryLock()}: it fails while others wait. A thread that holds a side takes it again at once,
- * whoever waits. In its turn a JVM may serve several of its writers, as with every {@link NamedLock}. A reader that died delays a
- * writer by at most one ttl.
+ * <p><b>Order.</b> Nobody overtakes, as in a {@link java.util.concurrent.locks.ReentrantReadWriteLock} in fair mode. A reader
+ * that comes while a writer waits, waits behind it, so writers do not starve; only if readers of its JVM wait before that
+ * writer, it gets the lock with them. Readers that wait one after the other get the lock together. This also holds for {@link
+ * NamedLock#tryLock()}: it fails while others wait. A thread that holds a side takes it again at once, whoever waits. In its
+ * turn a JVM may serve several of its writers, as with every {@link NamedLock}. A reader that died delays a writer by at most
+ * one ttl.
  *
  * <p><b>Downgrading.</b> A thread that holds the write side may take the read side and then release the write side. The release is
  * one command, after which the thread holds the read side only. No writer gets in between; readers that are next in the queue
@@ -49,9 +50,9 @@ public interface NamedReadWriteLock extends ReadWriteLock {
      * {@return the read side, which any number of threads hold at a time}
      *
      * <ul>
-     *   <li>{@code lock}, {@code lockInterruptibly}: if nobody holds the write side and nobody waits, the thread gets the read side, beside
-     *       all other readers. While others of this JVM read, this costs no command. If another thread holds the write side, or others
-     *       wait, it waits in their queue.
+     *   <li>{@code lock}, {@code lockInterruptibly}: if nobody holds the write side and nobody waits, the thread gets the read
+     *       side, beside all other readers. While others of this JVM read, this costs no command. If another thread holds the
+     *       write side, or others wait, it waits in their queue.
      *   <li>{@code tryLock()}: the same without the wait: false if another thread holds the write side, or others wait.
      *   <li>{@code tryLock(time, unit)}: false if the time passed first.
      *   <li>If the current thread holds the read side, its count goes up. If it holds the write side, it gets the read side as

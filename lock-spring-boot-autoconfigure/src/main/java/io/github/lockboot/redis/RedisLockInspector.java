@@ -79,9 +79,9 @@ public final class RedisLockInspector {
     }
 
     /**
-     * Reads the key of a lock in Redis for display: {@code key-type}, which is {@code lock} or {@code foreign}, and its time to live. Of a
-     * lock also the text that is stored, and its parts {@code fence}, {@code owner}, {@code ttl} and {@code until}; the last three are those
-     * of the first holder.
+     * Reads the key of a lock in Redis for display: {@code key-type}, which is {@code lock} or {@code foreign}, and its time to
+     * live. Of a lock also the text that is stored, and its parts {@code fence}, {@code owner}, {@code ttl} and {@code until};
+     * the last three are those of the first holder.
      *
      * @param name the name of the lock
      * @return the state; empty if there is no such key

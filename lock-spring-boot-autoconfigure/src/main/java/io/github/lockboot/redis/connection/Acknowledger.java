@@ -161,6 +161,7 @@ final class Acknowledger {
                 } else if (failure != null) {
                     fail(each, new NotAcknowledgedException("Redis refuses to wait", Futures.unwrap(failure)));
                 } else if (have >= needed && each.sent.isDone()) {
+                    // Replies come in order: the script was written before this WAIT, even if another thread sent it.
                     each.sent.thenAccept(each.call::complete);
                 } else if (timer.nanoTime() - each.deadline < 0) {
                     waiting.add(each);

@@ -33,8 +33,9 @@ import org.jspecify.annotations.Nullable;
  *       alive.
  * </ul>
  *
- * <p>In words: ask; if queued, wait for a push or the next poll; if granted, tell the queue, which serves its waiters one after another
- * under this grant; linger, if the terms say so, until its time is over or another JVM waits; then end. An id is used once. Methods are called with the mutex of the queue held, unless they say otherwise, and none blocks.
+ * <p>In words: ask; if queued, wait for a push or the next poll; if granted, tell the queue, which serves its waiters one after
+ * another under this grant; linger, if the terms say so, until its time is over or another JVM waits; then end. An id is used
+ * once. Methods are called with the mutex of the queue held, unless they say otherwise, and none blocks.
  */
 final class Acquisition {
 

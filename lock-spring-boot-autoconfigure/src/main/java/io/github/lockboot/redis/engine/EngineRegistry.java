@@ -22,8 +22,7 @@ import org.jspecify.annotations.Nullable;
  * What every registry of this library does, whatever store its engine has.
  *
  * <p>A lock is held and waited for with what is configured for its group, then with what its caller asks for, then with the
- * registry's defaults, and then with 30 s ttl, 10 s wait time, renewed,
- * with a release that is awaited.
+ * registry's defaults, and then with 30 s ttl, 10 s wait time, renewal, and a release that is awaited.
  */
 public abstract class EngineRegistry implements LockRuntime {
 

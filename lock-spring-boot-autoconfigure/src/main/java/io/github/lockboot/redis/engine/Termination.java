@@ -20,9 +20,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <ul>
  *   <li>ENDING: the command that ends the id is under way. What was granted is given away with it.
- *   <li>ENDED: Redis has answered, or is asked again elsewhere until it does. A question or a renewal of the acquisition may still be under way, and
- *       may run in Redis after the end. If its answer shows the id alive, the id is ended once more. The id is forgotten here when no
- *       question is under way any more.
+ *   <li>ENDED: Redis has answered, or is asked again elsewhere until it does. A question or a renewal of the acquisition may
+ *       still be under way, and may run in Redis after the end. If its answer shows the id alive, the id is ended once more. The
+ *       id is forgotten here when no question is under way any more.
  * </ul>
  *
  * <p>Its methods are called with the mutex of the queue held, and none blocks. Answers arrive without the mutex.

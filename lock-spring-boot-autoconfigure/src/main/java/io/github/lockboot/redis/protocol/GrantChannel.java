@@ -6,9 +6,9 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A registry's subscription to the channel of its session, opened at the first wait or before. By a push, Redis grants a lock to a waiter, or
- * hints that others wait for a lock held here. With followers, the registry also listens to the channel of completions. Both only
- * save time: waiters poll as well. The default methods are for a store that needs no subscription.
+ * A registry's subscription to the channel of its session, opened at the first wait or before. By a push, Redis grants a lock
+ * to a waiter, or hints that others wait for a lock held here. With followers, the registry also listens to the channel of
+ * completions. Both only save time: waiters poll as well. The default methods are for a store that needs no subscription.
  */
 public interface GrantChannel extends AutoCloseable {
 

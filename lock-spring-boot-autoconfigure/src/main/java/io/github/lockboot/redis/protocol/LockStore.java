@@ -47,8 +47,8 @@ public interface LockStore {
             String name, String id, long lastToken, String nextId, int nextPermits, long nextTtlMillis);
 
     /**
-     * Makes a shared hold of the exclusive one with this fence, under the same id and lease; waiting readers are admitted. {@code RENEWED}, also if it
-     * is shared already, or {@code NOT_OWNER}.
+     * Makes a shared hold of the exclusive one with this fence, under the same id and lease; waiting readers are admitted.
+     * {@code RENEWED}, also if it is shared already, or {@code NOT_OWNER}.
      */
     CompletableFuture<Reply> downgrade(String name, String id, long fence, long lastToken);
 
@@ -59,8 +59,8 @@ public interface LockStore {
     CompletableFuture<Reply> renew(String name, String id, long token, long ttlMillis);
 
     /**
-     * {@return whether a lease counts only once replicas, or a file, have it} Then only the answers to {@link #acquire} and {@link #renew}
-     * count, which come once that is so or fail. What else tells of a grant is a reason to ask.
+     * {@return whether a lease counts only once replicas, or a file, have it} Then only the answers to {@link #acquire} and
+     * {@link #renew} count, which come once that is so or fail. What else tells of a grant is a reason to ask.
      */
     default boolean acknowledges() {
         return false;
