@@ -115,11 +115,12 @@ final class Crew {
         LongFunction<Lock> locks = locks(number);
         boolean writer = round.isWriter(number);
         boolean reader = round.load().kind() == Load.Kind.WRITER && !writer;
+        boolean pausing = writer || round.load().kind() == Load.Kind.PAUSING;
         long counted = 0;
         long acquired = 0;
         for (long turn = 0; failure.get() == null; turn++) {
             Lock lock = locks.apply(turn);
-            if (writer) {
+            if (pausing) {
                 pause();
             }
             long before = System.nanoTime();
@@ -158,7 +159,7 @@ final class Crew {
         int names = round.load().names();
         String name = nameOf(number);
         return switch (round.load().kind()) {
-            case EXCLUSIVE -> {
+            case EXCLUSIVE, PAUSING -> {
                 Lock only = client.lock(name);
                 yield names == 1 ? turn -> only : turn -> client.lock(nameOf((number + turn * turns.length) % names));
             }
@@ -186,7 +187,7 @@ final class Crew {
     }
 
     private static void pause() throws InterruptedException {
-        Thread.sleep(Load.READ_MILLIS);
+        Thread.sleep(Load.PAUSE_MILLIS);
     }
 
     private String nameOf(long number) {

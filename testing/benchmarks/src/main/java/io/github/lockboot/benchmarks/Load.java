@@ -1,7 +1,7 @@
 package io.github.lockboot.benchmarks;
 
 /**
- * What one process does in a round: so many threads lock and unlock, nothing in between. In its k-th turn thread t takes the
+ * What one process does in a round: so many threads lock and unlock, and do nothing in between. In its k-th turn thread t takes the
  * name t + k * threads, modulo the number of names.
  */
 record Load(int threads, int names, int holds, boolean isVirtual, Kind kind) {
@@ -9,6 +9,8 @@ record Load(int threads, int names, int holds, boolean isVirtual, Kind kind) {
     /** How a thread holds a lock. */
     enum Kind {
         EXCLUSIVE,
+        /** After a pause of {@link #PAUSE_MILLIS}. */
+        PAUSING,
         /** In 19 turns of 20 its read side, else its write side, by chance. */
         READERS,
         /** One of {@link #PERMITS} permits. */
@@ -16,15 +18,15 @@ record Load(int threads, int names, int holds, boolean isVirtual, Kind kind) {
         /** Together with {@link #SEVERAL} - 1 others. */
         SEVERAL,
         /**
-         * Its read side, for {@link #READ_MILLIS} each time. The first process has one thread more, which takes the write side and pauses
-         * as long before each turn. Only that thread's waiting counts.
+         * Its read side, for {@link #PAUSE_MILLIS} each time. The first process has one thread more, which takes the write side
+         * and pauses as long before each turn. Only that thread's waiting counts.
          */
         WRITER
     }
 
     static final int PERMITS = 4;
     static final int SEVERAL = 20;
-    static final int READ_MILLIS = 5;
+    static final int PAUSE_MILLIS = 5;
 
     static Load threads(int threads) {
         return new Load(threads, 1, 1, false, Kind.EXCLUSIVE);

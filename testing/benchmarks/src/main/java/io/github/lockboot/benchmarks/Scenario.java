@@ -40,6 +40,12 @@ enum Scenario {
     ONE_JVM_REMOTE("16 threads of one JVM, one name, 0.5 ms round trip", 1, Load.threads(16), true, withJdk()),
     FOUR_JVMS("4 JVMs of 4 threads, one name", 4, Load.threads(4), false, withStrict()),
     FOUR_JVMS_REMOTE("4 JVMs of 4 threads, one name, 0.5 ms round trip", 4, Load.threads(4), true, withStrict()),
+    TAKE_OVER(
+            "2 JVMs of one thread that pauses before each turn",
+            2,
+            Load.threads(1).of(Kind.PAUSING),
+            false,
+            List.of(OURS, OURS_LINGERING, RLOCK)),
     READERS("4 JVMs of 4 threads, one name, 95 % reads", 4, Load.threads(4).of(Kind.READERS), false, readWrite()),
     PERMITS("4 JVMs of 4 threads, 4 permits of one name", 4, Load.threads(4).of(Kind.PERMITS), false, limited()),
     WRITER("4 JVMs of 16 readers, one writer", 4, Load.threads(16).of(Kind.WRITER), false, readWrite()),
