@@ -2,10 +2,7 @@ package io.github.lockboot.redis.protocol;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -13,11 +10,8 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 
-import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.Timer;
-import io.github.lockboot.internal.Unexpected;
 import io.github.lockboot.redis.protocol.RedisFailure.SeveralSlotsException;
 import org.jspecify.annotations.Nullable;
 
@@ -69,16 +63,10 @@ public final class ScriptStore implements LockStore {
         void close();
     }
 
-    /** A question about one lock, to be sent with others. */
-    private record Question(String name, String id, long number, CompletableFuture<Reply> reply) {}
-
     private record Sent(CompletableFuture<Reply> reply, long at) {}
 
     /** The stack that a client needs to send a command, of which Lettuce was measured to use 6. */
     private static final int CLIENT_KILOBYTES = 16;
-
-    /** The most locks of one script. Redis serves no other client meanwhile, which is some milliseconds for so many. */
-    private static final int MOST_TOGETHER = 1_000;
 
     private static final String CLIENT = "client:";
     private static final byte[] YES = bytes(1);
@@ -90,7 +78,7 @@ public final class ScriptStore implements LockStore {
     private final IntConsumer stack;
     private final Timer timer;
     private final long timeoutNanos;
-    private final ThreadLocal<@Nullable Map<LuaScript, List<Question>>> questions = new ThreadLocal<>();
+    private final ThreadLocal<@Nullable QuestionsTogether> together = new ThreadLocal<>();
     private final Queue<Sent> inOrder = new ConcurrentLinkedQueue<>();
     private final Timer.Check check;
     private long connectingAt;
@@ -211,70 +199,29 @@ public final class ScriptStore implements LockStore {
 
     @Override
     public boolean together(Runnable asking) {
-        Map<LuaScript, List<Question>> asked = new HashMap<>();
-        questions.set(asked);
+        QuestionsTogether questions = new QuestionsTogether(this);
+        together.set(questions);
         try {
             asking.run();
         } finally {
-            questions.remove();
-            Unexpected.attempt("when questions were sent together", () -> asked.forEach(this::send));
+            together.remove();
+            questions.send();
         }
         return true;
     }
 
     /** Null if the current thread sends each question for itself. */
     private @Nullable CompletableFuture<Reply> later(LuaScript script, String name, String id, long number) {
-        Map<LuaScript, List<Question>> asked = questions.get();
-        if (asked == null) {
-            return null;
-        }
-        CompletableFuture<Reply> reply = new CompletableFuture<>();
-        asked.computeIfAbsent(script, s -> new ArrayList<>()).add(new Question(name, id, number, reply));
-        return reply;
+        QuestionsTogether questions = together.get();
+        return questions == null ? null : questions.add(script, name, id, number);
     }
 
-    private void send(LuaScript script, List<Question> asked) {
-        int count = asked.size();
-        if (count == 1) {
-            sendAlone(asked.get(0), script);
-            return;
-        }
-        CompletableFuture<Reply> sent = count > MOST_TOGETHER
-                ? CompletableFuture.failedFuture(new SeveralSlotsException())
-                : watched(() -> {
-                    byte[][] arguments = asked.stream()
-                            .flatMap(each -> Stream.of(bytes(each.id), bytes(each.number)))
-                            .toArray(byte[][]::new);
-                    return runner.run(
-                            script, asked.stream().map(each -> keyOf(each.name)).toList(), arguments);
-                });
-        sent.whenComplete((all, failure) -> {
-            for (int i = 0; i < count; i++) {
-                Reply reply = all instanceof Reply.All each && each.replies().size() == count
-                        ? each.replies().get(i)
-                        : null;
-                answer(asked.get(i), script, reply, failure);
-            }
-        });
-    }
-
-    /** An unlock that did not run with the others is sent for itself. */
-    private void answer(Question asked, LuaScript script, @Nullable Reply reply, @Nullable Throwable failure) {
-        boolean notRun = reply == Reply.Plain.SKIPPED || failure instanceof SeveralSlotsException;
-        if (!notRun) {
-            Futures.complete(asked.reply, reply, failure);
-        } else if (script == LuaScript.UNLOCK_ALL) {
-            sendAlone(asked, script);
-        } else {
-            asked.reply.complete(new Reply.Busy(0));
-        }
-    }
-
-    private void sendAlone(Question asked, LuaScript script) {
-        CompletableFuture<Reply> sent = script == LuaScript.UNLOCK_ALL
-                ? unlock(asked.name, asked.id, asked.number)
-                : acquire(asked.name, asked.id, EXCLUSIVE, asked.number, false);
-        sent.whenComplete((reply, failure) -> Futures.complete(asked.reply, reply, failure));
+    /** Runs a script on several locks. */
+    CompletableFuture<Reply> run(LuaScript script, List<String> names, List<?> arguments) {
+        return watched(() -> runner.run(
+                script,
+                names.stream().map(this::keyOf).toList(),
+                arguments.stream().map(ScriptStore::bytes).toArray(byte[][]::new)));
     }
 
     /** Passes the id, the settings and then the others. */
