@@ -27,26 +27,34 @@ record Plan(
         boolean isOfAll) {
 
     private static final String QUICK = "quick";
+    private static final String PROFILE = "profile";
 
-    /** Who takes part: in short rounds with costly processes only those whom a target names. */
+    /** Who takes part: in short rounds with costly processes only those whom a target names, and this library alone in a profile. */
     List<Contender> contenders(Scenario scenario) {
+        if (name.equals(PROFILE)) {
+            return List.of(Contenders.OURS);
+        }
         boolean costly = scenario.processes() > 1 || scenario.load().isVirtual();
         return scenario.contenders().stream()
                 .filter(one -> !costly || !name.equals(QUICK) || Target.names(one, scenario))
                 .toList();
     }
 
-    /** @param args {@code quick} for short rounds; then the ids of scenarios, or none for all */
+    /** @param args {@code quick} for short rounds, {@code profile} for warm ones; then the ids of scenarios, or none for all */
     static Plan of(String[] args) {
         List<String> words = new ArrayList<>(Arrays.asList(args));
         boolean quick = words.remove(QUICK);
+        boolean profile = words.remove(PROFILE);
         List<Scenario> scenarios = words.isEmpty()
                 ? Arrays.stream(Scenario.values())
                         .filter(scenario -> !quick || scenario != Scenario.FOUR_JVMS_REMOTE)
                         .toList()
                 : words.stream().map(Scenario::withId).toList();
+        if (profile) {
+            return new Plan(PROFILE, 30_000, 1, 9, 1_000, 2, 30_000, 5 * 60_000, scenarios, false);
+        }
         return quick
                 ? new Plan(QUICK, 1_000, 1, 3, 250, 1, 10_000, 4 * 60_000, scenarios, words.isEmpty())
-                : new Plan("full", 5_000, 1, 7, 1_000, 2, 30_000, 25 * 60_000, scenarios, words.isEmpty());
+                : new Plan("full", 5_000, 1, 7, 1_000, 2, 30_000, 32 * 60_000, scenarios, words.isEmpty());
     }
 }
