@@ -1,0 +1,199 @@
+package io.github.lockboot.leader;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ThreadFactory;
+
+import io.github.lockboot.DistributedLock.Mode;
+import io.github.lockboot.LockOptions;
+import io.github.lockboot.LockRegistry;
+import io.github.lockboot.NamedLock;
+import io.github.lockboot.internal.LockNames;
+import io.github.lockboot.internal.Threads;
+import io.github.lockboot.internal.Timer;
+import io.github.lockboot.internal.Unexpected;
+import io.github.lockboot.leader.Candidacy.Leadership;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.context.ApplicationEventPublisherAware;
+import org.springframework.context.SmartLifecycle;
+
+/**
+ * Stands for election to a role from {@link #start} to {@link #stop}: of all instances at most one leads at a time. Define one bean for
+ * each role; the context starts it last and stops it first. The leader holds the lock {@code leader:<role>}, renewed, whose group is the
+ * role: {@code lock.locks.<role>.ttl} configures it. Thread-safe.
+ *
+ * <p><b>Events.</b> {@link Granted} and {@link Revoked} go to the listeners and, if this is a bean, to the application context: once for
+ * each leadership, in order, on one thread for each role. What a listener throws is logged. A listener that blocks delays the events of
+ * its role, but neither {@link #isLeader()}, nor the renewal, nor other roles.
+ * <ul>
+ *   <li>When {@code Granted} is delivered, {@link #isLeader()} is true, unless the leadership has ended since; when {@code Revoked} is,
+ *       it is false.
+ *   <li>After {@link #resign} and {@link #stop} the lock is released when all listeners have returned from {@code Revoked}, but after its
+ *       ttl in any case. If Redis is away, {@code Revoked} is delivered before the lock runs out in Redis, unless a listener blocks.
+ *   <li>An instance stands again only when all its listeners have returned.
+ * </ul>
+ */
+public final class LeaderElection implements SmartLifecycle, ApplicationEventPublisherAware {
+
+    /** What happens to the leadership of this instance. */
+    public sealed interface Event {
+
+        /** {@return the role} */
+        String role();
+
+        /** {@return the fencing token of the leadership, larger than those of all before} */
+        long fencingToken();
+    }
+
+    /** This instance leads. */
+    public record Granted(String role, long fencingToken) implements Event {}
+
+    /** This instance leads no longer. */
+    public record Revoked(String role, long fencingToken) implements Event {}
+
+    /** Is called with the events. Should return soon, because the next event waits for it. */
+    public interface Listener {
+
+        /** This instance leads. */
+        default void onGranted(Granted event) {}
+
+        /** This instance leads no longer. */
+        default void onRevoked(Revoked event) {}
+    }
+
+    private static final Log log = LogFactory.getLog(LeaderElection.class);
+
+    private final String role;
+    private final String shown;
+    private final Candidacy candidacy;
+    private final List<Listener> listeners = new CopyOnWriteArrayList<>();
+    private volatile ApplicationEventPublisher publisher = event -> {};
+
+    LeaderElection(LockRegistry registry, String role, LockOptions options, Timer timer, ThreadFactory threads) {
+        LockOptions kept = options.withRenewal().withMaxHold(Candidacy.FOR_EVER);
+        NamedLock lock = registry.get("leader:" + role, kept.group() == null ? kept.withGroup(role) : kept);
+        this.role = role;
+        this.shown = LockNames.printable(role);
+        this.candidacy = new Candidacy(registry, lock, timer, threads, this::publish);
+        if (lock.options().mode() == Mode.SHARED || lock.options().permits() != null) {
+            throw new IllegalArgumentException("role " + shown
+                    + " would have several leaders: its lock must not be shared,"
+                    + " nor have permits, nor lock.locks.[" + lock.options().group() + "].permits");
+        }
+    }
+
+    /** {@return an election to the role} As {@link #of(LockRegistry, String, LockOptions)} with the registry's own options. */
+    public static LeaderElection of(LockRegistry registry, String role) {
+        return of(registry, role, LockOptions.defaults());
+    }
+
+    /**
+     * {@return an election to the role} A {@link LockOptions#maxHold()} ends a leadership only if it is configured for the group.
+     *
+     * @param registry makes the lock
+     * @param role in which one instance leads; no personal data
+     * @param options how the lock is held, such as its ttl; what they leave open is the registry's
+     * @throws IllegalArgumentException if the lock is shared or has permits, or the role is not the name of a lock
+     */
+    public static LeaderElection of(LockRegistry registry, String role, LockOptions options) {
+        ThreadFactory threads = Threads.daemons("lock-leader-" + LockNames.printable(role));
+        return new LeaderElection(registry, role, options, Timer.system("lock-leader-timer"), threads);
+    }
+
+    /** {@return the role} */
+    public String role() {
+        return role;
+    }
+
+    /**
+     * {@return whether this instance leads, by its own clock and without a command} Time passes between the answer and what is then
+     * done: check what must not happen twice with the {@link #fencingToken()}.
+     */
+    public boolean isLeader() {
+        return candidacy.current() != null;
+    }
+
+    /** {@return the fencing token of the leadership; empty if this instance does not lead} */
+    public OptionalLong fencingToken() {
+        Leadership current = candidacy.current();
+        return current == null ? OptionalLong.empty() : OptionalLong.of(current.token());
+    }
+
+    /** {@return since when this instance leads; empty if it does not} */
+    public Optional<Instant> since() {
+        return Optional.ofNullable(candidacy.current()).map(current -> current.since);
+    }
+
+    /** Adds a listener for events from now on: usually before the start. */
+    public void addListener(Listener listener) {
+        listeners.add(listener);
+    }
+
+    @Override
+    public void setApplicationEventPublisher(ApplicationEventPublisher publisher) {
+        this.publisher = publisher;
+    }
+
+    /**
+     * Gives the leadership up, if this instance leads, and stands again behind all others that stand. {@link #isLeader()} is false when
+     * this returns. Does not wait for listeners, so they may call it.
+     */
+    public void resign() {
+        candidacy.resign();
+    }
+
+    /** Begins to stand, unless it does. Does not block. */
+    @Override
+    public void start() {
+        candidacy.start();
+    }
+
+    /** As {@link #stop(Runnable)}, without a callback. */
+    @Override
+    public void stop() {
+        candidacy.stop();
+    }
+
+    /**
+     * Gives the leadership up, and stands no longer. {@link #isLeader()} is false when this returns. Does not wait for listeners, so they
+     * may call it.
+     *
+     * @param callback runs when the lock has been released
+     */
+    @Override
+    public void stop(Runnable callback) {
+        candidacy.stop().thenRun(callback);
+    }
+
+    @Override
+    public boolean isRunning() {
+        return candidacy.isRunning();
+    }
+
+    private void publish(boolean leads, long token) {
+        Event event = leads ? new Granted(role, token) : new Revoked(role, token);
+        log.info((leads ? "Leads '" : "Leads no longer '") + shown + "'");
+        listeners.forEach(listener -> attempt(() -> {
+            if (event instanceof Granted granted) {
+                listener.onGranted(granted);
+            } else if (event instanceof Revoked revoked) {
+                listener.onRevoked(revoked);
+            }
+        }));
+        attempt(() -> publisher.publishEvent(event));
+    }
+
+    private void attempt(Runnable call) {
+        Unexpected.attempt("in a listener of the leader of '" + shown + "'", call);
+    }
+
+    @Override
+    public String toString() {
+        return "LeaderElection[" + shown + ", " + candidacy + "]";
+    }
+}
