@@ -7,6 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Lock;
 
 import io.github.lockboot.Actor;
 import io.github.lockboot.Lease;
@@ -75,6 +76,14 @@ class StackOverflowTests {
             @Override
             void use(RedisLockRegistry registry, String name) throws InterruptedException {
                 registry.acquire(name, LockOptions.defaults()).close();
+            }
+        },
+        SEVERAL {
+            @Override
+            void use(RedisLockRegistry registry, String name) {
+                Lock both = registry.allOf(List.of(name, name + " 2"));
+                both.lock();
+                both.unlock();
             }
         };
 

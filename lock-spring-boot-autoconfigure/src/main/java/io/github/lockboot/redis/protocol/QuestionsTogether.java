@@ -5,10 +5,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.stream.Stream;
 
 import io.github.lockboot.internal.Futures;
-import io.github.lockboot.internal.Unexpected;
 import io.github.lockboot.redis.protocol.RedisFailure.SeveralSlotsException;
 import org.jspecify.annotations.Nullable;
 
@@ -19,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 final class QuestionsTogether {
 
     /** @param number the ttl to acquire with, or the last token of an unlock */
-    private record Question(String name, String id, long number, CompletableFuture<Reply> reply) {}
+    record Question(String name, String id, long number, CompletableFuture<Reply> reply) {}
 
     /** The most locks of one script. Redis serves no other client meanwhile, which is some milliseconds for so many. */
     private static final int MOST = 1_000;
@@ -37,8 +35,15 @@ final class QuestionsTogether {
         return reply;
     }
 
+    /** Never throws: each question has an end. */
     void send() {
-        Unexpected.attempt("when questions were sent together", () -> asked.forEach(this::send));
+        asked.forEach((script, questions) -> {
+            try {
+                send(script, questions);
+            } catch (Throwable notSent) {
+                questions.forEach(each -> each.reply.completeExceptionally(notSent));
+            }
+        });
     }
 
     private void send(LuaScript script, List<Question> questions) {
@@ -49,12 +54,7 @@ final class QuestionsTogether {
         }
         CompletableFuture<Reply> sent = count > MOST
                 ? CompletableFuture.failedFuture(new SeveralSlotsException())
-                : store.run(
-                        script,
-                        questions.stream().map(Question::name).toList(),
-                        questions.stream()
-                                .flatMap(each -> Stream.of(each.id, each.number))
-                                .toList());
+                : store.run(script, questions);
         sent.whenComplete((all, failure) -> {
             for (int i = 0; i < count; i++) {
                 Reply reply = all instanceof Reply.All each && each.replies().size() == count

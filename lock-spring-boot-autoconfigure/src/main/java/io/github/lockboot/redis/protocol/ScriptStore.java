@@ -10,6 +10,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import io.github.lockboot.internal.Timer;
 import io.github.lockboot.redis.protocol.RedisFailure.SeveralSlotsException;
@@ -217,11 +218,14 @@ public final class ScriptStore implements LockStore {
     }
 
     /** Runs a script on several locks. */
-    CompletableFuture<Reply> run(LuaScript script, List<String> names, List<?> arguments) {
-        return watched(() -> runner.run(
-                script,
-                names.stream().map(this::keyOf).toList(),
-                arguments.stream().map(ScriptStore::bytes).toArray(byte[][]::new)));
+    CompletableFuture<Reply> run(LuaScript script, List<QuestionsTogether.Question> questions) {
+        return watched(() -> {
+            byte[][] arguments = questions.stream()
+                    .flatMap(each -> Stream.of(bytes(each.id()), bytes(each.number())))
+                    .toArray(byte[][]::new);
+            return runner.run(
+                    script, questions.stream().map(each -> keyOf(each.name())).toList(), arguments);
+        });
     }
 
     /** Passes the id, the settings and then the others. */
