@@ -45,6 +45,7 @@ class PackageRulesTests {
     private static final String PROTOCOL = REDIS + ".protocol";
     private static final String MEMORY = BASE + ".memory";
     private static final String FENCING = BASE + ".fencing";
+    private static final String LEADER = BASE + ".leader";
     private static final String OBSERVABILITY = BASE + ".observability";
     private static final String AUTOCONFIGURE = BASE + ".autoconfigure";
     private static final String ACTUATE = AUTOCONFIGURE + ".actuate";
@@ -78,7 +79,7 @@ class PackageRulesTests {
 
     @Test
     void theMiddlePackagesDoNotKnowEachOtherNorTheTop() {
-        for (String middle : new String[] {AOP, REDIS, MEMORY, FENCING, OBSERVABILITY}) {
+        for (String middle : new String[] {AOP, REDIS, MEMORY, FENCING, LEADER, OBSERVABILITY}) {
             String[] below = middle.equals(MEMORY)
                     ? new String[] {BASE, INTERNAL, ENGINE, PROTOCOL, MEMORY}
                     : new String[] {BASE, INTERNAL, middle + ".."};
@@ -336,6 +337,7 @@ class PackageRulesTests {
                 PROTOCOL,
                 MEMORY,
                 FENCING,
+                LEADER,
                 OBSERVABILITY,
                 AUTOCONFIGURE,
                 ACTUATE);
@@ -390,6 +392,7 @@ class PackageRulesTests {
         assertThat(publicTypes(REDIS))
                 .containsExactly("Finding", "RedisFence", "RedisLockInspector", "RedisLockRegistry");
         assertThat(publicTypes(FENCING)).containsExactly("JdbcFence");
+        assertThat(publicTypes(LEADER)).containsExactly("LeaderElection");
         assertThat(publicTypes(MEMORY)).containsExactly("MemoryLockRegistry");
         assertThat(publicTypes(OBSERVABILITY))
                 .containsExactly(

@@ -1,0 +1,5 @@
+/** One instance that leads for as long as it lives. */
+@NullMarked
+package io.github.lockboot.leader;
+
+import org.jspecify.annotations.NullMarked;
