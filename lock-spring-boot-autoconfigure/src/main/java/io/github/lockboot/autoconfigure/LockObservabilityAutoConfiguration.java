@@ -1,12 +1,17 @@
 package io.github.lockboot.autoconfigure;
 
+import io.github.lockboot.leader.LeaderElection;
 import io.github.lockboot.observability.LockMdc;
 import io.github.lockboot.observability.LockMetrics;
 import io.github.lockboot.observability.LockObservations;
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.config.MeterFilter;
 import io.micrometer.observation.ObservationRegistry;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
@@ -39,6 +44,18 @@ public final class LockObservabilityAutoConfiguration {
         @ConditionalOnMissingBean
         LockMetrics distributedLockMetrics(MeterRegistry registry) {
             return new LockMetrics(registry);
+        }
+
+        /** By the clock of each election, without a command. */
+        @Bean
+        @ConditionalOnBean(type = "io.github.lockboot.leader.LeaderElection")
+        static SmartInitializingSingleton distributedLockLeaderGauges(
+                MeterRegistry registry, ObjectProvider<LeaderElection> elections) {
+            return () -> elections.forEach(
+                    election -> Gauge.builder("lock.leader", election, each -> each.isLeader() ? 1 : 0)
+                            .description("Whether this instance leads")
+                            .tag("role", election.role())
+                            .register(registry));
         }
 
         /** Spring Boot would also time the observations, although these metrics measure the same. */

@@ -2,13 +2,18 @@ package io.github.lockboot.leader;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.github.lockboot.internal.Timer;
 
-/** Seconds that pass when a test says so, on its own thread. Only repeated tasks run. */
+/** Seconds that pass when a test says so, on its own thread. */
 final class Ticks implements Timer {
 
+    private record Due(long at, Runnable task) {}
+
+    private final Queue<Due> tasks = new ConcurrentLinkedQueue<>();
     private final List<Runnable> repeated = new CopyOnWriteArrayList<>();
     private volatile long now = 1;
 
@@ -16,6 +21,7 @@ final class Ticks implements Timer {
         for (int i = 0; i < seconds; i++) {
             now += Duration.ofSeconds(1).toNanos();
             repeated.forEach(Runnable::run);
+            tasks.stream().filter(due -> due.at <= now && tasks.remove(due)).forEach(due -> due.task.run());
         }
     }
 
@@ -35,7 +41,9 @@ final class Ticks implements Timer {
 
     @Override
     public Task schedule(long delayNanos, Runnable task) {
-        throw new UnsupportedOperationException();
+        Due due = new Due(now + delayNanos, task);
+        tasks.add(due);
+        return () -> tasks.remove(due);
     }
 
     @Override

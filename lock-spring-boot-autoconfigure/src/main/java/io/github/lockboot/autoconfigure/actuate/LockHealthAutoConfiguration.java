@@ -3,8 +3,10 @@ package io.github.lockboot.autoconfigure.actuate;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.TreeMap;
 
 import io.github.lockboot.autoconfigure.LockAutoConfiguration;
+import io.github.lockboot.leader.LeaderElection;
 import io.github.lockboot.redis.RedisLockInspector.Notification;
 import io.github.lockboot.redis.RedisLockRegistry;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -40,6 +42,14 @@ public final class LockHealthAutoConfiguration {
             if (notification == Notification.CUT) {
                 details.put("degraded", "the channel is not subscribed: waiters only poll");
             }
+        }
+        Map<String, Boolean> leaders = new TreeMap<>();
+        for (LeaderElection election :
+                beans.getBeansOfType(LeaderElection.class).values()) {
+            leaders.put(election.role(), election.isLeader());
+        }
+        if (!leaders.isEmpty()) {
+            details.put("leaders", leaders);
         }
         return details;
     }

@@ -8,15 +8,18 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.concurrent.ConcurrentHashMap;
 
 import io.github.lockboot.DistributedLock.Mode;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockUse;
 import io.github.lockboot.internal.LockNames;
+import io.github.lockboot.leader.LeaderElection;
 import io.github.lockboot.observability.LockOutcomeListener;
 import io.github.lockboot.redis.RedisLockRegistry;
 import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
@@ -36,8 +39,15 @@ class LocksEndpoint implements LockOutcomeListener {
     private final boolean namesShown;
     private final boolean forceRelease;
     private final InstantSource clock;
+    private final ListableBeanFactory beans;
 
-    LocksEndpoint(LockRegistry registry, boolean namesShown, boolean forceRelease, InstantSource clock) {
+    LocksEndpoint(
+            LockRegistry registry,
+            boolean namesShown,
+            boolean forceRelease,
+            InstantSource clock,
+            ListableBeanFactory beans) {
+        this.beans = beans;
         this.registry = registry;
         this.namesShown = namesShown;
         this.forceRelease = forceRelease;
@@ -63,8 +73,15 @@ class LocksEndpoint implements LockOutcomeListener {
         uses.remove(use);
     }
 
-    /** The locks held and the locks waited for, each in order of age. */
-    record Locks(List<Held> held, List<Waiting> waiting) {}
+    /** The locks held and the locks waited for, each in order of age, and the roles for which this instance stands. */
+    record Locks(List<Held> held, List<Waiting> waiting, List<Leader> leaders) {}
+
+    /** Whether this instance leads, since when and with which token. */
+    record Leader(
+            String role,
+            boolean leader,
+            @Nullable Instant since,
+            @Nullable Long fence) {}
 
     /**
      * @param group null if the lock has none
@@ -115,7 +132,21 @@ class LocksEndpoint implements LockOutcomeListener {
                 .filter(Step::held)
                 .map(step -> held(step, queues.getOrDefault(step.use.name(), 0L)))
                 .toList();
-        return new Locks(held, waiting);
+        return new Locks(held, waiting, leaders());
+    }
+
+    private List<Leader> leaders() {
+        List<Leader> leaders = new ArrayList<>();
+        for (LeaderElection election :
+                beans.getBeansOfType(LeaderElection.class).values()) {
+            OptionalLong token = election.fencingToken();
+            leaders.add(new Leader(
+                    election.role(),
+                    token.isPresent(),
+                    election.since().orElse(null),
+                    token.isPresent() ? token.getAsLong() : null));
+        }
+        return leaders;
     }
 
     private Held held(Step step, long queue) {

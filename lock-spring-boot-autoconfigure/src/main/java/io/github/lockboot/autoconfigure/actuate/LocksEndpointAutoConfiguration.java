@@ -4,6 +4,7 @@ import java.time.InstantSource;
 
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.autoconfigure.LockAutoConfiguration;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
@@ -26,7 +27,8 @@ public final class LocksEndpointAutoConfiguration {
     LocksEndpoint distributedLocksEndpoint(
             ObjectProvider<LockRegistry> registry,
             @Value("${lock.log-keys:false}") boolean namesShown,
-            @Value("${lock.endpoint.force-release:false}") boolean forceRelease) {
-        return new LocksEndpoint(registry.getObject(), namesShown, forceRelease, InstantSource.system());
+            @Value("${lock.endpoint.force-release:false}") boolean forceRelease,
+            ListableBeanFactory beans) {
+        return new LocksEndpoint(registry.getObject(), namesShown, forceRelease, InstantSource.system(), beans);
     }
 }

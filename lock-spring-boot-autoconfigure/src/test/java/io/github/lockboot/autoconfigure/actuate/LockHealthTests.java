@@ -11,6 +11,8 @@ import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.autoconfigure.LockAutoConfiguration;
 import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.leader.LeaderElection;
+import io.github.lockboot.memory.MemoryLockRegistry;
 import io.github.lockboot.redis.RedisLockRegistry;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -78,6 +80,22 @@ class LockHealthTests {
                     .contains("unused")
                     .doesNotContain("degraded");
         });
+    }
+
+    @Test
+    void whoLeadsIsADetail() {
+        runner.withBean(LeaderElection.class, () -> LeaderElection.of(new MemoryLockRegistry(), "reports"))
+                .run(context -> {
+                    LeaderElection election = context.getBean(LeaderElection.class);
+                    Actor.await("it leads", election::isLeader);
+                    assertThat(LockHealthAutoConfiguration.check(context))
+                            .containsEntry("leaders", Map.of("reports", true));
+                    election.stop();
+                    assertThat(LockHealthAutoConfiguration.check(context))
+                            .containsEntry("leaders", Map.of("reports", false));
+                });
+        runner.run(context ->
+                assertThat(LockHealthAutoConfiguration.check(context)).doesNotContainKey("leaders"));
     }
 
     @Test

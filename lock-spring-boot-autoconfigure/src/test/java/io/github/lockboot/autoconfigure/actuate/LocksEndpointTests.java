@@ -13,6 +13,8 @@ import io.github.lockboot.LockRegistry;
 import io.github.lockboot.autoconfigure.LockAutoConfiguration;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.internal.LockNames;
+import io.github.lockboot.leader.LeaderElection;
+import io.github.lockboot.memory.MemoryLockRegistry;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -102,6 +104,26 @@ class LocksEndpointTests {
                                 tuple(Mode.EXCLUSIVE, 5, permit.fencingToken()));
             }
         });
+    }
+
+    @Test
+    void itShowsWhetherThisInstanceLeads() {
+        runner.withPropertyValues("lock.type=memory")
+                .withBean(LeaderElection.class, () -> LeaderElection.of(new MemoryLockRegistry(), "reports"))
+                .run(context -> {
+                    LocksEndpoint endpoint = context.getBean(LocksEndpoint.class);
+                    LeaderElection election = context.getBean(LeaderElection.class);
+                    Actor.await("it leads", election::isLeader);
+                    assertThat(endpoint.locks().leaders())
+                            .containsExactly(new LocksEndpoint.Leader(
+                                    "reports",
+                                    true,
+                                    election.since().orElseThrow(),
+                                    election.fencingToken().orElseThrow()));
+                    election.stop();
+                    assertThat(endpoint.locks().leaders())
+                            .containsExactly(new LocksEndpoint.Leader("reports", false, null, null));
+                });
     }
 
     @Test
