@@ -9,10 +9,12 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListMap;
 
 import io.github.lockboot.DistributedLock.Mode;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockUse;
+import io.github.lockboot.ScheduledLock;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.observability.LockOutcomeListener;
 import io.github.lockboot.redis.RedisLockRegistry;
@@ -25,13 +27,14 @@ import org.springframework.boot.actuate.endpoint.annotation.Selector.Match;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 
 /**
- * Shows the locks that this instance holds or waits for, and the state of a single lock in Redis. It listens to the registries:
+ * Shows the locks that this instance holds or waits for, the last call of each job here, and the state of a single lock in Redis. It listens to the registries:
  * uses that began before it was added are unknown. In Redis it reads the key of the requested lock only.
  */
 @Endpoint(id = "locks")
-class LocksEndpoint implements LockOutcomeListener {
+class LocksEndpoint implements LockOutcomeListener, ScheduledLock.Listener {
 
     private final Map<LockUse, Step> uses = new ConcurrentHashMap<>();
+    private final Map<String, ScheduledLock.Run> jobs = new ConcurrentSkipListMap<>();
     private final LockRegistry registry;
     private final boolean namesShown;
     private final boolean forceRelease;
@@ -63,8 +66,13 @@ class LocksEndpoint implements LockOutcomeListener {
         uses.remove(use);
     }
 
-    /** The locks held and the locks waited for, each in order of age. */
-    record Locks(List<Held> held, List<Waiting> waiting) {}
+    @Override
+    public void jobEnded(ScheduledLock.Run run) {
+        jobs.put(run.job(), run);
+    }
+
+    /** The locks held and the locks waited for, each in order of age, and the last call of each job. */
+    record Locks(List<Held> held, List<Waiting> waiting, List<ScheduledLock.Run> jobs) {}
 
     /**
      * @param group null if the lock has none
@@ -115,7 +123,7 @@ class LocksEndpoint implements LockOutcomeListener {
                 .filter(Step::held)
                 .map(step -> held(step, queues.getOrDefault(step.use.name(), 0L)))
                 .toList();
-        return new Locks(held, waiting);
+        return new Locks(held, waiting, List.copyOf(jobs.values()));
     }
 
     private Held held(Step step, long queue) {
