@@ -1,6 +1,7 @@
 package io.github.lockboot.aop;
 
 import java.lang.reflect.Method;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -49,6 +50,10 @@ final class DistributedLockInterceptor implements MethodInterceptor {
             throw new IllegalStateException(method + " has no @DistributedLock on " + targetClass.getName());
         }
         Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
-        return new LockedCall(new LockedMethod(specific, targetClass), annotations, beanFactory, template);
+        LockedMethod locked = new LockedMethod(specific, targetClass);
+        String job = LockAnnotations.findJob(specific, annotations);
+        return job == null
+                ? new LockedCall(locked, annotations, beanFactory, template)
+                : new ScheduledCall(locked, annotations, job, beanFactory, template, InstantSource.system());
     }
 }
