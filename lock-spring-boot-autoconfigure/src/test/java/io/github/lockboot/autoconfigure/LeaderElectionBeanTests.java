@@ -18,6 +18,8 @@ import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.event.EventListener;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
@@ -117,6 +119,35 @@ class LeaderElectionBeanTests {
         assertThat(TOLD)
                 .containsExactly(
                         "granted reports", "revoked reports", "granted reports", "revoked reports", "destroyed");
+    }
+
+    static class Throwing {
+
+        @Order(Ordered.HIGHEST_PRECEDENCE)
+        @EventListener
+        void on(LeaderElection.Granted event) {
+            throw new IllegalStateException("of a test");
+        }
+    }
+
+    @Test
+    void anApplicationListenerThatThrowsKeepsTheEventFromThoseBehindItButFromNoOther() {
+        TOLD.clear();
+        memory.withBean(Throwing.class).run(context -> {
+            LeaderElection election = context.getBean(LeaderElection.class);
+            awaitLeads(election);
+            List<String> threads = new CopyOnWriteArrayList<>();
+            election.addListener(new LeaderElection.Listener() {
+                @Override
+                public void onGranted(LeaderElection.Granted event) {
+                    threads.add(Thread.currentThread().getName());
+                }
+            });
+            election.resign();
+            Actor.await("the listener is told", () -> threads.size() == 1);
+            assertThat(threads.get(0)).startsWith("lock-leader-reports-");
+        });
+        assertThat(TOLD).containsExactly("revoked reports", "revoked reports", "destroyed");
     }
 
     @Test
