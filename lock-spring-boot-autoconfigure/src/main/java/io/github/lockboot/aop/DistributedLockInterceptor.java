@@ -1,7 +1,6 @@
 package io.github.lockboot.aop;
 
 import java.lang.reflect.Method;
-import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -54,6 +53,6 @@ final class DistributedLockInterceptor implements MethodInterceptor {
         String job = LockAnnotations.findJob(specific, annotations);
         return job == null
                 ? new LockedCall(locked, annotations, beanFactory, template)
-                : new ScheduledCall(locked, annotations, job, beanFactory, template, InstantSource.system());
+                : ScheduledCall.of(locked, annotations, job, beanFactory, template);
     }
 }

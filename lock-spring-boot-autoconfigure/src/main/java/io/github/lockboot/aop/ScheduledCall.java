@@ -40,8 +40,7 @@ final class ScheduledCall extends LockedCall {
     private final Supplier<List<ScheduledLock.Listener>> listeners;
     private final InstantSource clock;
 
-    /** @param writtenName of the definition whose name the job has */
-    ScheduledCall(
+    private ScheduledCall(
             LockedMethod method,
             List<DistributedLock> annotations,
             String writtenName,
@@ -60,6 +59,20 @@ final class ScheduledCall extends LockedCall {
                 .orderedStream()
                 .toList());
         this.clock = clock;
+    }
+
+    /**
+     * Its type is that of the base, so that nothing loads this class without a job.
+     *
+     * @param writtenName of the definition whose name the job has
+     */
+    static LockedCall of(
+            LockedMethod method,
+            List<DistributedLock> annotations,
+            String writtenName,
+            ConfigurableBeanFactory beanFactory,
+            Supplier<LockTemplate> template) {
+        return new ScheduledCall(method, annotations, writtenName, beanFactory, template, InstantSource.system());
     }
 
     @Override
