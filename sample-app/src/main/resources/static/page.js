@@ -44,7 +44,8 @@ function render() {
     renderPacket();
     renderTickets();
     renderFencing();
-    renderEvents();
+    renderLeader();
+    renderEvents('events', snapshot.events);
   }
   renderChart();
 }
@@ -119,7 +120,8 @@ function renderScenarios() {
     card.querySelector('[data-running]').textContent = running ? t('running') : '';
     const button = card.querySelector('[data-load]');
     button.dataset.running = running;
-    button.textContent = running ? t('stop') : t(button.dataset.loadText ?? 'start');
+    button.disabled = running && 'whole' in button.dataset;
+    button.textContent = running && !button.disabled ? t('stop') : t(button.dataset.loadText ?? 'start');
     card.querySelectorAll('select').forEach(select => { select.disabled = running; });
   });
   all('[data-path]').forEach(target => {
@@ -208,17 +210,32 @@ function renderFencing() {
   one('price').textContent = price ? t(`fencing.value.${price}`) : '–';
 }
 
-function renderEvents() {
+/** Who leads is in the lock; since when is in the change with its token. */
+function renderLeader() {
+  const { changes, runs } = snapshot.scenarios.leader.state;
+  const { holders: [leader], token } = snapshot.locks.find(lock => lock.name === 'leader:publisher');
+  const since = changes.find(change => change.kind === 'leads' && change.token === token);
+  one('leader').textContent = leader ? `:${leader}` : '–';
+  one('leader-since').textContent = leader && since ? clock(since.at) : '–';
+  one('leader-token').textContent = leader ? token : '–';
+  renderEvents('changes', changes);
+  renderEvents('runs', runs);
+}
+
+function renderEvents(list, events) {
   const kinds = { lost: 'bad', refused: 'good', crashed: 'bad' };
-  const lines = snapshot.events.map(event => {
+  const lines = events.map(event => {
     const line = element('li', '');
     line.dataset.kind = event.kind;
-    const words = { ...event, price: event.price && t(`fencing.value.${event.price}`) };
-    const time = new Date(+event.at).toLocaleTimeString(language === 'zh' ? 'zh-CN' : 'en-GB');
-    line.append(element('time', '', time), element('span', kinds[event.kind] ?? '', t(`event.${event.kind}`, words)));
+    const words = { ...event, price: event.price && t(`fencing.value.${event.price}`), outcome: t(event.outcome ?? '') };
+    line.append(element('time', '', clock(event.at)), element('span', kinds[event.kind] ?? '', t(`event.${event.kind}`, words)));
     return line;
   });
-  one('events').replaceChildren(...(lines.length ? lines : [element('li', 'empty', t('events.none'))]));
+  one(list).replaceChildren(...(lines.length ? lines : [element('li', 'empty', t('events.none'))]));
+}
+
+function clock(millis) {
+  return new Date(+millis).toLocaleTimeString(language === 'zh' ? 'zh-CN' : 'en-GB');
 }
 
 function renderChart() {

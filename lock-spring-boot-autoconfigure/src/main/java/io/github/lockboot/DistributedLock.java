@@ -83,8 +83,8 @@ public @interface DistributedLock {
     boolean perElement() default false;
 
     /**
-     * {@return a literal namespace put before the key, with {@code ${...}}, such as {@code "packet"}; empty, the default, for
-     * none} It should not begin with another namespace and a colon.
+     * {@return a literal namespace put before the key, with {@code ${...}} and, evaluated once, {@code #{...}}, such as
+     * {@code "packet"}; empty, the default, for none} It should not begin with another namespace and a colon.
      */
     String name() default "";
 
@@ -152,13 +152,9 @@ public @interface DistributedLock {
      * <pre>{@code
      * @DistributedLock(key = "#orderId", waitTime = "0", keepFor = "5s", keepOn = KeepOn.SUCCESS)
      * public void submit(String orderId) { ... }    // a second submit within 5 s is refused
-     *
-     * @DistributedLock(name = "nightly", waitTime = "0", keepFor = "1m", ifNotAcquired = IfNotAcquired.SKIP)
-     * @Scheduled(cron = "0 0 3 * * *")
-     * public void nightly() { ... }                 // in one instance, though clocks differ
      * }</pre>
      *
-     * <p>The lease is renewed meanwhile, so {@link Renewal#OFF} is refused. When this process ends, the lock ends with its
+     * <p>For a scheduled job there is {@link ScheduledLock}. The lease is renewed meanwhile, so {@link Renewal#OFF} is refused. When this process ends, the lock ends with its
      * {@link #ttl()}: choose a ttl of that length if restarts matter. A lock that is kept belongs to the call, not to the thread, and is
      * not reentrant.
      */

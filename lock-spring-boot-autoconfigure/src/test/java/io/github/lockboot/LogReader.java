@@ -38,8 +38,16 @@ public final class LogReader implements AutoCloseable {
 
     /** Lines that say that something is wrong. */
     public List<String> errors() {
+        return ofLevel(Level.ERROR);
+    }
+
+    public List<String> warnings() {
+        return ofLevel(Level.WARN);
+    }
+
+    private List<String> ofLevel(Level level) {
         return List.copyOf(lines.list).stream()
-                .filter(line -> line.getLevel() == Level.ERROR)
+                .filter(line -> line.getLevel() == level)
                 .map(ILoggingEvent::getFormattedMessage)
                 .toList();
     }

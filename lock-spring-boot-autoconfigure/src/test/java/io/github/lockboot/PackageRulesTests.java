@@ -25,6 +25,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.core.annotation.AliasFor;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import static com.tngtech.archunit.core.domain.JavaModifier.PUBLIC;
@@ -60,9 +61,18 @@ class PackageRulesTests {
         classes()
                 .that()
                 .resideInAPackage(BASE)
+                .and()
+                .doNotHaveSimpleName("ScheduledLock")
                 .should()
                 .onlyDependOnClassesThat()
                 .resideInAnyPackage(BASE, INTERNAL, "java..", "org.jspecify..")
+                .check(MAIN);
+        classes()
+                .that()
+                .haveSimpleName("ScheduledLock")
+                .should()
+                .onlyDependOnClassesThat(JavaClass.Predicates.resideInAnyPackage(BASE, "java..")
+                        .or(JavaClass.Predicates.equivalentTo(AliasFor.class)))
                 .check(MAIN);
     }
 
@@ -380,6 +390,7 @@ class PackageRulesTests {
                         "LockUse",
                         "NamedLock",
                         "NamedReadWriteLock",
+                        "ScheduledLock",
                         "StaleTokenException");
         assertThat(publicTypes(AOP))
                 .containsExactly(

@@ -49,6 +49,10 @@ final class DistributedLockInterceptor implements MethodInterceptor {
             throw new IllegalStateException(method + " has no @DistributedLock on " + targetClass.getName());
         }
         Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
-        return new LockedCall(new LockedMethod(specific, targetClass), annotations, beanFactory, template);
+        LockedMethod locked = new LockedMethod(specific, targetClass);
+        String job = LockAnnotations.findJob(specific, annotations);
+        return job == null
+                ? new LockedCall(locked, annotations, beanFactory, template)
+                : ScheduledCall.of(locked, annotations, job, beanFactory, template);
     }
 }

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 import io.github.lockboot.DistributedLock;
+import io.github.lockboot.ScheduledLock;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.core.annotation.MergedAnnotation;
@@ -52,6 +53,16 @@ final class LockAnnotations {
             found = on(method);
         }
         return found.isEmpty() && takesFromItsClass(specific) ? on(targetClass) : found;
+    }
+
+    /** The name, as written, that {@link ScheduledLock} gives one of the method's annotations; null if it has none. */
+    static @Nullable String findJob(Method specific, List<DistributedLock> found) {
+        return MergedAnnotations.from(specific, SearchStrategy.TYPE_HIERARCHY)
+                .get(ScheduledLock.class)
+                .getValue("name", String.class)
+                .filter(name ->
+                        found.stream().anyMatch(annotation -> annotation.name().equals(name)))
+                .orElse(null);
     }
 
     /** Those of the nearest element in the hierarchy that has any. */

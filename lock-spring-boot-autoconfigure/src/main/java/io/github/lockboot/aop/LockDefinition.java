@@ -24,8 +24,12 @@ import io.github.lockboot.aop.key.KeyExpression;
 import io.github.lockboot.aop.key.KeyVariables;
 import io.github.lockboot.internal.LockNames;
 import org.jspecify.annotations.Nullable;
+import org.springframework.beans.BeansException;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.beans.factory.config.EmbeddedValueResolver;
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.expression.EvaluationContext;
+import org.springframework.expression.ExpressionException;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.util.function.SingletonSupplier;
 
@@ -85,6 +89,15 @@ final class LockDefinition {
 
     LockOptions options() {
         return options;
+    }
+
+    String name() {
+        return name;
+    }
+
+    /** As it is in the annotation. */
+    String writtenName() {
+        return annotation.name();
     }
 
     boolean isKept() {
@@ -165,7 +178,7 @@ final class LockDefinition {
                     "has neither key nor name",
                     "write key = \"#id\" for a lock per argument, or name = \"...\" for one lock");
         }
-        Optional<String> resolved = resolve("name", written);
+        Optional<String> resolved = resolve("name", written).flatMap(text -> evaluate(written, text));
         if (!written.isEmpty() && resolved.filter(String::isBlank).isPresent()) {
             method.add("name = \"" + written + "\" is blank", "write a name, or leave the attribute out");
         }
@@ -238,6 +251,20 @@ final class LockDefinition {
                     "names the registry '" + registryName + "', which is no LockRegistry", "name a LockRegistry bean");
         }
         return SingletonSupplier.of(() -> beanFactory.getBean(registryName, LockRegistry.class));
+    }
+
+    /** Evaluates {@code #{...}}, as in {@code @Value}; empty if that fails. */
+    private Optional<String> evaluate(String written, String text) {
+        try {
+            return Optional.of(
+                    Objects.requireNonNullElse(new EmbeddedValueResolver(beanFactory).resolveStringValue(text), ""));
+        } catch (BeansException | ExpressionException failure) {
+            method.add(
+                    "name = \"" + written + "\" cannot be evaluated ("
+                            + NestedExceptionUtils.getMostSpecificCause(failure).getMessage() + ")",
+                    "write an expression as in @Value, without the method's parameters, or use key");
+            return Optional.empty();
+        }
     }
 
     /** The text with its placeholders resolved; empty if one has no value. */

@@ -32,7 +32,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 import org.springframework.util.ClassUtils;
 
 /** A method with the definitions of its locks, parsed once. Takes the locks, runs the method and releases them. */
-final class LockedCall {
+class LockedCall {
 
     private static final boolean TRANSACTIONS_PRESENT = ClassUtils.isPresent(
             "org.springframework.transaction.support.TransactionSynchronizationManager",
@@ -44,8 +44,8 @@ final class LockedCall {
     private final List<LockDefinition> definitions;
     private final KeyVariables variables;
     private final @Nullable Integer tokenParameter;
-    private final End end;
-    private final @Nullable ReactiveAdapter adapter;
+    final End end;
+    final @Nullable ReactiveAdapter adapter;
     private final boolean waits;
     private final boolean mayHideWork;
     private final AtomicBoolean warned = new AtomicBoolean();

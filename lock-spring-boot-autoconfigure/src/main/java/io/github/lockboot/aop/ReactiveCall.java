@@ -2,7 +2,10 @@ package io.github.lockboot.aop;
 
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import java.util.function.Function;
 
 import io.github.lockboot.HeldLocks;
 import io.github.lockboot.LockContext;
@@ -22,10 +25,7 @@ final class ReactiveCall {
 
     /** @param declared the adapter of the result; null for a suspending function, which returns a {@code Mono} instead */
     static Object of(LockedCall call, MethodInvocation invocation, @Nullable ReactiveAdapter declared) {
-        ReactiveAdapter adapter = declared != null
-                ? declared
-                : Objects.requireNonNull(
-                        ReactiveAdapterRegistry.getSharedInstance().getAdapter(Mono.class));
+        ReactiveAdapter adapter = adapterFor(declared);
         Flux<Object> many = Flux.defer(() -> {
             List<Needed> needed = call.needed(invocation.getThis(), invocation.getArguments());
             // usingWhen would wrap the failure of a release after success.
@@ -42,6 +42,35 @@ final class ReactiveCall {
                     .concatWith(Mono.defer(() -> loss.get() == null ? Mono.empty() : Mono.error(loss.get())));
         });
         return adapter.fromPublisher(adapter.isMultiValue() ? many : many.singleOrEmpty());
+    }
+
+    /**
+     * As {@link #of}, for a call of which each subscription is watched.
+     *
+     * @param begin gets the invocation of a subscription, and returns what gets its failure at the end; null for success
+     */
+    static Object watched(
+            LockedCall call,
+            MethodInvocation invocation,
+            @Nullable ReactiveAdapter declared,
+            Function<MethodInvocation, Consumer<@Nullable Throwable>> begin) {
+        ReactiveAdapter adapter = adapterFor(declared);
+        Flux<Object> many = Flux.defer(() -> {
+            MethodInvocation own = ((ProxyMethodInvocation) invocation).invocableClone();
+            Consumer<@Nullable Throwable> end = begin.apply(own);
+            return Flux.from(adapter.toPublisher(of(call, own, declared)))
+                    .doOnComplete(() -> end.accept(null))
+                    .doOnError(end::accept)
+                    .doOnCancel(() -> end.accept(new CancellationException()));
+        });
+        return adapter.fromPublisher(adapter.isMultiValue() ? many : many.singleOrEmpty());
+    }
+
+    private static ReactiveAdapter adapterFor(@Nullable ReactiveAdapter declared) {
+        return declared != null
+                ? declared
+                : Objects.requireNonNull(
+                        ReactiveAdapterRegistry.getSharedInstance().getAdapter(Mono.class));
     }
 
     private static Flux<Object> body(

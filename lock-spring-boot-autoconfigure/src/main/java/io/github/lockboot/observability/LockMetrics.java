@@ -9,6 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.lockboot.LockUse;
+import io.github.lockboot.ScheduledLock;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -18,9 +19,9 @@ import io.micrometer.core.instrument.Timer;
 /**
  * Counts and times locks. Every meter is tagged {@code group} with the group of the lock, never with its name, and {@code mode}:
  * {@code exclusive}, {@code shared} or, with permits, {@code limited}. All meters of a group and mode exist, at zero, from its first
- * use.
+ * use. Those of a job are tagged {@code job} with its name instead.
  */
-public final class LockMetrics implements LockOutcomeListener {
+public final class LockMetrics implements LockOutcomeListener, ScheduledLock.Listener {
 
     private record Kind(String group, String mode) {}
 
@@ -88,6 +89,25 @@ public final class LockMetrics implements LockOutcomeListener {
     @Override
     public void renewalFailed(LockUse use) {
         of(use).count("failed");
+    }
+
+    @Override
+    public void jobEnded(ScheduledLock.Run run) {
+        for (ScheduledLock.Outcome outcome : ScheduledLock.Outcome.values()) {
+            Timer calls = Timer.builder("lock.job")
+                    .description("Time from the call of a job to its outcome")
+                    // Not passed on as an Enum, which would have the JVM load its type with this class.
+                    .tags("job", run.job(), "outcome", outcome.name().toLowerCase(Locale.ROOT))
+                    .register(registry);
+            if (outcome == run.outcome()) {
+                calls.record(run.took());
+            }
+        }
+        Counter.builder("lock.job.overrun")
+                .description("Runs of a job that went on when it was due again")
+                .tag("job", run.job())
+                .register(registry)
+                .increment(run.overran() ? 1 : 0);
     }
 
     /** The meters of one group and mode. */

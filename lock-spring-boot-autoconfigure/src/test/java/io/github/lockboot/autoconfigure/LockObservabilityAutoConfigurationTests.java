@@ -13,6 +13,7 @@ import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockTemplate;
 import io.github.lockboot.RecordingLockListener;
 import io.github.lockboot.RecordingLockRegistry;
+import io.github.lockboot.ScheduledLock;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.memory.MemoryLockRegistry;
 import io.github.lockboot.observability.LockEvent;
@@ -71,6 +72,24 @@ class LockObservabilityAutoConfigurationTests {
             assertThat(meters.getMeters())
                     .noneMatch(meter -> meter.getId().toString().contains("471"));
         });
+    }
+
+    @Test
+    void withAMeterRegistryJobsAreCounted() {
+        runner.withBean(SimpleMeterRegistry.class).withBean(Job.class).run(context -> {
+            context.getBean(Job.class).run();
+            assertThat(context.getBean(MeterRegistry.class)
+                            .get("lock.job")
+                            .tags("job", "nightly", "outcome", "ran")
+                            .timer()
+                            .count())
+                    .isEqualTo(1);
+        });
+    }
+
+    static class Job {
+        @ScheduledLock(name = "nightly")
+        public void run() {}
     }
 
     @Test

@@ -5,6 +5,7 @@ import java.util.List;
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.DistributedLocks;
 import io.github.lockboot.FencingToken;
+import io.github.lockboot.ScheduledLock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -58,7 +59,8 @@ class LockRuntimeHintsTests {
 
     @Test
     void theAttributesOfTheAnnotationsCanBeRead() {
-        for (Class<?> annotation : List.of(DistributedLock.class, DistributedLocks.class, FencingToken.class)) {
+        for (Class<?> annotation :
+                List.of(DistributedLock.class, DistributedLocks.class, ScheduledLock.class, FencingToken.class)) {
             assertThat(methodsOf(annotation.getName())).contains(MemberCategory.INVOKE_DECLARED_METHODS);
         }
     }

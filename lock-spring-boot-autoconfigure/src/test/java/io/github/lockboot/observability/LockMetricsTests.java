@@ -1,6 +1,7 @@
 package io.github.lockboot.observability;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -9,6 +10,7 @@ import java.util.stream.Collectors;
 import io.github.lockboot.Actor;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockOptions;
+import io.github.lockboot.ScheduledLock;
 import io.github.lockboot.memory.MemoryLockRegistry;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.Tag;
@@ -97,6 +99,33 @@ class LockMetricsTests {
         permit.close();
         assertThat(value("lock.held", "mode", "shared")).isZero();
         assertThat(value("lock.held", "mode", "limited")).isZero();
+    }
+
+    @Test
+    void callsOfAJobAreTimedByOutcomeAndOverrunsAreCounted() {
+        LockMetrics metrics = new LockMetrics(meters);
+        metrics.jobEnded(run(ScheduledLock.Outcome.SKIPPED, false));
+        assertThat(meters.get("lock.job").timers()).hasSize(ScheduledLock.Outcome.values().length);
+        metrics.jobEnded(run(ScheduledLock.Outcome.RAN, true));
+        assertThat(meters.get("lock.job")
+                        .tags("job", "nightly", "outcome", "ran")
+                        .timer()
+                        .totalTime(TimeUnit.SECONDS))
+                .isEqualTo(20);
+        assertThat(meters.get("lock.job").tags("outcome", "skipped").timer().count())
+                .isEqualTo(1);
+        assertThat(meters.get("lock.job").tags("outcome", "lost").timer().count())
+                .isZero();
+        assertThat(meters.get("lock.job.overrun")
+                        .tag("job", "nightly")
+                        .counter()
+                        .count())
+                .isEqualTo(1);
+    }
+
+    private static ScheduledLock.Run run(ScheduledLock.Outcome outcome, boolean overran) {
+        return new ScheduledLock.Run(
+                "nightly", Instant.EPOCH, Duration.ofSeconds(20), "scheduling-1", outcome, overran);
     }
 
     /** A thousand keys must not make a thousand time series, nor tell who the customers are. */

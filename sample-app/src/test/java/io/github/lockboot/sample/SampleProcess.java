@@ -17,7 +17,7 @@ import java.util.stream.Stream;
 import io.github.lockboot.fixture.RedisServer;
 
 /** An instance of the sample in a JVM of its own, on a port of its own. */
-final class SampleProcess implements AutoCloseable {
+public final class SampleProcess implements AutoCloseable {
 
     private static final Pattern URL = Pattern.compile("The sample is at (http://localhost:\\d+)");
     private static final long LONGEST_START_SECONDS = 300;
@@ -27,7 +27,7 @@ final class SampleProcess implements AutoCloseable {
     private final Process process;
 
     /** Does not wait until it is up. */
-    SampleProcess(Class<?> application, RedisServer redis, String... args) {
+    public SampleProcess(Class<?> application, RedisServer redis, String... args) {
         try {
             process = new ProcessBuilder(Stream.concat(
                                     Stream.of(
@@ -67,7 +67,7 @@ final class SampleProcess implements AutoCloseable {
     }
 
     /** Where it listens, once it is up. */
-    String url() {
+    public String url() {
         try {
             return url.copy().orTimeout(LONGEST_START_SECONDS, TimeUnit.SECONDS).join();
         } catch (RuntimeException failure) {

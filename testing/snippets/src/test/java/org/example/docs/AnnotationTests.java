@@ -11,7 +11,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 import io.github.lockboot.DistributedLock;
-import io.github.lockboot.DistributedLock.IfNotAcquired;
 import io.github.lockboot.DistributedLock.KeepOn;
 import io.github.lockboot.DistributedLock.Mode;
 import io.github.lockboot.FencingToken;
@@ -20,6 +19,7 @@ import io.github.lockboot.LockAssert;
 import io.github.lockboot.LockContext;
 import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.LockRegistry;
+import io.github.lockboot.ScheduledLock;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
@@ -230,7 +230,7 @@ class AnnotatedWork {
 
     // tag::nightly
     @Scheduled(cron = "0 0 3 * * *")
-    @DistributedLock(name = "nightly", waitTime = "0", ttl = "1m", keepFor = "1m", ifNotAcquired = IfNotAcquired.SKIP)
+    @ScheduledLock(name = "nightly", atLeastFor = "1m", ttl = "1m")
     public void nightly() { // once in the fleet, though clocks differ by up to a minute
         settle();
     }

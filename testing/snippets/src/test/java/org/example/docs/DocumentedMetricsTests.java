@@ -3,6 +3,8 @@ package org.example.docs;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -13,6 +15,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 import com.jayway.jsonpath.JsonPath;
+import io.github.lockboot.ScheduledLock;
 import io.github.lockboot.memory.MemoryLockRegistry;
 import io.github.lockboot.observability.LockMetrics;
 import io.github.lockboot.observability.LockObservations;
@@ -39,8 +42,11 @@ class DocumentedMetricsTests {
     @BeforeEach
     void useALock() throws Exception {
         MemoryLockRegistry locks = new MemoryLockRegistry();
-        locks.addListener(new LockMetrics(prometheus));
+        LockMetrics metrics = new LockMetrics(prometheus);
+        locks.addListener(metrics);
         locks.acquire("a").close();
+        metrics.jobEnded(new ScheduledLock.Run(
+                "nightly", Instant.EPOCH, Duration.ZERO, "scheduling-1", ScheduledLock.Outcome.RAN, false));
     }
 
     private Set<String> meters() {

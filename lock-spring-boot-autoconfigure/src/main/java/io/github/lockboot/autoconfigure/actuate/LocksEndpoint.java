@@ -10,10 +10,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListMap;
 
 import io.github.lockboot.DistributedLock.Mode;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockUse;
+import io.github.lockboot.ScheduledLock;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.leader.LeaderElection;
 import io.github.lockboot.observability.LockOutcomeListener;
@@ -28,13 +30,15 @@ import org.springframework.boot.actuate.endpoint.annotation.Selector.Match;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 
 /**
- * Shows the locks that this instance holds or waits for, and the state of a single lock in Redis. It listens to the registries:
- * uses that began before it was added are unknown. In Redis it reads the key of the requested lock only.
+ * Shows the locks that this instance holds or waits for, the roles for which it stands, the last call of each job here, and the state of
+ * a single lock in Redis. It listens to the registries: uses that began before it was added are unknown. In Redis it reads the key of the
+ * requested lock only.
  */
 @Endpoint(id = "locks")
-class LocksEndpoint implements LockOutcomeListener {
+class LocksEndpoint implements LockOutcomeListener, ScheduledLock.Listener {
 
     private final Map<LockUse, Step> uses = new ConcurrentHashMap<>();
+    private final Map<String, ScheduledLock.Run> jobs = new ConcurrentSkipListMap<>();
     private final LockRegistry registry;
     private final boolean namesShown;
     private final boolean forceRelease;
@@ -73,8 +77,15 @@ class LocksEndpoint implements LockOutcomeListener {
         uses.remove(use);
     }
 
-    /** The locks held and the locks waited for, each in order of age, and the roles for which this instance stands. */
-    record Locks(List<Held> held, List<Waiting> waiting, List<Leader> leaders) {}
+    @Override
+    public void jobEnded(ScheduledLock.Run run) {
+        jobs.put(run.job(), run);
+    }
+
+    /**
+     * The locks held and the locks waited for, each in order of age, the roles for which this instance stands, and the last call of each job.
+     */
+    record Locks(List<Held> held, List<Waiting> waiting, List<Leader> leaders, List<ScheduledLock.Run> jobs) {}
 
     /** Whether this instance leads, since when and with which token. */
     record Leader(
@@ -132,7 +143,7 @@ class LocksEndpoint implements LockOutcomeListener {
                 .filter(Step::held)
                 .map(step -> held(step, queues.getOrDefault(step.use.name(), 0L)))
                 .toList();
-        return new Locks(held, waiting, leaders());
+        return new Locks(held, waiting, leaders(), List.copyOf(jobs.values()));
     }
 
     private List<Leader> leaders() {

@@ -1,6 +1,7 @@
 package io.github.lockboot.autoconfigure.actuate;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
@@ -10,6 +11,7 @@ import io.github.lockboot.Lease;
 import io.github.lockboot.LockListener;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
+import io.github.lockboot.ScheduledLock;
 import io.github.lockboot.autoconfigure.LockAutoConfiguration;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.internal.LockNames;
@@ -88,6 +90,41 @@ class LocksEndpointTests {
                 assertThat(endpoint.locks().held()).isEmpty();
             }
         });
+    }
+
+    @Test
+    void itShowsTheLastCallOfEachJobHere() {
+        runner.withPropertyValues("lock.type=memory").withBean(Jobs.class).run(context -> {
+            LocksEndpoint endpoint = context.getBean(LocksEndpoint.class);
+            Jobs jobs = context.getBean(Jobs.class);
+            assertThat(endpoint.locks().jobs()).isEmpty();
+            jobs.prices();
+            jobs.nightly();
+            jobs.nightly();
+            assertThat(endpoint.locks().jobs())
+                    .extracting(ScheduledLock.Run::job, ScheduledLock.Run::outcome, ScheduledLock.Run::thread)
+                    .containsExactly(
+                            tuple(
+                                    "nightly",
+                                    ScheduledLock.Outcome.SKIPPED,
+                                    Thread.currentThread().getName()),
+                            tuple(
+                                    "prices",
+                                    ScheduledLock.Outcome.RAN,
+                                    Thread.currentThread().getName()));
+            ScheduledLock.Run last = endpoint.locks().jobs().get(0);
+            assertThat(last.took()).isPositive();
+            assertThat(last.started()).isBeforeOrEqualTo(Instant.now());
+        });
+    }
+
+    static class Jobs {
+
+        @ScheduledLock(name = "nightly", atLeastFor = "1m")
+        public void nightly() {}
+
+        @ScheduledLock(name = "prices")
+        public void prices() {}
     }
 
     @Test

@@ -18,7 +18,7 @@ import org.springframework.stereotype.Component;
 
 import static java.util.Objects.requireNonNull;
 
-/** The latest events of all instances, in a short stream in Redis. */
+/** The latest events of all instances, in short streams in Redis. */
 @Component
 public class EventLog {
 
@@ -36,24 +36,34 @@ public class EventLog {
         this.streams = redis.opsForStream();
     }
 
-    /** @param details by name, as the page's sentence for this kind of event uses them */
     public void add(String kind, Map<String, String> details) {
+        add(KEY, kind, details);
+    }
+
+    /**
+     * @param key of the stream
+     * @param details by name, as the page's sentence for this kind of event uses them
+     */
+    public void add(String key, String kind, Map<String, String> details) {
         Map<String, String> event = new HashMap<>(details);
         event.put("kind", kind);
         event.put("instance", environment.getProperty("local.server.port", "?"));
-        streams.add(StreamRecords.newRecord().in(KEY).ofMap(event), XAddOptions.maxlen(KEPT));
-        redis.expire(KEY, Duration.ofDays(1));
+        streams.add(StreamRecords.newRecord().in(key).ofMap(event), XAddOptions.maxlen(KEPT));
+        redis.expire(key, Duration.ofDays(1));
+    }
+
+    List<Map<String, String>> newest() {
+        return newest(KEY, SHOWN);
     }
 
     /** Newest first; each with the time it happened as {@code at}, in ms since 1970. */
-    List<Map<String, String>> newest() {
+    public List<Map<String, String>> newest(String key, int count) {
         List<Map<String, String>> newest = new ArrayList<>();
         List<MapRecord<String, String, String>> records = requireNonNull(
-                streams.reverseRange(KEY, Range.unbounded(), Limit.limit().count(SHOWN)));
+                streams.reverseRange(key, Range.unbounded(), Limit.limit().count(count)));
         for (MapRecord<String, String, String> entry : records) {
             Map<String, String> event = new HashMap<>(entry.getValue());
             event.put("at", String.valueOf(entry.getId().getTimestamp()));
-            event.put("id", entry.getId().getValue());
             newest.add(event);
         }
         return newest;

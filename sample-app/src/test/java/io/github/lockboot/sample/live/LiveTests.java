@@ -1,16 +1,5 @@
 package io.github.lockboot.sample.live;
 
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.InputStreamReader;
-import java.io.Writer;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
-import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.List;
 
 import com.jayway.jsonpath.JsonPath;
@@ -32,11 +21,11 @@ class LiveTests {
     @Test
     void aStreamBeginsWithACommentAndGoesOnWithSnapshots() throws Exception {
         try (SampleInstance sample = SampleInstance.start();
-                Stream stream = new Stream(sample)) {
-            assertThat(stream.reader.readLine()).isEqualTo(":open");
+                LiveStream stream = new LiveStream(sample.url())) {
+            assertThat(stream.firstLine()).isEqualTo(":open");
             String snapshot = stream.next("snapshot");
             assertThat(JsonPath.<String>read(snapshot, "$.instance")).isNotEmpty();
-            assertThat(JsonPath.<Integer>read(snapshot, "$.scenarios.length()")).isEqualTo(7);
+            assertThat(JsonPath.<Integer>read(snapshot, "$.scenarios.length()")).isEqualTo(8);
         }
     }
 
@@ -45,7 +34,7 @@ class LiveTests {
         try (RedisServer redis = RedisServer.start();
                 SampleInstance one = SampleInstance.on(redis);
                 SampleInstance two = SampleInstance.on(redis);
-                Stream stream = new Stream(one)) {
+                LiveStream stream = new LiveStream(one.url())) {
             SampleLoads.awaitBoth(one);
             NamedLock lock = one.bean(LockRegistry.class).get("price");
             lock.lock();
@@ -74,7 +63,7 @@ class LiveTests {
         try (RedisServer redis = RedisServer.start();
                 SampleInstance one = SampleInstance.on(redis);
                 SampleInstance two = SampleInstance.on(redis);
-                Stream stream = new Stream(one)) {
+                LiveStream stream = new LiveStream(one.url())) {
             SampleLoads.awaitBoth(one);
             String here = one.bean(Instances.class).name();
             String there = two.bean(Instances.class).name();
@@ -99,8 +88,8 @@ class LiveTests {
     @Test
     void aClosedTabDoesNotEndTheBroadcast() throws Exception {
         try (SampleInstance sample = SampleInstance.start();
-                Stream stays = new Stream(sample)) {
-            try (Stream closed = new Stream(sample)) {
+                LiveStream stays = new LiveStream(sample.url())) {
+            try (LiveStream closed = new LiveStream(sample.url())) {
                 closed.next("snapshot");
             }
             for (int i = 0; i < 8; i++) {
@@ -114,7 +103,7 @@ class LiveTests {
     void anOpenPageIsToldOfAnOutageAndDoesNotDelayTheEnd(CapturedOutput log) throws Exception {
         RedisServer redis = RedisServer.start();
         SampleInstance sample = SampleInstance.on(redis);
-        try (Stream stream = new Stream(sample)) {
+        try (LiveStream stream = new LiveStream(sample.url())) {
             stream.next("snapshot");
             redis.kill();
             assertThat(stream.next("outage")).isEqualTo("{}");
@@ -124,47 +113,6 @@ class LiveTests {
         } finally {
             sample.close();
             redis.close();
-        }
-    }
-
-    private static final class Stream implements AutoCloseable {
-
-        private final InputStream body;
-        private final BufferedReader reader;
-
-        Stream(SampleInstance sample) throws IOException, InterruptedException {
-            HttpRequest request = HttpRequest.newBuilder(URI.create(sample.url() + "/live"))
-                    .timeout(Duration.ofMinutes(1))
-                    .build();
-            body = HttpClient.newHttpClient()
-                    .send(request, HttpResponse.BodyHandlers.ofInputStream())
-                    .body();
-            reader = new BufferedReader(new InputStreamReader(body, StandardCharsets.UTF_8));
-        }
-
-        /** The data of the next event of that name. */
-        String next(String event) throws IOException {
-            String line;
-            while ((line = reader.readLine()) != null) {
-                if (line.equals("event:" + event)) {
-                    return reader.readLine().substring("data:".length());
-                }
-            }
-            throw new IOException("the stream has ended");
-        }
-
-        /** A server that stops may cut the stream before its last chunk: to the page one end is like the other. */
-        void awaitEnd() {
-            try {
-                reader.transferTo(Writer.nullWriter());
-            } catch (IOException cut) {
-                // the end too
-            }
-        }
-
-        @Override
-        public void close() throws IOException {
-            body.close();
         }
     }
 }

@@ -5,6 +5,7 @@ import java.util.List;
 
 import io.github.lockboot.fixture.Await;
 import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.leader.LeaderElection;
 import io.github.lockboot.sample.SampleInstance;
 import io.github.lockboot.sample.SampleInstance.Answer;
 import org.junit.jupiter.api.AfterAll;
@@ -97,6 +98,29 @@ class PageTests {
     }
 
     @Test
+    void aChangeOfTheLeaderAndTheCallsOfTheJobAreSeen() {
+        try (Chromium page = Chromium.start("zh-CN", true)) {
+            page.open(one.url(), 1280, 900);
+            String before = leader(page, "");
+            (before.equals(":" + one.bean(Instances.class).name()) ? one : two)
+                    .bean(LeaderElection.class)
+                    .resign();
+            String after = leader(page, before);
+            String token = page.text("#leader-token");
+            Await.until("since when", () -> !page.text("#leader-since").equals("–"));
+            assertThat(page.text("#changes li:nth-child(1) span")).contains(after, "成为主节点", token);
+            assertThat(page.text("#changes li:nth-child(2) span")).contains(before, "不再是主节点");
+            Await.until(
+                    "the job in both instances",
+                    () -> page.text("#runs").contains("已执行")
+                            && page.text("#runs").contains("跳过"));
+            assertThat(Integer.parseInt(page.text("[data-path='leader.draws']")))
+                    .isPositive();
+            assertThat(page.errors()).isEmpty();
+        }
+    }
+
+    @Test
     void theLanguageIsTheBrowsersUntilItIsSwitched() {
         try (Chromium page = Chromium.start("zh-CN", false)) {
             page.open(one.url(), 1280, 900);
@@ -155,6 +179,12 @@ class PageTests {
                         .isEqualTo(String.valueOf(report.<Integer>read("$." + mode + "." + figure)));
             }
         }
+    }
+
+    /** Waits until the page shows one that was not there before. */
+    private static String leader(Chromium page, String before) {
+        Await.until("another leads", () -> !List.of(before, "–", "", ":?").contains(page.text("#leader")));
+        return page.text("#leader");
     }
 
     private static long running(Chromium page) {

@@ -2,12 +2,14 @@ package org.example.consumer;
 
 import java.lang.reflect.Method;
 
+import io.github.lockboot.ScheduledLock;
 import io.github.lockboot.fixture.RedisServer;
 import io.micrometer.core.instrument.MeterRegistry;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.stereotype.Service;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -34,8 +36,22 @@ class ObservedTests {
     void locksAreCountedAndTimed() {
         MeterRegistry meters = application.getBean(MeterRegistry.class);
         application.getBean(ConsumerApplication.Account.class).payIn("account 1");
-        assertThat(meters.get("lock.acquired").counter().count()).isEqualTo(1);
-        assertThat(meters.get("lock.hold").timer().count()).isEqualTo(1);
+        assertThat(meters.get("lock.acquired").tag("group", "Account.payIn").counter().count()).isEqualTo(1);
+        assertThat(meters.get("lock.hold").tag("group", "Account.payIn").timer().count()).isEqualTo(1);
+    }
+
+    @Test
+    void aJobIsCountedAndTimed() {
+        application.getBean(Job.class).run();
+        MeterRegistry meters = application.getBean(MeterRegistry.class);
+        assertThat(meters.get("lock.job").tags("job", "nightly", "outcome", "ran").timer().count()).isEqualTo(1);
+    }
+
+    @Service
+    public static class Job {
+
+        @ScheduledLock(name = "nightly", atLeastFor = "1s")
+        public void run() {}
     }
 
     @Test

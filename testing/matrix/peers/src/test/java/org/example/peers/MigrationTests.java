@@ -14,11 +14,11 @@ import java.util.function.BooleanSupplier;
 import com.baomidou.lock.annotation.Lock4j;
 import com.baomidou.lock.exception.LockFailureException;
 import io.github.lockboot.DistributedLock;
-import io.github.lockboot.DistributedLock.IfNotAcquired;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.NamedLock;
+import io.github.lockboot.ScheduledLock;
 import io.github.lockboot.fixture.RedisServer;
 import net.javacrumbs.shedlock.core.LockProvider;
 import net.javacrumbs.shedlock.provider.redis.spring.RedisLockProvider;
@@ -525,7 +525,7 @@ class MigrationTests {
 
         // tag::shedlock-after
         @Scheduled(cron = "0 0 3 * * *")
-        @DistributedLock(name = "nightly", waitTime = "0", ttl = "1m", keepFor = "1m", ifNotAcquired = IfNotAcquired.SKIP)
+        @ScheduledLock(name = "nightly", atLeastFor = "1m", ttl = "1m")
         public void after() {
             run();
         }

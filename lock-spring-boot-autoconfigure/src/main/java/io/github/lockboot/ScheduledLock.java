@@ -1,0 +1,96 @@
+package io.github.lockboot;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import java.time.Duration;
+import java.time.Instant;
+
+import io.github.lockboot.DistributedLock.IfNotAcquired;
+import io.github.lockboot.DistributedLock.Release;
+import org.springframework.core.annotation.AliasFor;
+
+/**
+ * Runs a scheduled method in one instance at a time, and once for each time that it is due, although the clocks of the instances differ.
+ *
+ * <pre>{@code
+ * @Scheduled(cron = "0 0 3 * * *")
+ * @ScheduledLock(name = "nightly", atLeastFor = "1m", ttl = "1m")
+ * public void nightly() { ... }
+ * }</pre>
+ *
+ * <p>It is a {@link DistributedLock} that does not wait: while another instance runs the method, or ran it less than
+ * {@link #atLeastFor()} ago, the call is skipped. The lease is renewed while the method runs. The lock is that of
+ * {@code registry.get(name)}. All that {@link DistributedLock} says of methods and results applies.
+ *
+ * <p>What became of each call is a metric, a line in the log, and the last one a row of the endpoint {@code locks}. A bean of type
+ * {@link Listener} is called, too.
+ */
+@Target({ElementType.METHOD, ElementType.ANNOTATION_TYPE})
+@Retention(RetentionPolicy.RUNTIME)
+@Documented
+@DistributedLock(waitTime = "0", ifNotAcquired = IfNotAcquired.SKIP, release = Release.AWAIT)
+public @interface ScheduledLock {
+
+    /**
+     * {@return the name of the lock and of the job, with {@code ${...}} and {@code #{...}} resolved once, at start} It is a tag of metrics
+     * and is in logs.
+     */
+    @AliasFor(annotation = DistributedLock.class, attribute = "name")
+    String name();
+
+    /**
+     * {@return how long the lock is held at least, counted from when the method began, such as {@code "30s"}} Choose it longer than the
+     * clocks of the instances differ, and shorter than the period less that difference. Empty, the default, releases the lock when the
+     * method has ended, so that an instance whose clock is late runs the method again. It is {@link DistributedLock#keepFor()}.
+     */
+    @AliasFor(annotation = DistributedLock.class, attribute = "keepFor")
+    String atLeastFor() default "";
+
+    /**
+     * {@return the lease, after which another instance may run the method if this process was killed; empty, the default, for
+     * {@code lock.ttl}} Choose it longer than the clocks differ, so that a kill does not make the method run twice.
+     */
+    @AliasFor(annotation = DistributedLock.class, attribute = "ttl")
+    String ttl() default "";
+
+    /** What became of a call. */
+    enum Outcome {
+        /** The method returned, or its result completed. */
+        RAN,
+        /** The method threw, or its result failed or was cancelled. */
+        FAILED,
+        /** The method did not run: another call runs it, or ran it less than {@code atLeastFor} ago. */
+        SKIPPED,
+        /** The lock was lost while the method ran, so another instance may have run it at the same time. */
+        LOST,
+        /** The method did not run: Redis is not available, the application closes, or the call was interrupted. */
+        UNAVAILABLE
+    }
+
+    /**
+     * A call of a job, and what became of it.
+     *
+     * @param job the name of its lock
+     * @param started when it was called
+     * @param took until the method had ended and the lock was released or kept, or until the call was skipped
+     * @param thread which called it
+     * @param outcome what became of it
+     * @param overran whether it still ran when it was due again by its {@code @Scheduled}; a fixed delay is never overrun
+     */
+    record Run(String job, Instant started, Duration took, String thread, Outcome outcome, boolean overran) {}
+
+    /** Is called after each call of a job. What it throws is logged. */
+    @FunctionalInterface
+    interface Listener {
+
+        /**
+         * A call of a job has ended.
+         *
+         * @param run the call; it is reported on the thread on which it ended
+         */
+        void jobEnded(Run run);
+    }
+}

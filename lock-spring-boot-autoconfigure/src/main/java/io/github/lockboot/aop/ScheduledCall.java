@@ -1,0 +1,163 @@
+package io.github.lockboot.aop;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+import io.github.lockboot.DistributedLock;
+import io.github.lockboot.HeldLocks;
+import io.github.lockboot.LockLostException;
+import io.github.lockboot.LockTemplate;
+import io.github.lockboot.ScheduledLock;
+import io.github.lockboot.ScheduledLock.Outcome;
+import io.github.lockboot.aop.LockDefinition.Needed;
+import io.github.lockboot.aop.LockedMethod.End;
+import io.github.lockboot.internal.Futures;
+import io.github.lockboot.internal.LockNames;
+import io.github.lockboot.internal.Timer;
+import io.github.lockboot.internal.Unexpected;
+import org.aopalliance.intercept.MethodInvocation;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.beans.factory.config.EmbeddedValueResolver;
+import org.springframework.util.function.SingletonSupplier;
+
+/** A method with {@link ScheduledLock}. Reports what became of each call to the log and to the listeners. */
+final class ScheduledCall extends LockedCall {
+
+    private static final Log log = LogFactory.getLog(ScheduledLock.class);
+
+    private final String job;
+    private final Schedule schedule;
+    private final Supplier<List<ScheduledLock.Listener>> listeners;
+    private final InstantSource clock;
+
+    private ScheduledCall(
+            LockedMethod method,
+            List<DistributedLock> annotations,
+            String writtenName,
+            ConfigurableBeanFactory beanFactory,
+            Supplier<LockTemplate> template,
+            InstantSource clock) {
+        super(method, annotations, beanFactory, template);
+        this.job = definitions().stream()
+                .filter(definition -> definition.writtenName().equals(writtenName))
+                .map(LockDefinition::name)
+                .findFirst()
+                .orElseThrow();
+        this.schedule = Schedule.of(method.method(), new EmbeddedValueResolver(beanFactory));
+        this.listeners = SingletonSupplier.of(() -> beanFactory
+                .getBeanProvider(ScheduledLock.Listener.class)
+                .orderedStream()
+                .toList());
+        this.clock = clock;
+    }
+
+    /**
+     * Its type is that of the base, so that nothing loads this class without a job.
+     *
+     * @param writtenName of the definition whose name the job has
+     */
+    static LockedCall of(
+            LockedMethod method,
+            List<DistributedLock> annotations,
+            String writtenName,
+            ConfigurableBeanFactory beanFactory,
+            Supplier<LockTemplate> template) {
+        return new ScheduledCall(method, annotations, writtenName, beanFactory, template, InstantSource.system());
+    }
+
+    @Override
+    @Nullable
+    Object invoke(MethodInvocation invocation) throws Throwable {
+        if (end == End.PUBLISHER) {
+            return ReactiveCall.watched(this, invocation, adapter, Tick::new);
+        }
+        Tick tick = new Tick(invocation);
+        try {
+            Object result = super.invoke(invocation);
+            if (end == End.STAGE && result instanceof CompletionStage<?> stage) {
+                stage.whenComplete((value, failure) -> tick.accept(failure));
+            } else {
+                tick.accept(null);
+            }
+            return result;
+        } catch (Throwable failure) {
+            tick.accept(failure);
+            throw failure;
+        }
+    }
+
+    @Override
+    @Nullable
+    Object run(MethodInvocation invocation, List<Needed> needed, HeldLocks held) throws Throwable {
+        if (((ProxyMethodInvocation) invocation).getUserAttribute(Tick.class.getName()) instanceof Tick tick) {
+            tick.held = held;
+        }
+        return super.run(invocation, needed, held);
+    }
+
+    /** A call, from its beginning to its end. */
+    private final class Tick implements Consumer<@Nullable Throwable> {
+
+        private final Instant started = clock.instant();
+        private final long since = Timer.systemNanoTime();
+        private final String thread = Thread.currentThread().getName();
+        private volatile @Nullable HeldLocks held;
+
+        Tick(MethodInvocation invocation) {
+            ((ProxyMethodInvocation) invocation).setUserAttribute(Tick.class.getName(), this);
+        }
+
+        /** Ends it. */
+        @Override
+        public void accept(@Nullable Throwable failure) {
+            Unexpected.attempt("after job " + LockNames.printable(job), () -> report(failure));
+        }
+
+        private void report(@Nullable Throwable failure) {
+            Duration took = Duration.ofNanos(Timer.systemNanoTime() - since);
+            Outcome outcome = outcome(failure);
+            boolean overran = held != null && outcome != Outcome.SKIPPED && schedule.isDueWithin(started, took);
+            String line = "Job '" + LockNames.printable(job) + "' "
+                    + outcome.name().toLowerCase(Locale.ROOT) + " after " + took.toMillis() + " ms";
+            if (overran) {
+                log.warn(line + ", later than it was due again");
+            } else {
+                log.debug(line);
+            }
+            ScheduledLock.Run run = new ScheduledLock.Run(job, started, took, thread, outcome, overran);
+            for (ScheduledLock.Listener listener : listeners.get()) {
+                Unexpected.attempt("of a listener to jobs", () -> listener.jobEnded(run));
+            }
+        }
+
+        private Outcome outcome(@Nullable Throwable failure) {
+            HeldLocks held = this.held;
+            if (held == null) {
+                return Outcome.UNAVAILABLE;
+            } else if (held.refusal() != null) {
+                return Outcome.SKIPPED;
+            } else if (failure == null) {
+                return Outcome.RAN;
+            }
+            Throwable cause = Futures.unwrap(failure);
+            return isLoss(cause) || List.of(cause.getSuppressed()).stream().anyMatch(this::isLoss)
+                    ? Outcome.LOST
+                    : Outcome.FAILED;
+        }
+
+        private boolean isLoss(Throwable failure) {
+            return failure instanceof LockLostException lost
+                    && lost.getLockName().equals(job);
+        }
+    }
+}

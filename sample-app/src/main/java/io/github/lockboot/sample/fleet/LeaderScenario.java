@@ -1,0 +1,126 @@
+package io.github.lockboot.sample.fleet;
+
+import java.io.File;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+
+import io.github.lockboot.StaleTokenException;
+import io.github.lockboot.leader.LeaderElection;
+import io.github.lockboot.redis.RedisFence;
+import io.github.lockboot.sample.NeedsLocks;
+import io.github.lockboot.sample.live.EventLog;
+import io.github.lockboot.sample.live.Load;
+import io.github.lockboot.sample.live.Scenario;
+import org.springframework.context.event.EventListener;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.http.HttpStatus;
+import org.springframework.stereotype.Component;
+import org.springframework.web.server.ResponseStatusException;
+
+/**
+ * An instance that leads, and publishes. Its load is a pause of the leader: a helper process stops the whole instance and lets it go
+ * on. Meanwhile another leads and publishes, and what the first one publishes when it wakes up is refused.
+ */
+@Component
+@NeedsLocks
+class LeaderScenario implements Scenario {
+
+    static final String ROLE = "publisher";
+
+    private static final String CHANGES = "sample:leaders";
+    private static final String PUBLISHED = "sample:published";
+    private static final Duration KEPT = Duration.ofDays(1);
+    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(20);
+
+    private final LeaderElection election;
+    private final RedisFence fence;
+    private final Draw draw;
+    private final EventLog events;
+
+    LeaderScenario(LeaderElection election, RedisConnectionFactory redis, Draw draw, EventLog events) {
+        this.election = election;
+        this.fence = new RedisFence(redis);
+        this.draw = draw;
+        this.events = events;
+    }
+
+    @EventListener
+    void granted(LeaderElection.Granted granted) {
+        events.add(CHANGES, "leads", Map.of("token", String.valueOf(granted.fencingToken())));
+        publish("in time", granted.fencingToken());
+    }
+
+    @EventListener
+    void revoked(LeaderElection.Revoked revoked) {
+        events.add(CHANGES, "revoked", Map.of("token", String.valueOf(revoked.fencingToken())));
+    }
+
+    @Override
+    public String name() {
+        return "leader";
+    }
+
+    @Override
+    public int workers() {
+        return 1;
+    }
+
+    @Override
+    public void prepare(Load load) {
+        if (load.instances() < 2 || File.separatorChar == '\\') {
+            throw new ResponseStatusException(
+                    HttpStatus.CONFLICT, "Start a second instance first; Windows cannot pause a process.");
+        }
+    }
+
+    @Override
+    public boolean step(Load load, int worker) throws InterruptedException {
+        OptionalLong token = election.fencingToken();
+        if (token.isPresent()) {
+            long seconds = Math.min(load.duration().toSeconds(), LONGEST_PAUSE.toSeconds());
+            events.add("paused", Map.of("seconds", String.valueOf(seconds)));
+            pause(seconds);
+            publish("late", token.getAsLong());
+        }
+        return false;
+    }
+
+    /** The helper ignores Ctrl-C, so that this process always goes on. */
+    private static void pause(long seconds) throws InterruptedException {
+        String script = "trap '' INT HUP TERM; kill -STOP $0; sleep $1; kill -CONT $0";
+        String self = String.valueOf(ProcessHandle.current().pid());
+        try {
+            new ProcessBuilder("sh", "-c", script, self, String.valueOf(seconds))
+                    .start()
+                    .waitFor();
+        } catch (IOException e) {
+            throw new IllegalStateException("cannot pause this process", e);
+        }
+    }
+
+    private void publish(String what, long token) {
+        try {
+            fence.set(PUBLISHED, what, token, KEPT);
+        } catch (StaleTokenException refused) {
+            events.add(
+                    "refused",
+                    Map.of(
+                            "price", what,
+                            "token", String.valueOf(token),
+                            "newest", String.valueOf(refused.getNewestToken())));
+        }
+    }
+
+    @Override
+    public Object state() {
+        return Map.of("changes", events.newest(CHANGES, 5), "draws", draw.count(), "runs", draw.runs());
+    }
+
+    @Override
+    public List<String> locks() {
+        return List.of("leader:" + ROLE, Draw.JOB);
+    }
+}
