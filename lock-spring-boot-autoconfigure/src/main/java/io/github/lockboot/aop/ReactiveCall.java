@@ -6,6 +6,7 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 import io.github.lockboot.HeldLocks;
 import io.github.lockboot.LockContext;
@@ -23,54 +24,64 @@ final class ReactiveCall {
 
     private ReactiveCall() {}
 
-    /** @param declared the adapter of the result; null for a suspending function, which returns a {@code Mono} instead */
-    static Object of(LockedCall call, MethodInvocation invocation, @Nullable ReactiveAdapter declared) {
-        ReactiveAdapter adapter = adapterFor(declared);
-        Flux<Object> many = Flux.defer(() -> {
-            List<Needed> needed = call.needed(invocation.getThis(), invocation.getArguments());
-            // usingWhen would wrap the failure of a release after success.
-            AtomicReference<Throwable> loss = new AtomicReference<>();
-            return Flux.usingWhen(
-                            Mono.fromFuture(LockedCall.takeAsync(needed))
-                                    .doOnDiscard(HeldLocks.class, held -> held.releaseLater(false)),
-                            held -> body(call, invocation, adapter, needed, held),
-                            held -> Mono.fromFuture(held.releaseLater(true))
-                                    .doOnError(loss::set)
-                                    .onErrorComplete(),
-                            (held, failure) -> Mono.fromFuture(held.releaseLaterAfter(failure)),
-                            held -> Mono.fromFuture(held.releaseLater(false), true))
-                    .concatWith(Mono.defer(() -> loss.get() == null ? Mono.empty() : Mono.error(loss.get())));
-        });
-        return adapter.fromPublisher(adapter.isMultiValue() ? many : many.singleOrEmpty());
+    /** What is to know of each subscription. */
+    interface Watch {
+
+        /** The locks are held or refused. */
+        void taken(HeldLocks held);
+
+        /** The publisher has ended. The failure is null if it completed. */
+        void ended(@Nullable Throwable failure);
     }
 
-    /**
-     * As {@link #of}, for a call of which each subscription is watched.
-     *
-     * @param begin gets the invocation of a subscription, and returns what gets its failure at the end; null for success
-     */
+    /** @param declared the adapter of the result; null for a suspending function, which returns a {@code Mono} instead */
+    static Object of(LockedCall call, MethodInvocation invocation, @Nullable ReactiveAdapter declared) {
+        return perSubscription(declared, adapter -> locked(call, invocation, adapter, held -> {}));
+    }
+
+    /** As {@link #of}, with a watch for each subscription. */
     static Object watched(
             LockedCall call,
             MethodInvocation invocation,
             @Nullable ReactiveAdapter declared,
-            Function<MethodInvocation, Consumer<@Nullable Throwable>> begin) {
-        ReactiveAdapter adapter = adapterFor(declared);
-        Flux<Object> many = Flux.defer(() -> {
-            MethodInvocation own = ((ProxyMethodInvocation) invocation).invocableClone();
-            Consumer<@Nullable Throwable> end = begin.apply(own);
-            return Flux.from(adapter.toPublisher(of(call, own, declared)))
-                    .doOnComplete(() -> end.accept(null))
-                    .doOnError(end::accept)
-                    .doOnCancel(() -> end.accept(new CancellationException()));
+            Supplier<? extends Watch> watches) {
+        return perSubscription(declared, adapter -> {
+            Watch watch = watches.get();
+            return locked(call, invocation, adapter, watch::taken)
+                    .doOnComplete(() -> watch.ended(null))
+                    .doOnError(watch::ended)
+                    .doOnCancel(() -> watch.ended(new CancellationException()));
         });
-        return adapter.fromPublisher(adapter.isMultiValue() ? many : many.singleOrEmpty());
     }
 
-    private static ReactiveAdapter adapterFor(@Nullable ReactiveAdapter declared) {
-        return declared != null
+    private static Object perSubscription(
+            @Nullable ReactiveAdapter declared, Function<ReactiveAdapter, Flux<Object>> subscription) {
+        ReactiveAdapter adapter = declared != null
                 ? declared
                 : Objects.requireNonNull(
                         ReactiveAdapterRegistry.getSharedInstance().getAdapter(Mono.class));
+        Flux<Object> many = Flux.defer(() -> subscription.apply(adapter));
+        return adapter.fromPublisher(adapter.isMultiValue() ? many : many.singleOrEmpty());
+    }
+
+    private static Flux<Object> locked(
+            LockedCall call, MethodInvocation invocation, ReactiveAdapter adapter, Consumer<HeldLocks> taken) {
+        List<Needed> needed = call.needed(invocation.getThis(), invocation.getArguments());
+        // usingWhen would wrap the failure of a release after success.
+        AtomicReference<Throwable> loss = new AtomicReference<>();
+        return Flux.usingWhen(
+                        Mono.fromFuture(LockedCall.takeAsync(needed))
+                                .doOnDiscard(HeldLocks.class, held -> held.releaseLater(false)),
+                        held -> {
+                            taken.accept(held);
+                            return body(call, invocation, adapter, needed, held);
+                        },
+                        held -> Mono.fromFuture(held.releaseLater(true))
+                                .doOnError(loss::set)
+                                .onErrorComplete(),
+                        (held, failure) -> Mono.fromFuture(held.releaseLaterAfter(failure)),
+                        held -> Mono.fromFuture(held.releaseLater(false), true))
+                .concatWith(Mono.defer(() -> loss.get() == null ? Mono.empty() : Mono.error(loss.get())));
     }
 
     private static Flux<Object> body(

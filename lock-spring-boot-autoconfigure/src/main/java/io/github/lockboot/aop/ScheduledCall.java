@@ -6,7 +6,6 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.CompletionStage;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import io.github.lockboot.DistributedLock;
@@ -81,17 +80,18 @@ final class ScheduledCall extends LockedCall {
         if (end == End.PUBLISHER) {
             return ReactiveCall.watched(this, invocation, adapter, Tick::new);
         }
-        Tick tick = new Tick(invocation);
+        Tick tick = new Tick();
+        ((ProxyMethodInvocation) invocation).setUserAttribute(Tick.class.getName(), tick);
         try {
             Object result = super.invoke(invocation);
             if (end == End.STAGE && result instanceof CompletionStage<?> stage) {
-                stage.whenComplete((value, failure) -> tick.accept(failure));
+                stage.whenComplete((value, failure) -> tick.ended(failure));
             } else {
-                tick.accept(null);
+                tick.ended(null);
             }
             return result;
         } catch (Throwable failure) {
-            tick.accept(failure);
+            tick.ended(failure);
             throw failure;
         }
     }
@@ -100,26 +100,26 @@ final class ScheduledCall extends LockedCall {
     @Nullable
     Object run(MethodInvocation invocation, List<Needed> needed, HeldLocks held) throws Throwable {
         if (((ProxyMethodInvocation) invocation).getUserAttribute(Tick.class.getName()) instanceof Tick tick) {
-            tick.held = held;
+            tick.taken(held);
         }
         return super.run(invocation, needed, held);
     }
 
     /** A call, from its beginning to its end. */
-    private final class Tick implements Consumer<@Nullable Throwable> {
+    private final class Tick implements ReactiveCall.Watch {
 
         private final Instant started = clock.instant();
         private final long since = Timer.systemNanoTime();
         private final String thread = Thread.currentThread().getName();
         private volatile @Nullable HeldLocks held;
 
-        Tick(MethodInvocation invocation) {
-            ((ProxyMethodInvocation) invocation).setUserAttribute(Tick.class.getName(), this);
+        @Override
+        public void taken(HeldLocks held) {
+            this.held = held;
         }
 
-        /** Ends it. */
         @Override
-        public void accept(@Nullable Throwable failure) {
+        public void ended(@Nullable Throwable failure) {
             Unexpected.attempt("after job " + LockNames.printable(job), () -> report(failure));
         }
 

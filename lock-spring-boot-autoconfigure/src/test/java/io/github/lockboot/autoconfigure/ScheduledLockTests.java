@@ -29,7 +29,9 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.annotation.AliasFor;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -251,6 +253,20 @@ class ScheduledLockTests {
         assertThat(runs)
                 .extracting(ScheduledLock.Run::outcome)
                 .containsExactly(Outcome.RAN, Outcome.SKIPPED, Outcome.FAILED, Outcome.FAILED);
+    }
+
+    @Test
+    void subscriptionsAtTheSameTimeAreNotMixedUp() {
+        run(app -> {
+            Mono<String> mono = app.jobs.mono();
+            Flux.range(0, 200)
+                    .flatMap(each -> mono.subscribeOn(Schedulers.boundedElastic()))
+                    .blockLast();
+            assertThat(runs).hasSize(200);
+            assertThat(runs.stream().filter(run -> run.outcome() == Outcome.RAN))
+                    .hasSize(app.target.begun.get());
+            assertThat(runs).extracting(ScheduledLock.Run::outcome).containsOnly(Outcome.RAN, Outcome.SKIPPED);
+        });
     }
 
     @Test
