@@ -89,7 +89,8 @@ public final class DistributedLockValidator implements SmartInitializingSingleto
                 .findFirst()
                 .ifPresentOrElse(
                         used -> log.warn(unused + "; did you mean lock.locks.[" + used + "]?"),
-                        () -> log.info(unused + ", so it is only for LockOptions.withGroup(\"" + group + "\")"));
+                        () -> log.info(unused + ", so it is only for LockOptions.withGroup(\"" + group
+                                + "\") or a LeaderElection"));
     }
 
     private static String lettersOf(String text) {

@@ -336,7 +336,7 @@ class LockOverridesTests {
         run(LockProperties.Type.MEMORY, context -> {}, "lock.locks.report.ttl=5s", "lock.locks.order.ttl=5s");
         assertThat(output)
                 .containsPattern("INFO.*lock.locks.\\[report\\] is for no @DistributedLock here,"
-                        + " so it is only for LockOptions.withGroup\\(\"report\"\\)")
+                        + " so it is only for LockOptions.withGroup\\(\"report\"\\) or a LeaderElection")
                 .doesNotContain("[order]");
         assertThat(Stream.of(output.getAll().split("\n")).filter(line -> line.contains("is for no @DistributedLock")))
                 .hasSize(1);
