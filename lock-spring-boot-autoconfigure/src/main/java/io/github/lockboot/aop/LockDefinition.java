@@ -20,6 +20,7 @@ import io.github.lockboot.LockSet;
 import io.github.lockboot.LockSet.Keep;
 import io.github.lockboot.LockTemplate;
 import io.github.lockboot.NamedLock;
+import io.github.lockboot.ScheduledLock;
 import io.github.lockboot.aop.key.KeyExpression;
 import io.github.lockboot.aop.key.KeyVariables;
 import io.github.lockboot.internal.LockNames;
@@ -202,9 +203,11 @@ final class LockDefinition {
     }
 
     private @Nullable Keep parseKeep() {
-        Optional<Keep> parsed = duration("keepFor", annotation.keepFor(), time -> {
+        boolean job = !annotation.keepFor().isEmpty() && method.method().isAnnotationPresent(ScheduledLock.class);
+        String attribute = job ? "atLeastFor" : "keepFor";
+        Optional<Keep> parsed = duration(attribute, annotation.keepFor(), time -> {
             if (time.isNegative() || time.isZero()) {
-                throw new IllegalArgumentException("keepFor is " + time + "; it must be positive");
+                throw new IllegalArgumentException(attribute + " is " + time + "; it must be positive");
             }
             return new Keep(time, annotation.keepOn() == KeepOn.SUCCESS);
         });

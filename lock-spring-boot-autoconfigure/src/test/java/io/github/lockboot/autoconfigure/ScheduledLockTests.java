@@ -355,6 +355,8 @@ class ScheduledLockTests {
         assertRefused(FinalJob.class, "is final, so no proxy can lock it: remove final");
         assertRefused(PrivateJob.class, "is private, so no proxy can lock it: make it public");
         assertRefused(StaticJob.class, "is static, so no proxy can lock it: make it an instance method");
+        assertRefused(
+                NegativeTime.class, "atLeastFor = \"-1s\" is out of range: atLeastFor is PT-1S; it must be positive");
         assertRefused(BlankJob.class, "name = \" \" is blank: write a name, or leave the attribute out");
         assertRefused(
                 WrongExpression.class,
@@ -483,6 +485,11 @@ class ScheduledLockTests {
 
     static class BlankJob {
         @ScheduledLock(name = " ")
+        public void run() {}
+    }
+
+    static class NegativeTime {
+        @ScheduledLock(name = "job", atLeastFor = "-1s")
         public void run() {}
     }
 
