@@ -21,6 +21,9 @@ import org.springframework.core.annotation.AliasFor;
  * public void nightly() { ... }
  * }</pre>
  *
+ * <p>Use {@code cron}: {@code fixedRate} and {@code fixedDelay} count from the start of each instance, so instances have no ticks in
+ * common, and each runs the method in its own period.
+ *
  * <p>It is a {@link DistributedLock} that does not wait: while another instance runs the method, or ran it less than
  * {@link #atLeastFor()} ago, the call is skipped. The lease is renewed while the method runs. The lock is that of
  * {@code registry.get(name)}. All that {@link DistributedLock} says of methods and results applies.

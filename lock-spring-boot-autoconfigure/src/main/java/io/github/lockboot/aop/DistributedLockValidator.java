@@ -9,10 +9,10 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.DistributedLock.Mode;
@@ -75,10 +75,15 @@ public final class DistributedLockValidator implements SmartInitializingSingleto
         if (!findings.isEmpty()) {
             throw new InvalidLockDefinitionException(findings);
         }
-        Set<String> groups = options.stream().map(LockOptions::group).collect(Collectors.toCollection(TreeSet::new));
-        overridden.keySet().stream()
-                .filter(group -> !groups.contains(group))
-                .forEach(group -> logUnused(group, groups));
+        Set<String> groups = new TreeSet<>();
+        for (LockOptions each : options) {
+            groups.add(Objects.requireNonNull(each.group()));
+        }
+        for (String group : overridden.keySet()) {
+            if (!groups.contains(group)) {
+                logUnused(group, groups);
+            }
+        }
     }
 
     /** Code may use the group: that is not known before it runs. */

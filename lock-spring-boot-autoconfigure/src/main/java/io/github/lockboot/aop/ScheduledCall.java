@@ -128,9 +128,9 @@ final class ScheduledCall extends LockedCall {
             Outcome outcome = outcome(failure);
             boolean overran = held != null && outcome != Outcome.SKIPPED && schedule.isDueWithin(started, took);
             String line = "Job '" + LockNames.printable(job) + "' "
-                    + outcome.name().toLowerCase(Locale.ROOT) + " after " + took.toMillis() + " ms";
+                    + outcome.name().toLowerCase(Locale.ROOT) + ", took " + took.toMillis() + " ms";
             if (overran) {
-                log.warn(line + ", later than it was due again");
+                log.warn(line + " and was due again before it ended");
             } else {
                 log.debug(line);
             }

@@ -314,11 +314,11 @@ class ScheduledLockTests {
             });
             assertThat(log.messages().stream().filter(line -> line.startsWith("Job ")))
                     .satisfiesExactly(
-                            line -> assertThat(line).matches("Job 'quick' ran after \\d+ ms"),
-                            line -> assertThat(line).matches("Job 'kept' ran after \\d+ ms"),
-                            line -> assertThat(line).matches("Job 'kept' skipped after \\d+ ms"),
+                            line -> assertThat(line).matches("Job 'quick' ran, took \\d+ ms"),
+                            line -> assertThat(line).matches("Job 'kept' ran, took \\d+ ms"),
+                            line -> assertThat(line).matches("Job 'kept' skipped, took \\d+ ms"),
                             line -> assertThat(line)
-                                    .matches("Job 'often' ran after \\d+ ms, later than it was due again"));
+                                    .matches("Job 'often' ran, took \\d+ ms and was due again before it ended"));
             assertThat(log.warnings().stream().filter(line -> line.startsWith("Job ")))
                     .hasSize(1);
         }

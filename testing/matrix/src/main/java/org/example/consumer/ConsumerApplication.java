@@ -3,6 +3,7 @@ package org.example.consumer;
 import java.lang.management.ManagementFactory;
 
 import io.github.lockboot.DistributedLock;
+import io.github.lockboot.ScheduledLock;
 import org.springframework.boot.Banner;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.builder.SpringApplicationBuilder;
@@ -48,5 +49,12 @@ public class ConsumerApplication {
         static int balance() {
             return balance;
         }
+    }
+
+    @Service
+    public static class Job {
+
+        @ScheduledLock(name = "nightly", atLeastFor = "1s")
+        public void run() {}
     }
 }

@@ -96,13 +96,14 @@ class LeadersTests {
 class Reports {
 
     final List<Long> sent = new CopyOnWriteArrayList<>();
+
+    // tag::use
     private final LeaderElection reports;
 
     Reports(LeaderElection reports) {
         this.reports = reports;
     }
 
-    // tag::use
     @Scheduled(cron = "0 0 2 * * *")
     void send() {
         if (reports.isLeader()) { // by the clock of this JVM alone, without a command

@@ -2,14 +2,12 @@ package org.example.consumer;
 
 import java.lang.reflect.Method;
 
-import io.github.lockboot.ScheduledLock;
 import io.github.lockboot.fixture.RedisServer;
 import io.micrometer.core.instrument.MeterRegistry;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.ConfigurableApplicationContext;
-import org.springframework.stereotype.Service;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -42,16 +40,9 @@ class ObservedTests {
 
     @Test
     void aJobIsCountedAndTimed() {
-        application.getBean(Job.class).run();
+        application.getBean(ConsumerApplication.Job.class).run();
         MeterRegistry meters = application.getBean(MeterRegistry.class);
         assertThat(meters.get("lock.job").tags("job", "nightly", "outcome", "ran").timer().count()).isEqualTo(1);
-    }
-
-    @Service
-    public static class Job {
-
-        @ScheduledLock(name = "nightly", atLeastFor = "1s")
-        public void run() {}
     }
 
     @Test
