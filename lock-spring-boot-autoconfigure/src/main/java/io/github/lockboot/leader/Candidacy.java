@@ -16,6 +16,7 @@ import io.github.lockboot.NamedLock;
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.SerialExecutor;
 import io.github.lockboot.internal.Timer;
+import io.github.lockboot.internal.Unexpected;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -91,7 +92,7 @@ final class Candidacy {
         synchronized (monitor) {
             if (!running) {
                 retries.cancel();
-                retries = timer.repeat(PAUSE_NANOS, PAUSE_NANOS, this::stand);
+                retries = timer.repeat(PAUSE_NANOS, PAUSE_NANOS, this::lookAfter);
                 running = true;
             }
         }
@@ -140,7 +141,14 @@ final class Candidacy {
         } catch (Throwable thrown) {
             asked = CompletableFuture.failedFuture(thrown);
         }
-        asked.whenComplete((lease, failure) -> answered(standing, lease));
+        asked.whenComplete((lease, failure) -> {
+            try {
+                answered(standing, lease);
+            } catch (Throwable thrown) {
+                Unexpected.failure("when a role was granted", thrown);
+                abandon(standing, lease);
+            }
+        });
         Futures.cancelWith(standing, asked);
     }
 
@@ -157,9 +165,32 @@ final class Candidacy {
             }
         }
         if (granted != null && leadership == granted) {
-            granted.lease.onLost(() -> end(granted));
+            watch(granted);
         } else if (granted != null) {
             granted.release();
+        }
+    }
+
+    /** A loss that nothing would report ends the leadership at once. */
+    private void watch(Leadership granted) {
+        try {
+            granted.lease.onLost(() -> end(granted));
+        } catch (Throwable thrown) {
+            Unexpected.failure("when a role was granted", thrown);
+            end(granted);
+        }
+    }
+
+    /** As if it had not been granted; no event was delivered. */
+    private void abandon(CompletableFuture<Void> standing, @Nullable Lease lease) {
+        synchronized (monitor) {
+            if (attempt == standing) {
+                leadership = null;
+                becomeIdle();
+            }
+        }
+        if (lease != null) {
+            lease.closeAfter(Duration.ZERO);
         }
     }
 
@@ -168,13 +199,31 @@ final class Candidacy {
             if (state == State.LEADING && leadership == ending) {
                 state = State.LEAVING;
                 ending.ended = true;
+                leave(ending);
+            }
+        }
+    }
+
+    private void leave(Leadership ending) {
+        synchronized (monitor) {
+            if (!ending.leaving) {
+                Duration ttl = Objects.requireNonNull(lock.options().ttl());
+                timer.schedule(ttl.toNanos(), ending::release);
                 events.execute(() -> {
                     publish.accept(false, ending.token());
                     ending.release().thenRun(this::left);
                 });
-                Duration ttl = Objects.requireNonNull(lock.options().ttl());
-                timer.schedule(ttl.toNanos(), ending::release);
+                ending.leaving = true;
             }
+        }
+    }
+
+    /** Stands again after a failure, and leaves if an exception prevented it. */
+    private void lookAfter() {
+        stand();
+        Leadership last = leadership;
+        if (last != null && last.ended) {
+            leave(last);
         }
     }
 
@@ -217,6 +266,7 @@ final class Candidacy {
         private final CompletableFuture<Void> released = new CompletableFuture<>();
         private final AtomicBoolean releasing = new AtomicBoolean();
         private volatile boolean ended;
+        private boolean leaving;
 
         private Leadership(Lease lease) {
             this.lease = lease;

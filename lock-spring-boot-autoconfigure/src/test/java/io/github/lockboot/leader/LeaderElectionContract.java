@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** What an election does on every registry. Two registries stand for two instances. */
 abstract class LeaderElectionContract {
@@ -339,6 +340,37 @@ abstract class LeaderElectionContract {
             time.tick(1);
             return one.told().equals("granted revoked granted");
         });
+    }
+
+    @Test
+    void anErrorAtTheGrantGivesTheLockBackAndItStandsAgain() {
+        Ticks time = new Ticks();
+        time.failOnce(new OutOfMemoryError("of a test"));
+        Candidate one = known(new Candidate(
+                new LeaderElection(registry(), role, LockOptions.defaults(), time, Threads.daemons("test"))));
+        one.start();
+        Actor.await("it has asked and failed", () -> one.election.toString().contains("IDLE"));
+        assertThat(one.told()).isEmpty();
+        assertThat(one.election.isLeader()).isFalse();
+        Actor.await("it leads", () -> {
+            time.tick(1);
+            return one.told().equals("granted");
+        });
+    }
+
+    @Test
+    void anErrorAtTheEndOfALeadershipIsMadeUpForWithinASecond() {
+        Ticks time = new Ticks();
+        Candidate one = known(new Candidate(
+                new LeaderElection(registry(), role, LockOptions.defaults(), time, Threads.daemons("test"))));
+        one.start().awaitTold("granted");
+        Error error = new OutOfMemoryError("of a test");
+        time.failOnce(error);
+        assertThatThrownBy(one.election::resign).isSameAs(error);
+        assertThat(one.election.isLeader()).isFalse();
+        assertThat(one.told()).isEqualTo("granted");
+        time.tick(1);
+        one.awaitTold("granted revoked granted");
     }
 
     @Test
