@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.OptionalLong;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.harness.RedisAddress;
@@ -34,7 +35,7 @@ final class LeaderInstance extends WorkerProcess {
     /** For how long an instance certainly believed to lead: from the first answer to the last. */
     record Belief(long token, long from, long until) {}
 
-    private record Record(List<Told> told, Map<Long, Belief> beliefs) {}
+    private record Record(List<Told> told, Map<Long, Belief> beliefs, AtomicBoolean left) {}
 
     private final Record record;
 
@@ -49,7 +50,7 @@ final class LeaderInstance extends WorkerProcess {
     }
 
     LeaderInstance(RedisAddress redis) {
-        this(redis, new Record(new CopyOnWriteArrayList<>(), new ConcurrentHashMap<>()));
+        this(redis, new Record(new CopyOnWriteArrayList<>(), new ConcurrentHashMap<>(), new AtomicBoolean()));
     }
 
     private static boolean record(String line, Record record) {
@@ -66,11 +67,17 @@ final class LeaderInstance extends WorkerProcess {
                         new Belief(Long.parseLong(words[1]), Long.parseLong(words[2]), Long.parseLong(words[3]));
                 record.beliefs.put(belief.token, belief);
             }
+            case "left" -> record.left.set(true);
             default -> {
                 return false;
             }
         }
         return true;
+    }
+
+    /** Whether it has done what it was told by {@code leave}: nothing is told any more. */
+    boolean hasLeft() {
+        return record.left.get();
     }
 
     List<Told> told() {
@@ -121,6 +128,7 @@ final class LeaderInstance extends WorkerProcess {
         for (String order = orders.readLine(); order != null; order = orders.readLine()) {
             switch (order) {
                 case "stop" -> election.stop();
+                case "leave" -> election.stop(() -> System.out.println("left"));
                 case "start" -> election.start();
                 default -> election.resign();
             }

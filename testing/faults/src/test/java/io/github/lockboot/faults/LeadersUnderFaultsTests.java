@@ -266,13 +266,9 @@ class LeadersUnderFaultsTests {
         }
 
         Map<Fault, Figures> judge() {
-            alive.forEach(instance -> instance.tell("stop"));
+            alive.forEach(instance -> instance.tell("leave"));
             for (LeaderInstance instance : alive) {
-                Await.until(
-                        PATIENCE,
-                        () -> instance.told().stream().filter(Told::granted).count() * 2
-                                == instance.told().size(),
-                        () -> "not told the end: " + instance.told());
+                Await.until(PATIENCE, instance::hasLeft, () -> "not told the end: " + instance.told());
             }
             Map<Fault, Figures> figures = new EnumMap<>(Fault.class);
             for (Round round : rounds) {
