@@ -48,7 +48,8 @@ class LockSpecTests {
 
     @Test
     void theProtocolHoldsInLongRandomRuns() {
-        Result result = Tlc.check(FOLDER, LOCK, "Random.cfg", work, "-simulate", "num=1500", "-depth", "100", "-seed", "1");
+        Result result =
+                Tlc.check(FOLDER, LOCK, "Random.cfg", work, "-simulate", "num=1500", "-depth", "100", "-seed", "1");
         report("Random.cfg", result);
         assertThat(result.violated()).as(result.output()).isEmpty();
         assertThat(result.output()).doesNotContain("Error").containsPattern("[0-9]+ states checked");
