@@ -48,7 +48,8 @@ public final class QueueCost {
     public static void main(String[] args) {
         try (RedisServer server = RedisServer.start();
                 RedisProbe redis = server.probe()) {
-            System.out.println("Redis " + server.version() + ", medians of " + ROUNDS + " rounds of " + CALLS + " calls\n");
+            System.out.println(
+                    "Redis " + server.version() + ", medians of " + ROUNDS + " rounds of " + CALLS + " calls\n");
             System.out.println(new QueueCost(redis).table());
         }
     }

@@ -42,8 +42,7 @@ final class Teams implements AutoCloseable {
         Path jdk = scenario.load().isVirtual()
                 ? Jdks.withVirtualThreads().orElseThrow(() -> new FailedException("no JDK with virtual threads here"))
                 : Jdks.current();
-        Kind wanted = new Kind(
-                jdk, scenario.processes(), scenario.isRemote(), scenario.isCopied(), scenario.isCold());
+        Kind wanted = new Kind(jdk, scenario.processes(), scenario.isRemote(), scenario.isCopied(), scenario.isCold());
         if (!wanted.equals(kind)) {
             dismissAll();
             kind = wanted;
@@ -58,10 +57,12 @@ final class Teams implements AutoCloseable {
                             ? RedisAddress.standalone(proxy.host(), proxy.port())
                             : RedisAddress.standalone(server.host(), server.port());
             RedisProbe counter = group != null ? group.master().probe() : probe;
-            team = Team.start(wanted.cold, jdk, contender, scenario.processes(), address, counter, plan.patienceMillis());
+            team = Team.start(
+                    wanted.cold, jdk, contender, scenario.processes(), address, counter, plan.patienceMillis());
             teams.put(contender, team);
             if (!wanted.cold) {
-                team.measure(scenario.load(), plan.warmUpMillis(), scenario.load().isVirtual() ? plan.turns() : 0);
+                team.measure(
+                        scenario.load(), plan.warmUpMillis(), scenario.load().isVirtual() ? plan.turns() : 0);
             }
         }
         return team;
