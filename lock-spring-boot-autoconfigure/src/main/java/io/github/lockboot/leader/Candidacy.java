@@ -62,6 +62,7 @@ final class Candidacy {
     private Timer.Task retries = () -> {};
     private volatile boolean running;
     private volatile @Nullable Leadership leadership;
+    private volatile @Nullable Runnable undelivered;
 
     /** @param publish takes whether it leads, and the fencing token; it may block */
     Candidacy(
@@ -211,26 +212,33 @@ final class Candidacy {
                 timer.schedule(ttl.toNanos(), ending::release);
                 events.execute(() -> {
                     publish.accept(false, ending.token());
-                    ending.release().thenRun(this::left);
+                    ending.release().thenRun(() -> left(ending));
                 });
                 ending.leaving = true;
             }
         }
     }
 
-    /** Stands again after a failure, and leaves if an exception prevented it. */
+    /** Stands again after a failure, delivers what found no thread, and leaves if an exception prevented it. */
     private void lookAfter() {
         stand();
+        Runnable waiting = undelivered;
+        if (waiting != null) {
+            undelivered = null;
+            deliver(waiting);
+        }
         Leadership last = leadership;
         if (last != null && last.ended) {
             leave(last);
         }
     }
 
-    private void left() {
+    private void left(Leadership left) {
         synchronized (monitor) {
-            leadership = null;
-            becomeIdle();
+            if (leadership == left) {
+                leadership = null;
+                becomeIdle();
+            }
         }
         stand();
     }
@@ -242,12 +250,12 @@ final class Candidacy {
         }
     }
 
-    /** The timer has its thread while the candidacy goes on. */
+    /** Never throws: the event is in the queue by now, and would be put there twice. */
     private void deliver(Runnable deliveries) {
         try {
             threads.newThread(deliveries).start();
         } catch (Throwable noThread) {
-            timer.schedule(PAUSE_NANOS, () -> deliver(deliveries));
+            undelivered = deliveries;
         }
     }
 
