@@ -30,6 +30,8 @@ final class SimulatedRedis {
     private final Map<String, LockModel> locks = new TreeMap<>();
     private final Map<String, Long> strangers = new TreeMap<>();
     private final Map<String, Set<String>> tracking = new TreeMap<>();
+    private @Nullable SimulationTrace trace;
+    private int traced;
     private long stepMicros;
     private long runs;
 
@@ -48,6 +50,15 @@ final class SimulatedRedis {
         this.time = time;
         this.flaw = flaw;
         this.publisher = publisher;
+    }
+
+    void traceTo(@Nullable SimulationTrace traced) {
+        trace = traced;
+    }
+
+    /** The number of the last run in the trace. */
+    int lastRun() {
+        return traced;
     }
 
     Reply run(Call call) {
@@ -114,6 +125,9 @@ final class SimulatedRedis {
             lock.persist();
         }
         String line = outcome.reply().stream().map(Object::toString).collect(Collectors.joining(" "));
+        if (trace != null) {
+            traced = trace.ran(sessionOf(call), call, line, before, lock.text());
+        }
         time.trace(() -> "redis: " + describe(call) + " -> " + line + " " + outcome.messages());
         for (String message : outcome.messages()) {
             publish(message.substring(0, message.indexOf(' ')), message.substring(message.indexOf(' ') + 1));
@@ -229,7 +243,7 @@ final class SimulatedRedis {
         return keys;
     }
 
-    private long micros() {
+    long micros() {
         return START_MICROS + stepMicros + time.now() / 1_000;
     }
 
