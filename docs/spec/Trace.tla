@@ -105,12 +105,13 @@ IsCommand(m) ==
          [] OTHER -> TRUE
 
 \* One of the commands on the wire, which stays there.
-Runs == Is("run") /\ (Line.dropped # {} => Line.unseen >= Patience) /\ \E m \in net :
+Runs == Is("run") /\ (IF Line.dropped = {} THEN TRUE ELSE Line.unseen >= Patience) /\ \E m \in net :
     /\ IsCommand(m)
     /\ Execute(m)
     /\ m \in net'
     /\ IsStored
     /\ IF Line.reply.k = "none" \/ ~IsAlive(Owner(Line.reply.id)) THEN TRUE ELSE Line.reply \in net'
+    /\ Covers("run " \o m.k \o ", reply " \o Line.reply.k)
 
 \* The key is gone, because all that it had was over.
 Forgets == Is("forget") /\ (Line.unseen >= Patience \/ r.queue = <<>>) /\
@@ -121,7 +122,16 @@ Forgets == Is("forget") /\ (Line.unseen >= Patience \/ r.queue = <<>>) /\
     /\ past' = [past EXCEPT !.reads = 0]
     /\ UNCHANGED <<net, cl, faults>>
 
-Receives == Is("receive") /\ Line.m \in net /\ Receive(Line.m)
+Situation(c, id) == IF IsOver(c, id) THEN "over" ELSE cl[c].ph
+
+Receives == Is("receive") /\
+    LET m == Line.m
+        c == Owner(m.id)
+    IN /\ m \in net /\ Receive(m)
+       /\ Covers("receive " \o m.k \o ", " \o Situation(c, m.id) \o
+                 IF m.k # "owner" \/ IsOver(c, m.id) \/ ~IsHeld(c) THEN "" ELSE
+                 IF m.fence = cl[c].tok THEN ", of this grant" ELSE IF m.fence < cl[c].tok THEN ", of an older grant"
+                 ELSE ", of a newer grant")
 
 \* A push may be no more than a reason to ask: when little of its lease is left, if it has to be acknowledged, or if it is
 \* not renewed and shorter than the whole lease.
@@ -132,9 +142,10 @@ MayIgnore(c, m) ==
 Pushed == Is("push") /\
     LET m == Line.m
         c == Owner(m.id)
-    IN IF IsOver(c, m.id) THEN IF m \in net THEN Receive(m) ELSE Stays
+    IN IF IsOver(c, m.id) THEN IF m \in net THEN Receive(m) /\ Covers("receive push, over") ELSE Stays
        ELSE IF IsHeld(c) THEN Stays
        ELSE \/ m \in net /\ ~Line.ignores /\ Receive(m) /\ m \in net'
+               /\ Covers("receive push, waiting" \o IF cl'[c].ph = "held" THEN ", taken" ELSE "")
             \/ MayIgnore(c, m) /\ Stays
 
 \* Others wait. Of an id that has ended it tells that it is alive.

@@ -19,9 +19,13 @@ public final class TraceLines {
     private static final Value TRACES = value(TraceFiles.all());
     private static final Map<Integer, Integer> REACHED = new TreeMap<>();
 
+    private static final Map<String, Integer> COVERED = new TreeMap<>();
+
     static {
-        Runtime.getRuntime().addShutdownHook(new Thread(() -> REACHED.forEach(
-                (trace, line) -> System.out.printf("trace %d reached %d%n", trace, line))));
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+            REACHED.forEach((trace, line) -> System.out.printf("trace %d reached %d%n", trace, line));
+            COVERED.forEach((what, times) -> System.out.printf("covered %d: %s%n", times, what));
+        }));
     }
 
     private TraceLines() {}
@@ -32,6 +36,11 @@ public final class TraceLines {
 
     public static Value Reached(Value trace, Value line) {
         REACHED.merge(((IntValue) trace).val, ((IntValue) line).val, Math::max);
+        return BoolValue.ValTrue;
+    }
+
+    public static Value Covers(Value what) {
+        COVERED.merge(((StringValue) what).val.toString(), 1, Integer::sum);
         return BoolValue.ValTrue;
     }
 

@@ -31,6 +31,7 @@ final class SimulatedRedis {
     private final Map<String, Long> strangers = new TreeMap<>();
     private final Map<String, Set<String>> tracking = new TreeMap<>();
     private @Nullable SimulationTrace trace;
+    private @Nullable RealScripts scripts;
     private int traced;
     private long stepMicros;
     private long runs;
@@ -54,6 +55,11 @@ final class SimulatedRedis {
 
     void traceTo(@Nullable SimulationTrace traced) {
         trace = traced;
+    }
+
+    /** From now on the scripts run in place of the model. */
+    void runOn(@Nullable RealScripts real) {
+        scripts = real;
     }
 
     /** The number of the last run in the trace. */
@@ -113,9 +119,10 @@ final class SimulatedRedis {
         if (flaw == Flaw.REDIS_FORGETS && runs % 20 == 0) {
             lock.delete();
         }
-        String before = lock.text();
+        String before = text(key);
         LockModel.Outcome outcome = isStrangers(key) ? refused(call, strangers.get(key)) : run(lock, call);
-        if (!before.equals(lock.text())) {
+        String after = text(key);
+        if (!before.equals(after)) {
             changed(key, sessionOf(call));
         }
         if (call.script() == LuaScript.RENEW) {
@@ -126,13 +133,17 @@ final class SimulatedRedis {
         }
         String line = outcome.reply().stream().map(Object::toString).collect(Collectors.joining(" "));
         if (trace != null) {
-            traced = trace.ran(sessionOf(call), call, line, before, lock.text());
+            traced = trace.ran(sessionOf(call), call, line, before, after);
         }
         time.trace(() -> "redis: " + describe(call) + " -> " + line + " " + outcome.messages());
         for (String message : outcome.messages()) {
             publish(message.substring(0, message.indexOf(' ')), message.substring(message.indexOf(' ') + 1));
         }
         return flaw == Flaw.TOKENS_REPEAT ? withOldToken(Reply.parse(line)) : Reply.parse(line);
+    }
+
+    private String text(String key) {
+        return scripts == null ? lock(key).text() : scripts.text(key, micros());
     }
 
     private LockModel lock(String key) {
@@ -197,6 +208,9 @@ final class SimulatedRedis {
     }
 
     private LockModel.Outcome run(LockModel lock, Call call) {
+        if (scripts != null) {
+            return scripts.run(call, micros());
+        }
         String id = argument(call, 0);
         LuaScript script = call.script();
         if (script == LuaScript.ACQUIRE) {
@@ -234,12 +248,12 @@ final class SimulatedRedis {
     /** Keys that lie there. */
     Map<String, String> keys() {
         Map<String, String> keys = new TreeMap<>();
-        locks.forEach((key, lock) -> {
-            lock.turn(micros() - lock.micros());
-            if (lock.exists()) {
-                keys.put(key, lock.text());
+        for (String key : locks.keySet()) {
+            String text = text(key);
+            if (!text.isEmpty()) {
+                keys.put(key, text);
             }
-        });
+        }
         return keys;
     }
 

@@ -97,9 +97,15 @@ final class Simulation {
         this(seed, tracing, flaw, seen, false);
     }
 
-    /** A schedule as the specification knows it, of which there is a trace. */
-    static Simulation specified(long seed) {
-        return new Simulation(seed, false, null, new TreeMap<>(), true);
+    /**
+     * A schedule as the specification knows it, of which there is a trace.
+     *
+     * @param scripts run in place of their model, if they are given
+     */
+    static Simulation specified(long seed, @Nullable RealScripts scripts) {
+        Simulation specified = new Simulation(seed, false, null, new TreeMap<>(), true);
+        specified.redis.runOn(scripts);
+        return specified;
     }
 
     private Simulation(
