@@ -3,6 +3,7 @@ package org.example.docs;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -25,6 +26,10 @@ import com.sun.source.tree.ParenthesizedTree;
 import com.sun.source.tree.Tree;
 import com.sun.source.util.JavacTask;
 import com.sun.source.util.TreeScanner;
+import io.github.lockboot.LockLostException;
+import io.github.lockboot.LockNotAcquiredException;
+import io.github.lockboot.LockUnavailableException;
+import io.github.lockboot.StaleTokenException;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -102,6 +107,19 @@ class TroubleshootingTests {
                         .contains("@see <a href=\"" + ADDRESS + entry + "\">");
             }
         }
+    }
+
+    @Test
+    void aMessageEndsWithTheAddressOfItsEntry() {
+        assertThat(List.of(
+                        new LockNotAcquiredException("a", Duration.ZERO),
+                        new LockNotAcquiredException("a", Duration.ZERO, new InterruptedException()),
+                        new LockUnavailableException("a", "no answer", null),
+                        new LockLostException("a", 1, "its lease ran out"),
+                        new StaleTokenException("a", 1, 2)))
+                .allSatisfy(exception -> assertThat(exception.getMessage())
+                        .endsWith("; see " + ADDRESS
+                                + exception.getClass().getSimpleName().toLowerCase(Locale.ROOT)));
     }
 
     @Test
