@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -30,6 +31,7 @@ import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.StaleTokenException;
+import io.github.lockboot.redis.RedisLockInspector.Notification;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -131,6 +133,14 @@ class TroubleshootingTests {
         assertThat(rows)
                 .allSatisfy(row -> assertThat(PAGE.lines())
                         .anyMatch(line -> line.startsWith(row.substring(0, row.indexOf('|', 1)))));
+    }
+
+    @Test
+    void everyStateOfHealthThatIsNotGoodIsOnThePage() {
+        assertThat(PAGE.lines()).contains("### Health is DOWN");
+        assertThat(EnumSet.complementOf(EnumSet.of(Notification.LIVE)))
+                .allSatisfy(state -> assertThat(String.join("\n", PAGE.lines()))
+                        .contains("`" + state.name().toLowerCase(Locale.ROOT) + "`"));
     }
 
     // --- messages in the sources --------------------------------------------------------------------------------
