@@ -67,6 +67,13 @@ class ScriptRulesTests {
     }
 
     @Test
+    void aReleaseLeavesTheOtherHoldersAsTheyAre() {
+        acquire("a-1", SHARED);
+        acquire("b-1", SHARED);
+        assertThat(holders(call(LuaScript.UNLOCK, "a-1", 0))).containsExactly("b-1");
+    }
+
+    @Test
     void aLateDowngradeOfAnIdThatHasEndedChangesNothing() {
         Object fence = acquire("a-1", EXCLUSIVE).reply().get(1);
         call(LuaScript.UNLOCK, "a-1", fence);
