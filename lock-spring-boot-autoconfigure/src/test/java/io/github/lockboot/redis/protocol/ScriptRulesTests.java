@@ -1,0 +1,115 @@
+package io.github.lockboot.redis.protocol;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import io.github.lockboot.fixture.RedisProbe;
+import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.fixture.StoredLock.Holder;
+import io.github.lockboot.redis.protocol.ClockedScripts.Seen;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Single rules of the scripts, each with the calls that would show it broken, under a clock of ours. */
+class ScriptRulesTests {
+
+    private static final long SECOND = 1_000_000;
+    private static final String KEY = "lock:rule";
+    private static final int TTL = 30_000;
+    private static final int EXCLUSIVE = 0;
+    private static final int SHARED = -1;
+
+    private static RedisServer server;
+    private static RedisProbe redis;
+    private static ClockedScripts scripts;
+
+    private long micros = 1_800_000_000 * SECOND;
+
+    @BeforeAll
+    static void start() {
+        server = RedisServer.start();
+        redis = server.probe();
+        scripts = new ClockedScripts(redis);
+    }
+
+    @AfterAll
+    static void stop() {
+        redis.close();
+        server.close();
+    }
+
+    @BeforeEach
+    void clear() {
+        redis.command("FLUSHALL");
+    }
+
+    @Test
+    void aWaiterThatLeavesLetsThoseBehindItIn() {
+        acquire("a-1", SHARED);
+        acquire("b-1", EXCLUSIVE);
+        acquire("c-1", SHARED);
+        Seen left = call(LuaScript.CANCEL, "b-1");
+        assertThat(left.reply()).containsExactly("LEFT");
+        assertThat(holders(left)).containsExactly("a-1", "c-1");
+        assertThat(left.messages()).singleElement().asString().startsWith("lock:client:c c-1 ");
+    }
+
+    @Test
+    void whoIsCompatibleWithTheHoldersStillWaitsBehindTheQueue() {
+        acquire("a-1", SHARED);
+        acquire("b-1", EXCLUSIVE);
+        assertThat(acquire("c-1", SHARED).reply()).startsWith("QUEUED", 2L);
+        assertThat(acquire("c-1", SHARED).reply()).as("when it asks again").startsWith("QUEUED", 2L);
+    }
+
+    @Test
+    void aReleaseLeavesTheOtherHoldersAsTheyAre() {
+        acquire("a-1", SHARED);
+        acquire("b-1", SHARED);
+        assertThat(holders(call(LuaScript.UNLOCK, "a-1", 0))).containsExactly("b-1");
+    }
+
+    @Test
+    void aLateDowngradeOfAnIdThatHasEndedChangesNothing() {
+        Object fence = acquire("a-1", EXCLUSIVE).reply().get(1);
+        call(LuaScript.UNLOCK, "a-1", fence);
+        Seen other = acquire("b-1", SHARED);
+        Seen late = call(LuaScript.DOWNGRADE, "a-1", fence, fence);
+        assertThat(late.reply()).containsExactly("NOT_OWNER");
+        assertThat(late.stored().text()).isEqualTo(other.stored().text());
+    }
+
+    @Test
+    void aLateCommandForAGrantDoesNotChangeALaterOneOfTheSameId() {
+        Object fence = acquire("a-1", EXCLUSIVE).reply().get(1);
+        micros += 40 * SECOND;
+        Seen again = acquire("a-1", EXCLUSIVE);
+        assertThat(again.reply().get(1)).isNotEqualTo(fence);
+        for (LuaScript script : List.of(LuaScript.DOWNGRADE, LuaScript.RENEW)) {
+            Seen late = call(script, "a-1", fence, script == LuaScript.RENEW ? TTL : fence);
+            assertThat(late.reply()).containsExactly("NOT_OWNER");
+            assertThat(late.stored().text()).isEqualTo(again.stored().text());
+        }
+    }
+
+    private static List<String> holders(Seen seen) {
+        return seen.stored().lock().holders().stream().map(Holder::id).toList();
+    }
+
+    private Seen acquire(String id, int kind) {
+        return call(LuaScript.ACQUIRE, id, TTL, kind, 1);
+    }
+
+    private Seen call(LuaScript script, String id, Object... more) {
+        List<String> arguments = new ArrayList<>(List.of(id, LockModel.settings("lock:client:", 1_000)));
+        for (Object argument : more) {
+            arguments.add(argument.toString());
+        }
+        micros += 100;
+        return scripts.run(script, KEY, arguments, micros);
+    }
+}
