@@ -7,14 +7,19 @@
 (* wire until it is known that it does not run again. A client is what a JVM wants under one id at a time.                   *)
 EXTENDS Lock, TraceLines
 
-CONSTANT Patience       \* a waiter that was not seen for this long is dropped
+CONSTANTS
+    Patience,           \* a waiter that was not seen for this long is dropped
+    Silence             \* a waiter asks again within this time, pauses of its JVM included
 
 VARIABLES
     t,                  \* which trace
-    i                   \* its next line
+    i,                  \* its next line
+    quiet               \* how long ago each client asked
 
 Line == Traces[t].lines[i]
 Is(what) == i <= Len(Traces[t].lines) /\ Line.k = what /\ i' = i + 1 /\ t' = t
+Asks(c) == quiet' = [quiet EXCEPT ![c] = 0]
+AsksNothing == UNCHANGED quiet
 Stays == UNCHANGED vars
 
 TraceClients == 1..Traces[1].clients
@@ -42,12 +47,13 @@ Near(a, b) == a - b \in -2..2   \* clocks are read in whole milliseconds
 Owner(id) == id[1]
 IsCurrent(id) == Id(Owner(id)) = id
 
-Passes == Is("tick") /\ Elapse(Line.n, Line.by)
+Passes == Is("tick") /\ Elapse(Line.n, Line.by) /\ quiet' = [c \in Clients |-> quiet[c] + Line.by[c]]
+                     /\ \A c \in Clients : IsWaiting(c) => quiet'[c] <= Silence
 
 Begins == Is("begin") /\ Begin(Line.c) /\ AcquireCommand(<<Line.c, cl[Line.c].n + 1>>, Line.kind, Line.queues) \in net'
-                      /\ cl'[Line.c].kind = Line.kind
+                      /\ cl'[Line.c].kind = Line.kind /\ Asks(Line.c)
 
-Polls == Is("poll") /\ IsCurrent(Line.id) /\ Poll(Owner(Line.id))
+Polls == Is("poll") /\ IsCurrent(Line.id) /\ Poll(Owner(Line.id)) /\ Asks(Owner(Line.id))
 
 \* Sent once more, or for an id that showed up alive after it had ended.
 Cancels == Is("cancel") /\ \/ IsCurrent(Line.id) /\ Leave(Owner(Line.id))
@@ -69,7 +75,7 @@ Unlocks == Is("unlock") /\
 
 UnlocksWithNext == Is("next") /\ IsCurrent(Line.id) /\
     LET c == Owner(Line.id) IN
-    /\ ReleaseWithNext(c) /\ cl'[c].kind = Line.kind
+    /\ ReleaseWithNext(c) /\ cl'[c].kind = Line.kind /\ Asks(c)
     /\ ToldLast(c)
 
 Renews == Is("renew") /\ IsCurrent(Line.id) /\ SendRenew(Owner(Line.id)) /\ cl[Owner(Line.id)].tok = Line.tok
@@ -162,6 +168,9 @@ Owns == Is("owns") /\ IsCurrent(Line.id) /\
     /\ (cl[c].kind = Shared) = Line.shared
     /\ Stays
 
+\* A thread may use its hold, whatever the engine has of it.
+IsUsable == Is("usable") /\ IsCurrent(Line.id) /\ IsHeld(Owner(Line.id)) /\ Stays
+
 OwnsNoMore == Is("lost") /\
     IF IsCurrent(Line.id) /\ IsHeld(Owner(Line.id))
     THEN LET c == Owner(Line.id) IN
@@ -181,13 +190,15 @@ IsHeardOfNoMore == Is("over") /\
     /\ net' = {m \in net : m.id # Line.id}
     /\ UNCHANGED <<r, past, faults>>
 
-TraceInit == Init /\ t \in 1..Len(Traces) /\ i = 1
+TraceInit == Init /\ t \in 1..Len(Traces) /\ i = 1 /\ quiet = [c \in Clients |-> 0]
 
-TraceNext == \/ Passes \/ Begins \/ Polls \/ Cancels \/ Unlocks \/ UnlocksWithNext \/ Renews \/ Downgrades \/ PassesOn
-             \/ Joins \/ Parts \/ Crashes \/ Runs \/ Forgets \/ Receives \/ Pushed \/ Hinted \/ Owns \/ OwnsNoMore
-             \/ IsGone \/ IsHeardOfNoMore
+TraceNext ==
+    \/ Passes \/ Begins \/ Polls \/ UnlocksWithNext
+    \/ /\ AsksNothing
+       /\ \/ Cancels \/ Unlocks \/ Renews \/ Downgrades \/ PassesOn \/ Joins \/ Parts \/ Crashes \/ Runs \/ Forgets
+          \/ Receives \/ Pushed \/ Hinted \/ Owns \/ IsUsable \/ OwnsNoMore \/ IsGone \/ IsHeardOfNoMore
 
-TraceSpec == TraceInit /\ [][TraceNext]_<<vars, t, i>>
+TraceSpec == TraceInit /\ [][TraceNext]_<<vars, t, i, quiet>>
 
 Progresses == Reached(t, i)
 =====================================================================================

@@ -63,7 +63,7 @@ public final class LockContext {
             }
         }
         throw new IllegalStateException("no @DistributedLock method runs under lock '" + LockNames.printable(name)
-                + "' on thread " + Thread.currentThread().getName());
+                + "' on thread " + Thread.currentThread().getName() + ": pass the whole lock name, key included");
     }
 
     /** {@return the innermost lock of this thread's annotated methods; empty if there is none} */

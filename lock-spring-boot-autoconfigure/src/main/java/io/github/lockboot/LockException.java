@@ -2,7 +2,11 @@ package io.github.lockboot;
 
 import org.jspecify.annotations.Nullable;
 
-/** Base of the exceptions about a lock. Has the name of the lock; the message contains it too, on one line. */
+/**
+ * Base of the exceptions about a lock. Has the name of the lock; the message contains it too, on one line.
+ *
+ * @see <a href="https://github.com/lockboot/lock-spring-boot-starter/blob/main/docs/troubleshooting.md#a-call-fails">What to do</a>
+ */
 public abstract class LockException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

@@ -1,12 +1,15 @@
 package io.github.lockboot;
 
 import io.github.lockboot.internal.LockNames;
+import io.github.lockboot.internal.Troubleshooting;
 
 /**
  * The lease ended before its holder released the lock, and another may have held the lock since. The release throws this exception
  * and deletes nothing. Before that, the commit of a Spring transaction of the holder's thread throws it, and the transaction is
  * rolled back. If an annotated method takes several locks, it may be thrown before the method, which does not run then; the message
  * contains that.
+ *
+ * @see <a href="https://github.com/lockboot/lock-spring-boot-starter/blob/main/docs/troubleshooting.md#locklostexception">What to do</a>
  */
 public class LockLostException extends IllegalMonitorStateException {
 
@@ -24,7 +27,8 @@ public class LockLostException extends IllegalMonitorStateException {
      * @param reason how the loss was found
      */
     public LockLostException(String lockName, long fencingToken, String reason) {
-        super("lock '" + LockNames.printable(lockName) + "' (fencing token " + fencingToken + ") was lost: " + reason);
+        super("lock '" + LockNames.printable(lockName) + "' (fencing token " + fencingToken + ") was lost: " + reason
+                + "; see " + Troubleshooting.PAGE + "locklostexception");
         this.lockName = lockName;
         this.fencingToken = fencingToken;
     }

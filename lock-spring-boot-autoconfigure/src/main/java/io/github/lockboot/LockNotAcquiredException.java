@@ -3,14 +3,19 @@ package io.github.lockboot;
 import java.time.Duration;
 
 import io.github.lockboot.internal.LockNames;
+import io.github.lockboot.internal.Troubleshooting;
 
 /**
  * The lock was not acquired, and this is no failure of Redis. Either another held it until the wait ended. Or the thread was
  * interrupted before or during the wait: then the cause is an {@link InterruptedException} and the thread's interrupt flag is set.
+ *
+ * @see <a href="https://github.com/lockboot/lock-spring-boot-starter/blob/main/docs/troubleshooting.md#locknotacquiredexception">What to do</a>
  */
 public class LockNotAcquiredException extends LockException {
 
     private static final long serialVersionUID = 1L;
+
+    private static final String SEE = "; see " + Troubleshooting.PAGE + "locknotacquiredexception";
 
     /** How long the caller waited. */
     private final Duration waited;
@@ -25,7 +30,7 @@ public class LockNotAcquiredException extends LockException {
         super(
                 lockName,
                 "lock '" + LockNames.printable(lockName) + "' was held by another for the " + waited.toMillis()
-                        + " ms waited",
+                        + " ms waited" + SEE,
                 null);
         this.waited = waited;
     }
@@ -41,7 +46,7 @@ public class LockNotAcquiredException extends LockException {
         super(
                 lockName,
                 "interrupted after waiting " + waited.toMillis() + " ms for lock '" + LockNames.printable(lockName)
-                        + "'",
+                        + "'" + SEE,
                 cause);
         this.waited = waited;
     }

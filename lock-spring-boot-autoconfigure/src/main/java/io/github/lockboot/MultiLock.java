@@ -16,7 +16,7 @@ record MultiLock(List<Wanted> locks) implements Lock {
 
     static MultiLock of(LockRegistry registry, Collection<String> names, LockOptions options) {
         if (names.isEmpty()) {
-            throw new IllegalArgumentException("there are no lock names");
+            throw new IllegalArgumentException("there are no lock names: pass at least one");
         }
         return new MultiLock(new TreeSet<>(names)
                 .stream()

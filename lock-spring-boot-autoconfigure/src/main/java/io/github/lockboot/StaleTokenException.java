@@ -1,10 +1,13 @@
 package io.github.lockboot;
 
 import io.github.lockboot.internal.LockNames;
+import io.github.lockboot.internal.Troubleshooting;
 
 /**
  * A guarded resource refused a write, because its fencing token is smaller than the largest it has seen: another has acquired the
  * lock since. Nothing was written.
+ *
+ * @see <a href="https://github.com/lockboot/lock-spring-boot-starter/blob/main/docs/troubleshooting.md#staletokenexception">What to do</a>
  */
 public class StaleTokenException extends LockException {
 
@@ -25,7 +28,8 @@ public class StaleTokenException extends LockException {
         super(
                 name,
                 "a write under '" + LockNames.printable(name) + "' was refused: fencing token " + fencingToken
-                        + " is older than " + newestToken + ", so another has held the lock since",
+                        + " is older than " + newestToken + ", so another has held the lock since; see "
+                        + Troubleshooting.PAGE + "staletokenexception",
                 null);
         this.fencingToken = fencingToken;
         this.newestToken = newestToken;

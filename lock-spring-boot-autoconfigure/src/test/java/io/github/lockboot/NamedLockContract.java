@@ -999,7 +999,7 @@ abstract class NamedLockContract extends TwoInstances {
         void someNameMustBeGivenAndEachBeLegal() {
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> registry().allOf(List.of(), kind))
-                    .withMessage("there are no lock names");
+                    .withMessage("there are no lock names: pass at least one");
             assertThatIllegalArgumentException().isThrownBy(() -> registry().allOf(List.of("a", ""), kind));
         }
 

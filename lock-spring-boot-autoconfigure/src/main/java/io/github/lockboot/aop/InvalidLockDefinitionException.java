@@ -3,15 +3,23 @@ package io.github.lockboot.aop;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** One or more uses of {@link io.github.lockboot.DistributedLock} are wrong, whatever the arguments of a call are. */
+import io.github.lockboot.internal.Troubleshooting;
+
+/**
+ * One or more uses of {@link io.github.lockboot.DistributedLock} are wrong, whatever the arguments of a call are.
+ *
+ * @see <a href="https://github.com/lockboot/lock-spring-boot-starter/blob/main/docs/troubleshooting.md#invalidlockdefinitionexception">What to do</a>
+ */
 public class InvalidLockDefinitionException extends IllegalStateException {
 
     private static final long serialVersionUID = 1L;
 
+    private static final String SEE = "; see " + Troubleshooting.PAGE + "invalidlockdefinitionexception";
+
     private final transient List<Finding> findings;
 
     InvalidLockDefinitionException(List<Finding> findings) {
-        super(findings.stream().map(Finding::toString).collect(Collectors.joining("\n")));
+        super(findings.stream().map(Finding::toString).collect(Collectors.joining("\n", "", SEE)));
         this.findings = List.copyOf(findings);
     }
 

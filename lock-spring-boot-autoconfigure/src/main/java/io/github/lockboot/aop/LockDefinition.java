@@ -347,7 +347,7 @@ final class LockDefinition {
             return Duration.ZERO;
         }
         if (text.matches("[+-]?\\d+")) {
-            throw new IllegalArgumentException("no unit");
+            throw new IllegalArgumentException(text);
         }
         return DurationFormatterUtils.detectAndParse(text);
     }

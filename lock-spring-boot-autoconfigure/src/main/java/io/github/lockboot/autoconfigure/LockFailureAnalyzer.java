@@ -5,6 +5,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 import io.github.lockboot.aop.InvalidLockDefinitionException;
+import io.github.lockboot.internal.Troubleshooting;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
@@ -24,7 +25,8 @@ class LockFailureAnalyzer extends AbstractFailureAnalyzer<Throwable> {
                         "Methods annotated with @DistributedLock cannot be locked as written:\n\n"
                                 + list(invalid.getFindings(), finding -> finding.method() + ": " + finding.problem()),
                         "Change them:\n\n"
-                                + list(invalid.getFindings(), finding -> finding.method() + ": " + finding.action()),
+                                + list(invalid.getFindings(), finding -> finding.method() + ": " + finding.action())
+                                + "\n\nSee " + Troubleshooting.PAGE + "invalidlockdefinitionexception",
                         invalid);
     }
 

@@ -2,6 +2,7 @@ package io.github.lockboot.autoconfigure;
 
 import java.util.List;
 
+import io.github.lockboot.internal.Troubleshooting;
 import io.github.lockboot.redis.Finding;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.util.StringUtils;
@@ -11,22 +12,25 @@ class LockStartupException extends IllegalStateException {
 
     private static final long serialVersionUID = 1L;
 
+    private static final String START = Troubleshooting.PAGE + "the-application-does-not-start";
+    private static final String CHECK = Troubleshooting.PAGE + "the-self-check-found-something";
+
     final transient FailureAnalysis analysis;
 
     /** No {@code LockRegistry}, or no unique one, could be found or created. */
     LockStartupException(String problem, String action) {
-        super(problem + ": " + action);
-        this.analysis = new FailureAnalysis(problem + ".", StringUtils.capitalize(action) + ".", this);
+        super(problem + ": " + action + "; see " + START);
+        this.analysis = new FailureAnalysis(problem + ".", StringUtils.capitalize(action) + ".\n\nSee " + START, this);
     }
 
     /** The startup check found that locks would be unreliable. */
     LockStartupException(List<Finding> findings) {
-        super(LockFailureAnalyzer.list(findings, Finding::toString));
+        super(LockFailureAnalyzer.list(findings, Finding::toString) + "; see " + CHECK);
         this.analysis = new FailureAnalysis(
                 "Locks are not reliable here (lock.startup-check=fail):\n\n"
                         + LockFailureAnalyzer.list(findings, Finding::problem),
                 "Fix the following:\n\n" + LockFailureAnalyzer.list(findings, Finding::action)
-                        + "\n\nOr set lock.startup-check=warn.",
+                        + "\n\nOr set lock.startup-check=warn.\n\nSee " + CHECK,
                 this);
     }
 }

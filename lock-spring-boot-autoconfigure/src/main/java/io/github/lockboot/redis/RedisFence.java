@@ -62,7 +62,8 @@ public final class RedisFence {
      */
     public void set(String key, String value, long token, Duration timeToLive) {
         if (token <= 0) {
-            throw new IllegalArgumentException("token is " + token + "; fencing tokens are positive");
+            throw new IllegalArgumentException(
+                    "token is " + token + "; pass the fencing token of the lock, which is positive");
         }
         if (timeToLive.compareTo(SHORTEST) < 0 || timeToLive.compareTo(LONGEST) > 0) {
             throw new IllegalArgumentException("timeToLive is " + timeToLive + "; it must be from 1 ms to 100 years");
@@ -77,10 +78,12 @@ public final class RedisFence {
                     value.getBytes(StandardCharsets.UTF_8),
                     bytes(timeToLive.toMillis()));
         } catch (ForeignReplyException foreign) {
-            throw new RedisSystemException("the value may have been set or not", foreign);
+            throw new RedisSystemException(
+                    "the answer of Redis was lost, so the value may have been set or not: set it again", foreign);
         }
         if (reply == null) {
-            throw new IllegalStateException("a fence cannot be used inside a transaction or pipeline of Redis");
+            throw new IllegalStateException(
+                    "a fence cannot be used inside a transaction or pipeline of Redis: call it outside");
         }
         if (reply.startsWith(STALE)) {
             throw new StaleTokenException(key, token, Long.parseLong(reply.substring(STALE.length())));

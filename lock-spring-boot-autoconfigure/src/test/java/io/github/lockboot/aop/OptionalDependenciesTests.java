@@ -57,7 +57,7 @@ class OptionalDependenciesTests {
         Results results = proxy();
         assertThatIllegalStateException()
                 .isThrownBy(results::publisher)
-                .withMessageEndingWith("returns Mono, for which Reactor is needed: add reactor-core");
+                .withMessageContaining("returns Mono, for which Reactor is needed: add reactor-core; see https://");
     }
 
     private Results proxy() throws Exception {

@@ -5,6 +5,7 @@ import java.time.Duration;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockTemplate;
 import io.github.lockboot.RecordingLockRegistry;
+import io.github.lockboot.internal.Troubleshooting;
 import io.github.lockboot.memory.MemoryLockRegistry;
 import io.github.lockboot.redis.RedisLockRegistry;
 import org.apache.commons.logging.LogFactory;
@@ -71,8 +72,8 @@ class LockAutoConfigurationTests {
                             .isEqualTo(
                                     "Distributed locks found several LockRegistry beans and none of them is primary.");
                     assertThat(analysis.getAction())
-                            .isEqualTo("Annotate one of them with @Primary, or the others with a @Qualifier and"
-                                    + " @Bean(defaultCandidate = false).");
+                            .startsWith("Annotate one of them with @Primary, or the others with a @Qualifier and"
+                                    + " @Bean(defaultCandidate = false).\n\nSee https://");
                 });
     }
 
@@ -100,21 +101,21 @@ class LockAutoConfigurationTests {
             assertThat(analysis.getDescription())
                     .isEqualTo("Distributed locks need a RedisConnectionFactory bean and there is none.");
             assertThat(analysis.getAction())
-                    .isEqualTo("Add spring-boot-starter-data-redis, define the bean or a LockRegistry bean,"
-                            + " or set lock.enabled=false.");
+                    .startsWith("Add spring-boot-starter-data-redis, define the bean or a LockRegistry bean,"
+                            + " or set lock.enabled=false.\n\nSee https://");
         });
     }
 
     @Test
     void amongSeveralRedisWithoutChoiceTheActionIsNamed() {
         runner.withUserConfiguration(OneRedis.class, OtherRedis.class)
-                .run(
-                        context -> assertThat(context)
-                                .getFailure()
-                                .rootCause()
-                                .hasMessage(
-                                        "Distributed locks found several RedisConnectionFactory beans and none of them is primary: "
-                                                + "annotate the one for locks with @Qualifier(\"distributedLock\"), or one of them with @Primary"));
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .hasMessage(
+                                "Distributed locks found several RedisConnectionFactory beans and none of them is primary: "
+                                        + "annotate the one for locks with @Qualifier(\"distributedLock\"), or one of them with @Primary"
+                                        + "; see " + Troubleshooting.PAGE + "the-application-does-not-start"));
     }
 
     @Test
@@ -162,7 +163,8 @@ class LockAutoConfigurationTests {
                         .rootCause()
                         .hasMessage("Distributed locks need Spring Data Redis and it is not on the class path: add"
                                 + " spring-boot-starter-data-redis, define a LockRegistry bean, set lock.type=memory in"
-                                + " tests, or set lock.enabled=false"));
+                                + " tests, or set lock.enabled=false"
+                                + "; see " + Troubleshooting.PAGE + "the-application-does-not-start"));
     }
 
     @Test

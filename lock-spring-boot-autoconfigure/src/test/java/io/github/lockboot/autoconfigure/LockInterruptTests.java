@@ -88,7 +88,7 @@ class LockInterruptTests {
     private static boolean isToldAsInterrupt(Kind kind, Work work) {
         assertThatExceptionOfType(LockNotAcquiredException.class)
                 .isThrownBy(() -> kind.call(work))
-                .withMessageMatching("interrupted after waiting \\d+ ms for lock '[ax]'")
+                .withMessageMatching("interrupted after waiting \\d+ ms for lock '[ax]'; see https://.*")
                 .withCauseInstanceOf(InterruptedException.class);
         return Thread.interrupted();
     }
@@ -140,7 +140,7 @@ class LockInterruptTests {
                             .isInstanceOf(ExecutionException.class)
                             .havingCause()
                             .isInstanceOf(LockNotAcquiredException.class)
-                            .withMessageMatching("interrupted after waiting \\d+ ms for lock 'x'")
+                            .withMessageMatching("interrupted after waiting \\d+ ms for lock 'x'; see https://.*")
                             .withCauseInstanceOf(InterruptedException.class);
                     Actor.await("the first is free", () -> !registry.get("a").isLocked());
                 });

@@ -145,7 +145,8 @@ class LockSeveralTests {
             assertThatExceptionOfType(LockLostException.class)
                     .isThrownBy(() -> kind.callOnce(work))
                     .withMessageContaining("lock 'a'")
-                    .withMessageEndingWith("before all locks of the call were held, so the method has not run");
+                    .withMessageContaining(
+                            "before all locks of the call were held, so the method has not run; see https://");
             assertThat(work.runs()).hasValue(0);
         });
         assertNoneIsHeld();

@@ -8,6 +8,7 @@ import io.github.lockboot.Actor;
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.LockTemplate;
 import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.internal.Troubleshooting;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -156,7 +157,8 @@ class LockStartupCheckTests {
                                     + "  - raise lock.locks.brief.ttl or the annotation's, or lower"
                                     + " lock.redis.command-timeout\n"
                                     + "  - set maxmemory-policy noeviction, or use a Redis for locks that is not a cache\n\n"
-                                    + "Or set lock.startup-check=warn.");
+                                    + "Or set lock.startup-check=warn.\n\nSee " + Troubleshooting.PAGE
+                                    + "the-self-check-found-something");
                 });
     }
 

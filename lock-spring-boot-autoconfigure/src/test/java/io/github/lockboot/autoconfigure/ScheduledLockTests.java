@@ -20,6 +20,7 @@ import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.LogReader;
 import io.github.lockboot.ScheduledLock;
 import io.github.lockboot.ScheduledLock.Outcome;
+import io.github.lockboot.internal.Troubleshooting;
 import io.github.lockboot.memory.MemoryLockRegistry;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -384,7 +385,10 @@ class ScheduledLockTests {
 
     private void assertRefused(Class<?> job, String problem) {
         runner.withBean(job)
-                .run(context -> assertThat(context).getFailure().hasMessage(job.getName() + ".run(): " + problem));
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .hasMessage(job.getName() + ".run(): " + problem + "; see " + Troubleshooting.PAGE
+                                + "invalidlockdefinitionexception"));
     }
 
     @Configuration(proxyBeanMethods = false)

@@ -17,6 +17,7 @@ import io.github.lockboot.FencingToken;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.RecordingLockRegistry;
 import io.github.lockboot.aop.InvalidLockDefinitionException;
+import io.github.lockboot.internal.Troubleshooting;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -39,6 +40,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** Each mistake ends the start with exactly one message, which names the method, the mistake and the mend. */
 @SuppressWarnings("unused")
 class WrongAnnotationTests {
+
+    private static final String SEE = "; see " + Troubleshooting.PAGE + "invalidlockdefinitionexception";
 
     private final ApplicationContextRunner runner = new ApplicationContextRunner()
             .withConfiguration(
@@ -294,7 +297,7 @@ class WrongAnnotationTests {
                         .getFailure()
                         .isInstanceOf(InvalidLockDefinitionException.class)
                         .hasMessageEndingWith(".run(): returns " + result
-                                + ", so the lock would be released before the work is done: " + mend));
+                                + ", so the lock would be released before the work is done: " + mend + SEE));
     }
 
     @Test
@@ -517,7 +520,7 @@ class WrongAnnotationTests {
                         .isInstanceOf(InvalidLockDefinitionException.class)
                         .hasMessage(Early.class.getName()
                                 + ".run(): is never locked, because bean 'early' was made before proxies could be: "
-                                + "do not inject it into a BeanPostProcessor or BeanFactoryPostProcessor"));
+                                + "do not inject it into a BeanPostProcessor or BeanFactoryPostProcessor" + SEE));
     }
 
     @Test
@@ -545,8 +548,9 @@ class WrongAnnotationTests {
                             .contains("  - " + OneMistake.class.getName() + ".run(): has neither key nor name");
                     assertThat(analysis.getAction())
                             .startsWith("Change them:")
-                            .contains("  - " + ThreeMistakes.class.getName()
-                                    + ".run(String): write a number with a unit");
+                            .contains(
+                                    "  - " + ThreeMistakes.class.getName() + ".run(String): write a number with a unit")
+                            .endsWith("\n\nSee " + Troubleshooting.PAGE + "invalidlockdefinitionexception");
                 });
     }
 
@@ -559,7 +563,7 @@ class WrongAnnotationTests {
                 .run(context -> assertThat(context)
                         .getFailure()
                         .isInstanceOf(InvalidLockDefinitionException.class)
-                        .hasMessage(type.getName() + "." + method + ": " + message));
+                        .hasMessage(type.getName() + "." + method + ": " + message + SEE));
     }
 
     static class StaticMethod {

@@ -18,6 +18,7 @@ import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.RecordingLockListener;
+import io.github.lockboot.internal.Troubleshooting;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -63,7 +64,8 @@ class MemoryLockRegistryTests {
         Actor.await("it is told", () -> told.get() == 1);
         assertThatExceptionOfType(LockLostException.class)
                 .isThrownBy(lock::unlock)
-                .withMessageEndingWith("was lost: its lease ran out");
+                .withMessageEndingWith(
+                        "was lost: its lease ran out; see " + Troubleshooting.PAGE + "locklostexception");
     }
 
     @Test
@@ -81,7 +83,7 @@ class MemoryLockRegistryTests {
         assertThat(thief.fencingToken()).isGreaterThan(token);
         assertThatExceptionOfType(LockLostException.class)
                 .isThrownBy(lock::unlock)
-                .withMessageEndingWith("was lost: another took it");
+                .withMessageContaining("was lost: another took it; see https://");
         assertThat(lock.tryLock()).isFalse();
         assertThat(waiting).isNotDone();
         thief.close();
@@ -258,7 +260,8 @@ class MemoryLockRegistryTests {
         other.close();
         assertThatExceptionOfType(LockUnavailableException.class)
                 .isThrownBy(() -> Actor.get(waiting))
-                .withMessage("lock 'a' is unavailable: the registry is closing");
+                .withMessage("lock 'a' is unavailable: the registry is closing; see " + Troubleshooting.PAGE
+                        + "lockunavailableexception");
         assertThatExceptionOfType(LockUnavailableException.class)
                 .isThrownBy(() -> other.acquire("b", LockOptions.defaults()));
         assertThatExceptionOfType(LockUnavailableException.class)

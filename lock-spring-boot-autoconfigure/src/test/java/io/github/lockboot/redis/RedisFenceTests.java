@@ -133,7 +133,7 @@ class RedisFenceTests {
     void whatNoFenceCanDoIsRefused() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> fence.set(key, "1", 0, HOUR))
-                .withMessage("token is 0; fencing tokens are positive");
+                .withMessage("token is 0; pass the fencing token of the lock, which is positive");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> fence.set(key, "1", 1, Duration.ofNanos(999_999)))
                 .withMessage("timeToLive is PT0.000999999S; it must be from 1 ms to 100 years");

@@ -15,14 +15,15 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Every block of Java, YAML, XML and SQL on a page is a region of a file that the build compiles and runs. Which one, a comment
+ * Every block of Java, YAML, XML and SQL on a page is a region of a file that the build compiles and runs, and every block of Gradle's
+ * Kotlin is a file with the version of the build. Which one, a comment
  * above the block says: {@code <!-- snippet: File#region -->}. With {@code -Dsnippets.update} the pages are rewritten from the
  * regions instead.
  */
 @Tag("this-build")
 class SnippetsTests {
 
-    private static final Set<String> CHECKED = Set.of("java", "yaml", "yml", "xml", "sql", "properties");
+    private static final Set<String> CHECKED = Set.of("java", "kotlin", "yaml", "yml", "xml", "sql", "properties");
     private static final Pattern MARKER = Pattern.compile("\\s*<!--\\s*(snippet|not run):\\s*(.*?)\\s*-->\\s*");
     private static final String REWRITE = "./mvnw -pl testing/snippets -am test -Dtest=SnippetsTests"
             + " -Dsurefire.failIfNoSpecifiedTests=false -Dsnippets.update";
@@ -75,7 +76,7 @@ class SnippetsTests {
 
     /** A page may name the release that will be made of this snapshot. */
     private static List<String> released(List<String> text) {
-        return text.stream().map(line -> line.replace("-SNAPSHOT<", "<")).toList();
+        return text.stream().map(line -> line.replace("-SNAPSHOT", "")).toList();
     }
 
     private static Optional<Matcher> marker(Page page, Page.Block block) {

@@ -120,6 +120,9 @@ final class NoticedBy {
                                     .filters(excludeClassNamePatterns(".*ThrownAnywhereTests"))
                                     .filters(excludeTags("full"))
                                     .configurationParameter("junit.jupiter.execution.timeout.default", "30 s")
+                                    // Because what waits may not heed an interrupt.
+                                    .configurationParameter(
+                                            "junit.jupiter.execution.timeout.thread.mode.default", "SEPARATE_THREAD")
                                     .configurationParameter(
                                             "junit.jupiter.execution.parallel.enabled", Boolean.toString(waiting))
                                     .configurationParameter(

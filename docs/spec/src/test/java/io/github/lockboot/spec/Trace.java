@@ -128,7 +128,7 @@ final class Trace {
                     commandOfRun.put(words[5], words[4]);
                 }
                 case "answered" -> used = ofCommand.get(commandOfRun.get(words[4]));
-                case "gone", "told" -> used = List.of(words[4]);
+                case "gone", "told", "usable" -> used = List.of(words[4]);
                 case "owns" -> used = List.of(words[4].equals("no") ? words[6] : words[4]);
                 default -> {}
             }
@@ -164,6 +164,7 @@ final class Trace {
                 add("gone", "id", ids.get(rest).value());
                 rest(ids.get(rest));
             }
+            case "usable" -> add("usable", "id", ids.get(rest).value());
             case "crashed" -> crashed(session);
             default -> throw new IllegalArgumentException(line);
         }

@@ -59,7 +59,8 @@ public final class BlockingScripts implements ScriptStore.Runner {
                 .whenComplete((none, noThread) -> { // also without a thread: the next script on the key must run
                     if (noThread != null) {
                         Throwable cause = Futures.unwrap(noThread);
-                        reply.completeExceptionally(new NotConnectedException("no thread to call Redis on", cause));
+                        reply.completeExceptionally(
+                                new NotConnectedException("no thread was free to call Redis on", cause));
                     }
                     keys.forEach(key -> newest.remove(key, over));
                     over.complete(null);

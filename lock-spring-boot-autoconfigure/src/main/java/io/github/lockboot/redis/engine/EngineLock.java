@@ -225,7 +225,8 @@ final class EngineLock implements NamedLock, LockScope, LockSet.Member {
         }
         if (hold == null || hold.count(asReader(hold)) <= 0) {
             throw new IllegalMonitorStateException(
-                    "lock '" + LockNames.printable(getName()) + "' is not held by thread " + current.getName());
+                    "lock '" + LockNames.printable(getName()) + "' is not held by thread " + current.getName()
+                            + ": only the thread that acquired it can use or release it");
         }
         return hold;
     }

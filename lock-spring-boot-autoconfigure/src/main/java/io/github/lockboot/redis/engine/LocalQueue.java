@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line {
 
-    private static final String FAILED = "the lock engine failed; see the cause";
+    private static final String FAILED = "the lock engine failed: please report it with the cause";
     private static final String THREAD_ENDED = "its thread ended without releasing it";
 
     private static final CompletableFuture<Hold.Release> PASSED_ON =

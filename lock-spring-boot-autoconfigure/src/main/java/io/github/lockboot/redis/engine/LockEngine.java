@@ -35,11 +35,12 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable {
 
-    public static final String NO_ANSWER = "Redis did not answer; see the cause, and lock.redis.command-timeout";
+    public static final String NO_ANSWER =
+            "Redis did not answer or refused: check the cause, and lock.redis.command-timeout";
 
     static final String NOT_ACKNOWLEDGED =
-            "Redis granted the lock, which was given back because it was not acknowledged;"
-                    + " see the cause, and lock.redis.acknowledge";
+            "Redis granted the lock, which was given back because it was not acknowledged:"
+                    + " check the cause, and lock.redis.acknowledge";
 
     static final String CLOSING = "the registry is closing";
 

@@ -269,6 +269,14 @@ class EngineRulesTests {
             scripted.timer.tick(seconds(0.001));
             assertThat(lease.isValid()).isFalse();
         }
+
+        @Test
+        void aHoldHasEndedBeforeRedisIsAskedToReleaseIt() {
+            Lease lease = scripted.granted(100, TTL);
+            lease.closeAfter(Duration.ZERO);
+            scripted.next("unlock"); // not answered
+            assertThat(lease.isValid()).isFalse();
+        }
     }
 
     @Nested
@@ -785,6 +793,14 @@ class EngineRulesTests {
                 assertThat(lease.fencingToken()).isEqualTo(101 + i);
             }
             scripted.nothingIsSent();
+        }
+
+        @Test
+        void theNextHoldTakesOverTheDeadline() {
+            Lease lease = holderWithWaiters(1);
+            scripted.timer.tick(seconds(5));
+            lease.close();
+            assertThat(waiting.get(0).join().remainingLease()).isEqualTo(Duration.ofMillis(30_000 - 5_000 - 300 - 2));
         }
 
         @Test

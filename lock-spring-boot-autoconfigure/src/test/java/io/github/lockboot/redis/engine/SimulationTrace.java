@@ -23,6 +23,7 @@ import java.util.Set;
  *   told message              the engine has a message of its channel
  *   owns id fence tokens deadline downgraded
  *   owns no more id           what an engine believes, if that has changed
+ *   usable id                 the engine has ended it, but a thread may still use its hold
  *   gone id                   the engine has forgotten it
  *   crashed
  * </pre>
@@ -33,6 +34,7 @@ final class SimulationTrace {
     private final Map<String, SimulatedClient> clients = new LinkedHashMap<>();
     private final Map<ScriptedEngine.Call, Integer> commands = new IdentityHashMap<>();
     private final Map<String, String> believed = new HashMap<>();
+    private final Set<Hold> usable = new LinkedHashSet<>();
     private final Map<String, Set<String>> registered = new HashMap<>();
     private final SimulatedRedis redis;
     private int runs;
@@ -92,11 +94,12 @@ final class SimulationTrace {
             known.add(each.id);
             if (each.isOwned()) {
                 owned.add(each.id);
-                List<Long> tokens = client.engine.queues()
+                List<Hold> holds = client.engine.queues()
                         .flatMap(queue -> queue.holds().stream())
                         .filter(hold -> hold.ownerId().equals(each.id) && !hold.isOver())
-                        .map(Hold::fencingToken)
                         .toList();
+                usable.addAll(holds);
+                List<Long> tokens = holds.stream().map(Hold::fencingToken).toList();
                 Grant grant = each.grant();
                 String belief = each.id + " " + grant.fence() + " " + tokens.toString().replace(" ", "") + " "
                         + grant.deadline() + " " + each.isDowngraded();
@@ -111,6 +114,10 @@ final class SimulationTrace {
                 add(client.session, "owns no more " + id);
             }
         }
+        usable.removeIf(hold -> !hold.isValid());
+        usable.stream()
+                .filter(hold -> client.engine.acquisitions.isOurs(hold.ownerId()) && !owned.contains(hold.ownerId()))
+                .forEach(hold -> add(client.session, "usable " + hold.ownerId()));
         Set<String> before = registered.put(client.session, known);
         if (before != null) {
             before.stream().filter(id -> !known.contains(id)).forEach(id -> add(client.session, "gone " + id));

@@ -67,6 +67,13 @@ class ScriptRulesTests {
     }
 
     @Test
+    void aReleaseLeavesTheOtherHoldersAsTheyAre() {
+        acquire("a-1", SHARED);
+        acquire("b-1", SHARED);
+        assertThat(holders(call(LuaScript.UNLOCK, "a-1", 0))).containsExactly("b-1");
+    }
+
+    @Test
     void aLateDowngradeOfAnIdThatHasEndedChangesNothing() {
         Object fence = acquire("a-1", EXCLUSIVE).reply().get(1);
         call(LuaScript.UNLOCK, "a-1", fence);
@@ -77,14 +84,16 @@ class ScriptRulesTests {
     }
 
     @Test
-    void aLateDowngradeOfAGrantDoesNotChangeALaterOneOfTheSameId() {
+    void aLateCommandForAGrantDoesNotChangeALaterOneOfTheSameId() {
         Object fence = acquire("a-1", EXCLUSIVE).reply().get(1);
         micros += 40 * SECOND;
         Seen again = acquire("a-1", EXCLUSIVE);
         assertThat(again.reply().get(1)).isNotEqualTo(fence);
-        Seen late = call(LuaScript.DOWNGRADE, "a-1", fence, fence);
-        assertThat(late.reply()).containsExactly("NOT_OWNER");
-        assertThat(late.stored().text()).isEqualTo(again.stored().text());
+        for (LuaScript script : List.of(LuaScript.DOWNGRADE, LuaScript.RENEW)) {
+            Seen late = call(script, "a-1", fence, script == LuaScript.RENEW ? TTL : fence);
+            assertThat(late.reply()).containsExactly("NOT_OWNER");
+            assertThat(late.stored().text()).isEqualTo(again.stored().text());
+        }
     }
 
     private static List<String> holders(Seen seen) {

@@ -1,0 +1,1 @@
+implementation("io.github.lockboot:lock-spring-boot-starter:${project.version}")
