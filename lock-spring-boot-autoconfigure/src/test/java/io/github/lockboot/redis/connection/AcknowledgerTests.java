@@ -1,0 +1,65 @@
+package io.github.lockboot.redis.connection;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+import io.github.lockboot.redis.engine.ManualTimer;
+import io.github.lockboot.redis.protocol.Reply;
+import io.lettuce.core.AbstractRedisAsyncCommands;
+import io.lettuce.core.RedisFuture;
+import io.lettuce.core.api.StatefulConnection;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.when;
+
+/** Which WAIT acknowledges which lease. */
+@SuppressWarnings("unchecked")
+class AcknowledgerTests {
+
+    private final Acknowledger acknowledger = new Acknowledger(1, Duration.ofSeconds(2), new ManualTimer());
+    private final AbstractRedisAsyncCommands<byte[], byte[]> commands = mock(AbstractRedisAsyncCommands.class);
+    private final StatefulConnection<byte[], byte[]> connection = mock(StatefulConnection.class);
+    private final Answer<Long> replicas = new Answer<>();
+    private final Answer<Reply> granted = new Answer<>();
+    private final CompletableFuture<Reply> call = new CompletableFuture<>();
+
+    @BeforeEach
+    void granted() {
+        when(commands.getConnection()).thenReturn(connection);
+        when(commands.<Long>dispatch(any(), any(), any())).thenReturn(replicas);
+        granted.complete(new Reply.Owner(100, 30_000, 0));
+        acknowledger.on(commands).acknowledge(call, granted);
+        assertThat(call).isNotDone();
+    }
+
+    @Test
+    void aLeaseCountsOnceAReplicaHasIt() {
+        replicas.complete(1L);
+        assertThat(call).isCompletedWithValue(granted.join());
+    }
+
+    @Test
+    void aWaitOverTheNextConnectionDoesNotAcknowledgeWhatWasWrittenOverTheLast() {
+        acknowledger.onDisconnected(connection);
+        replicas.complete(1L);
+        assertThat(call).isCompletedExceptionally();
+    }
+
+    private static final class Answer<T> extends CompletableFuture<T> implements RedisFuture<T> {
+
+        @Override
+        public String getError() {
+            return "";
+        }
+
+        @Override
+        public boolean await(long timeout, TimeUnit unit) {
+            return isDone();
+        }
+    }
+}
