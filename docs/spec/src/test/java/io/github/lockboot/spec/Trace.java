@@ -18,6 +18,7 @@ import io.github.lockboot.fixture.StoredLock;
 final class Trace {
 
     private static final long MILLI = 1_000_000;
+    private static final long PATIENCE = 6_000;
 
     /** A client of the model. */
     private static final class Client {
@@ -344,7 +345,8 @@ final class Trace {
         for (StoredLock.Waiter waiter : stored.queue()) {
             boolean stays = after.queue().stream().anyMatch(each -> each.id().equals(waiter.id()))
                     || after.holders().stream().anyMatch(each -> each.id().equals(waiter.id()));
-            boolean itself = command.script.equals("cancel") && command.words.get(2).equals(waiter.id());
+            boolean itself = command.words.get(2).equals(waiter.id())
+                    && (command.script.equals("cancel") || now - waiter.seen() < PATIENCE); // granted and released at once
             if (!stays && !itself) {
                 dropped.add(ids.get(waiter.id()).value());
                 unseen = Math.min(unseen, now - waiter.seen());

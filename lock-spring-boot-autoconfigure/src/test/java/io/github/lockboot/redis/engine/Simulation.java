@@ -28,6 +28,11 @@ final class Simulation {
             List.of(Kind.limitedTo(2), Kind.limitedTo(3)),
             List.of(Kind.EXCLUSIVE, Kind.SHARED, Kind.SHARED, Kind.limitedTo(1), Kind.limitedTo(3)));
 
+    private static final long[] TTLS = {1_000, 2_000, 6_500, 30_000};
+
+    /** Leases that a slow network outlasts. */
+    private static final long[] SHORT = {1_000};
+
     /** What comes to an end after the faults, comes to it within this time: leases, long holds one after the other, key TTLs. */
     private static final long SETTLES = 300 * SECOND;
 
@@ -50,6 +55,7 @@ final class Simulation {
      * @param kinds how the lock is asked for
      * @param lingers whether some exclusive locks linger
      * @param sends whether some releases are not awaited
+     * @param ttls of the locks
      * @param seen counts what happened
      */
     record World(
@@ -62,7 +68,12 @@ final class Simulation {
             List<Kind> kinds,
             boolean lingers,
             boolean sends,
+            long[] ttls,
             Map<String, Integer> seen) {
+
+        long anyTtl() {
+            return ttls[random.nextInt(ttls.length)];
+        }
 
         Kind anyKind() {
             return kinds.get(random.nextInt(kinds.size()));
@@ -135,6 +146,7 @@ final class Simulation {
                 kinds,
                 random.nextBoolean(),
                 random.nextBoolean(),
+                specified && random.nextBoolean() ? SHORT : TTLS,
                 seen);
         this.redis = new SimulatedRedis(time, flaw, new ToClients());
         this.protocol = specified ? new SimulationTrace(redis) : null;
@@ -219,6 +231,10 @@ final class Simulation {
             faults.refused = random.nextInt(3) == 0 ? 0.1 * severity : 0;
             faults.unacknowledged = random.nextInt(3) == 0 ? 0.3 * severity : 0;
             faults.slowestNanos = (long) (MILLI * Math.pow(4_000, random.nextDouble()));
+            if (world.ttls() == SHORT && random.nextBoolean()) {
+                faults.slowestNanos = 2 * SECOND;
+                faults.late = 0.3;
+            }
             mishapLater(1 + random.nextInt(10));
         }
         users.forEach(SimulatedUser::askSoon);
