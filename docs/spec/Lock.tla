@@ -23,6 +23,7 @@ CONSTANTS
     Reading,        \* TRUE: clients may ask for shared holds, and make them of exclusive ones
     Permits,        \* the n of the limited holds that clients may ask for
     MaxReaders,     \* of one client: those after the first join its shared hold
+    Trying,         \* TRUE: clients may ask without being queued
     MaxIds,         \* acquisitions per client
     MaxFence,       \* bounds the number of grants
     MaxInFlight,    \* messages per client
@@ -55,6 +56,15 @@ IsLimited(kind) == kind > 0
 
 Commands == {"acquire", "unlock", "renew", "cancel", "downgrade"}
 
+\* One number here, another for each id, kind or lease in a trace: Trace.tla defines them anew.
+TtlOf(id) == Ttl
+ClaimOf(id) == Claim
+LocalsOf(kind) == Locals
+DriftOf(lease) == Drift
+NextFence(fence) == fence + 1
+WaitingWith(c) == 0..(MaxReaders - 1)     \* how many more readers of this client wait for the same grant
+IsStale(waiter) == FALSE        \* was not heard of for so long that a script drops it
+
 \* --- the scripts -----------------------------------------------------------------------------------------------------
 
 \* What a script makes of the state, with the messages it sends; parts: whether it lets anything come between two readers.
@@ -73,8 +83,8 @@ Fits(holders, kind) ==
 
 \* Every grant has a fence of its own. That of a permit reserves its other tokens at once: others are granted beside it.
 Own(s, id, kind, lease) ==
-    LET first == s.fence + 1
-        newest == IF IsLimited(kind) /\ Mutant # "permit-unreserved" THEN s.fence + Locals ELSE first
+    LET first == NextFence(s.fence)
+        newest == IF IsLimited(kind) /\ Mutant # "permit-unreserved" THEN first + LocalsOf(kind) - 1 ELSE first
     IN [s EXCEPT !.holders = @ \union {[id |-> id, kind |-> kind, left |-> lease, fence |-> first]},
                  !.fence = newest,
                  !.token = IF kind # Shared THEN newest ELSE IF @ = 0 THEN first ELSE @,
@@ -91,7 +101,7 @@ Admit(s, reader) ==
     IF s.queue = <<>> \/ ~Fits(s.holders, Head(s.queue).kind) THEN s
     ELSE LET first == Head(s.queue)
              g == TLCEval(Own([s EXCEPT !.queue = Tail(@)], first.id, first.kind,
-                              IF first.id = reader THEN Ttl ELSE Claim))
+                              IF first.id = reader THEN TtlOf(first.id) ELSE ClaimOf(first.id)))
              h == Holder(g, first.id)
              push == [k |-> "push", id |-> h.id, fence |-> h.fence, token |-> TokenOf(g, h), lease |-> h.left,
                       others |-> AreQueued(g)]
@@ -99,12 +109,12 @@ Admit(s, reader) ==
 
 Without(s, id) == [s EXCEPT !.holders = {h \in @ : h.id # id}, !.out = {m \in @ : m.id # id}]
 
-\* Each lease that has run out ends. Nobody told how many tokens an exclusive holder used.
+\* Each lease that has run out ends. Nobody told how many tokens an exclusive holder used. Stale waiters are dropped.
 Settled(reader) ==
     LET over == {h \in r.holders : h.left = 0}
-        s == [State EXCEPT !.holders = @ \ over]
-        t == IF \A h \in over : h.kind # Exclusive THEN s
-             ELSE [s EXCEPT !.fence = @ + Locals - 1, !.token = s.fence + Locals - 1, !.parts = TRUE]
+        s == [State EXCEPT !.holders = @ \ over, !.queue = SelectSeq(@, LAMBDA w : ~IsStale(w))]
+        last == s.fence + LocalsOf(Exclusive) - 1
+        t == IF \A h \in over : h.kind # Exclusive THEN s ELSE [s EXCEPT !.fence = last, !.token = last, !.parts = TRUE]
     IN IF over = {} /\ Mutant = "leave-admits-nobody" THEN s ELSE Admit(t, reader)
 
 \* Queues the id, unless it waits or holds already.
@@ -121,7 +131,7 @@ OwnerOrQueued(s, id, lease, age) ==
                       others |-> AreQueued(s)]
                 ELSE [k |-> "queued", id |-> id, fence |-> s.fence, age |-> age])
 
-Prolong(s, id) == [s EXCEPT !.holders = {IF h.id = id THEN [h EXCEPT !.left = Max(@, Ttl)] ELSE h : h \in @}]
+Prolong(s, id) == [s EXCEPT !.holders = {IF h.id = id THEN [h EXCEPT !.left = Max(@, TtlOf(id))] ELSE h : h \in @}]
 
 Acquire(m) ==
     LET s == TLCEval(Settled(m.id))
@@ -130,13 +140,16 @@ Acquire(m) ==
              THEN IF Mutant = "reacquire-unrenewed" THEN s
                   ELSE Prolong(IF Mutant = "reacquire-kind" THEN rekinded ELSE s, m.id)
              ELSE IF (s.queue = <<>> \/ Mutant = "overtake") /\ Fits(s.holders, m.kind)
-             THEN Own([s EXCEPT !.queue = SelectSeq(@, LAMBDA w : w.id # m.id)], m.id, m.kind, Ttl)
-             ELSE Enqueued(s, m.id, m.kind)
-    IN OwnerOrQueued(t, m.id, Ttl, m.age)
+             THEN Own([s EXCEPT !.queue = SelectSeq(@, LAMBDA w : w.id # m.id)], m.id, m.kind, TtlOf(m.id))
+             ELSE IF m.queues THEN Enqueued(s, m.id, m.kind) ELSE s
+    IN IF m.queues \/ IsHolder(t, m.id) THEN OwnerOrQueued(t, m.id, TtlOf(m.id), m.age)
+       ELSE Answered(t, [k |-> "busy", id |-> m.id])
 
-\* What a reader tells as its last token says nothing: it used that of another.
+\* What a reader tells as its last token says nothing: it used that of another. An exclusive holder tells it even after its
+\* lease, if no script has looked since then and nobody waits.
 Unlock(m) ==
-    LET s == TLCEval(Settled(None))
+    LET late == m.next = None /\ r.queue = <<>> /\ \E h \in r.holders : h.id = m.id /\ h.kind = Exclusive
+        s == IF late THEN State ELSE TLCEval(Settled(None))
         mine == {h \in s.holders : IF Mutant = "release-by-client" THEN h.id[1] = m.id[1] ELSE h.id = m.id}
         last == Max(s.fence, m.last)
         t == [s EXCEPT !.holders = IF Mutant = "unlock-all" THEN {} ELSE @ \ mine,
@@ -158,7 +171,7 @@ Renew(m) ==
        THEN Renewed(t, m, Holder(t, m.id))
        ELSE NotOwner(s, m)
 
-\* A later grant of the id has a larger fence than every token used under an earlier one.
+\* It is for the grant whose fence it names. That it has run changes nothing for the client.
 Downgrade(m) ==
     LET s == TLCEval(Settled(None))
         h == Holder(s, m.id)
@@ -171,9 +184,9 @@ Downgrade(m) ==
              ELSE IF Mutant = "downgrade-reopens"
              THEN LET a == Admit(Without(t, m.id), None) IN Admit([a EXCEPT !.holders = @ \union {d}], None)
              ELSE Admit(t, None)
-        revived == [id |-> m.id, kind |-> Shared, left |-> Ttl, fence |-> s.fence]
-    IN IF IsHolder(s, m.id) /\ (h.fence <= m.last \/ Mutant = "downgrade-unfenced") THEN Renewed(u, m, h)
-       ELSE IF Mutant = "downgrade-revives" THEN Renewed([s EXCEPT !.holders = @ \union {revived}], m, revived)
+        revived == [id |-> m.id, kind |-> Shared, left |-> TtlOf(m.id), fence |-> s.fence]
+    IN IF IsHolder(s, m.id) /\ (h.fence = m.tok \/ Mutant = "downgrade-unfenced") THEN u
+       ELSE IF Mutant = "downgrade-revives" THEN [s EXCEPT !.holders = @ \union {revived}]
        ELSE NotOwner(s, m)
 
 Cancel(m) ==
@@ -183,11 +196,14 @@ Cancel(m) ==
     IF IsHolder(s, m.id) THEN Admit(Without(s, m.id), None)
     ELSE IF Mutant = "leave-admits-nobody" THEN t ELSE Admit(t, None)
 
-Ran(m) == CASE m.k = "acquire" -> Acquire(m)
-            [] m.k = "unlock" -> Unlock(m)
-            [] m.k = "renew" -> Renew(m)
-            [] m.k = "cancel" -> Cancel(m)
-            [] m.k = "downgrade" -> Downgrade(m)
+\* Pushes are sent last.
+Ran(m) ==
+    LET s == TLCEval(CASE m.k = "acquire" -> Acquire(m)
+                       [] m.k = "unlock" -> Unlock(m)
+                       [] m.k = "renew" -> Renew(m)
+                       [] m.k = "cancel" -> Cancel(m)
+                       [] m.k = "downgrade" -> Downgrade(m))
+    IN [s EXCEPT !.out = {IF o.k = "push" THEN [o EXCEPT !.others = AreQueued(s)] ELSE o : o \in @}]
 
 \* A reply is read once.
 Read(m) == net' = net \ {m} /\ faults' = faults
@@ -227,7 +243,7 @@ About(id) == {m \in net : m.id = id \/ (m.k = "unlock" /\ m.next = id)}
 
 Room(c) == Cardinality(Of(c)) < MaxInFlight
 
-AcquireCommand(id, kind) == [k |-> "acquire", id |-> id, kind |-> kind, age |-> 0]
+AcquireCommand(id, kind, queues) == [k |-> "acquire", id |-> id, kind |-> kind, queues |-> queues, age |-> 0]
 UnlockNextCommand(id, last, next, kind) ==
     [k |-> "unlock", id |-> id, last |-> last, next |-> next, kind |-> kind, age |-> 0]
 UnlockCommand(id, last) == UnlockNextCommand(id, last, None, Exclusive)
@@ -244,14 +260,14 @@ Phase(c, phase, n, kind) ==
 
 Rest(c) == Phase(c, "idle", cl[c].n, Exclusive)
 
-Lease(lease, age) == Minus(lease, Drift + IF Mutant = "date-from-reception" THEN 0 ELSE age)
+Lease(lease, age) == Minus(lease, DriftOf(lease) + IF Mutant = "date-from-reception" THEN 0 ELSE age)
 
 Begin(c) ==
     /\ cl[c].ph = "idle" /\ cl[c].n < MaxIds /\ Room(c)
     /\ LET n == IF Mutant = "reuse-id" /\ cl[c].n > 0 THEN cl[c].n ELSE cl[c].n + 1 IN
-       \E kind \in Kinds :
+       \E kind \in Kinds, queues \in {TRUE, ~Trying} :
        /\ cl' = [cl EXCEPT ![c] = Phase(c, "waiting", n, kind)]
-       /\ net' = net \union {AcquireCommand(<<c, n>>, kind)}
+       /\ net' = net \union {AcquireCommand(<<c, n>>, kind, queues)}
     /\ UNCHANGED <<r, past, faults>>
 
 \* Asks again: its interval has passed, or the answer has not come in time.
@@ -262,7 +278,7 @@ MayPoll(c) ==
 
 Poll(c) ==
     /\ MayPoll(c)
-    /\ net' = net \union {AcquireCommand(Id(c), cl[c].kind)}
+    /\ net' = net \union {AcquireCommand(Id(c), cl[c].kind, TRUE)}
     /\ UNCHANGED <<r, cl, past, faults>>
 
 \* Whoever waited has gone: one step decides that a grant which comes now is too late.
@@ -289,10 +305,10 @@ Began(kind, token) ==
 
 \* The next thread of the same client: it takes over the deadline and gets a token of its own.
 PassOn(c) ==
-    /\ IsHeld(c) /\ cl[c].left > 0 /\ cl[c].last < cl[c].tok + Locals - 1
+    /\ IsHeld(c) /\ cl[c].left > 0 /\ cl[c].last < cl[c].tok + LocalsOf(cl[c].kind) - 1
     /\ cl[c].kind # Shared \/ Mutant = "pass-on-downgraded"
     /\ cl' = [cl EXCEPT ![c].last = @ + 1, ![c].top = Max(@, cl[c].last + 1),
-                        ![c].left = IF Mutant = "take-over-unrenewed" THEN Ttl - Drift ELSE @]
+                        ![c].left = IF Mutant = "take-over-unrenewed" THEN TtlOf(Id(c)) - Drift ELSE @]
     /\ past' = Began(cl[c].kind, cl[c].last + 1)
     /\ UNCHANGED <<r, net, faults>>
 
@@ -300,7 +316,7 @@ PassOn(c) ==
 SendDowngrade(c) ==
     /\ Reading /\ IsHeld(c) /\ cl[c].left > 0 /\ cl[c].kind = Exclusive /\ Room(c)
     /\ cl' = [cl EXCEPT ![c].kind = Shared]
-    /\ net' = net \union {[k |-> "downgrade", id |-> Id(c), last |-> cl[c].last, age |-> 0]}
+    /\ net' = net \union {[k |-> "downgrade", id |-> Id(c), tok |-> cl[c].tok, last |-> cl[c].last, age |-> 0]}
     /\ past' = Began(Shared, cl[c].last)
     /\ UNCHANGED <<r, faults>>
 
@@ -344,10 +360,11 @@ Crash(c) ==
     /\ faults' = [faults EXCEPT !.crashes = @ + 1]
     /\ UNCHANGED <<r, past>>
 
-Holds(c, m, left) ==
+\* All readers who wait are served by the grant.
+Holds(c, m, left) == \E readers \in IF cl[c].kind = Shared THEN WaitingWith(c) ELSE {0} :
     /\ cl' = [cl EXCEPT ![c].ph = "held", ![c].left = left, ![c].tok = m.fence, ![c].last = m.token,
                         ![c].top = Max(@, m.token), ![c].granted = @ \union {cl[c].n}, ![c].fence = 0, ![c].asked = 0,
-                        ![c].told = m.others]
+                        ![c].told = m.others, ![c].readers = readers]
     /\ past' = IF left > 0 THEN Began(cl[c].kind, m.token) ELSE past
 
 Prolonged(c, m, left) ==
@@ -389,9 +406,13 @@ OnPush(c, m) ==
          /\ Taken(m)
          /\ IF IsWaiting(c) /\ isNewer /\ left > 0 THEN Holds(c, m, left) ELSE UNCHANGED <<cl, past>>
 
+\* It may have prolonged a lease that has ended here.
 OnRenewed(c, m) ==
-    /\ Read(m)
-    /\ IF m.id = Id(c) /\ IsHeld(c) THEN Prolonged(c, m, Lease(m.lease, m.age)) ELSE UNCHANGED <<cl, past>>
+    IF IsOver(c, m.id) THEN EndAgain(c, m)
+    ELSE Read(m) /\ IF IsHeld(c) THEN Prolonged(c, m, Lease(m.lease, m.age)) ELSE UNCHANGED <<cl, past>>
+
+\* Whoever asked without being queued asks again, now to be queued, or leaves.
+OnBusy(c, m) == Read(m) /\ UNCHANGED <<cl, past>>
 
 OnNotOwner(c, m) ==
     /\ Read(m)
@@ -403,6 +424,7 @@ Receive(m) ==
     /\ m.k \notin Commands /\ IsAlive(c)
     /\ CASE m.k = "owner" -> OnOwner(c, m)
          [] m.k = "queued" -> OnQueued(c, m)
+         [] m.k = "busy" -> OnBusy(c, m)
          [] m.k = "push" -> OnPush(c, m)
          [] m.k = "renewed" -> OnRenewed(c, m)
          [] m.k = "notowner" -> OnNotOwner(c, m)
@@ -418,20 +440,21 @@ Lose(m) ==
 
 \* Whether it matters when it was sent.
 IsDated(m) == CASE m.k = "unlock" -> m.next # None
-                [] m.k \in {"push", "cancel", "notowner"} -> FALSE
+                [] m.k \in {"busy", "push", "cancel", "notowner"} -> FALSE
                 [] OTHER -> m.id = Id(m.id[1]) /\ (IsWaiting(m.id[1]) \/ IsHeld(m.id[1]))
 
-\* A tick passes; not on the clocks of those who lose one.
+\* Time passes: n in Redis, by[c] on the clock of a client.
+Elapse(n, by) ==
+    /\ cl' = [c \in Clients |-> [cl[c] EXCEPT !.lag = @ + Minus(n, by[c]), !.left = Minus(@, by[c]),
+                                              !.asked = IF cl[c].fence > 0 THEN Min(@ + by[c], Ttl) ELSE 0]]
+    /\ net' = {IF IsDated(m) THEN [m EXCEPT !.age = Min(@ + by[m.id[1]], Ttl)] ELSE m : m \in net}
+    /\ r' = [r EXCEPT !.holders = {[h EXCEPT !.left = Minus(@, n)] : h \in @}]
+    /\ UNCHANGED <<past, faults>>
+
+\* A tick; not on the clocks of those who lose one.
 Tick ==
     /\ Prompt => net = {} /\ \A c \in Clients : ~MayPoll(c) /\ ~MayRenew(c)
-    /\ \E late \in SUBSET {c \in Clients : cl[c].lag < Skew} :
-       /\ cl' = [c \in Clients |->
-                    IF c \in late THEN [cl[c] EXCEPT !.lag = @ + 1]
-                    ELSE [cl[c] EXCEPT !.left = Minus(@, 1),
-                                       !.asked = IF cl[c].fence > 0 THEN Min(@ + 1, Ttl) ELSE 0]]
-       /\ net' = {IF IsDated(m) /\ m.id[1] \notin late THEN [m EXCEPT !.age = Min(@ + 1, Ttl)] ELSE m : m \in net}
-    /\ r' = [r EXCEPT !.holders = {[h EXCEPT !.left = Minus(@, 1)] : h \in @}]
-    /\ UNCHANGED <<past, faults>>
+    /\ \E late \in SUBSET {c \in Clients : cl[c].lag < Skew} : Elapse(1, [c \in Clients |-> IF c \in late THEN 0 ELSE 1])
 
 \* --- the whole -------------------------------------------------------------------------------------------------------
 

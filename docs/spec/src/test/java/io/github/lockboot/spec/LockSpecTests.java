@@ -1,9 +1,11 @@
 package io.github.lockboot.spec;
 
 import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
 
 import io.github.lockboot.spec.Tlc.Result;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -12,6 +14,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** The protocol holds in the model, and the model notices when a rule of it is broken. */
+@Timeout(value = 30, unit = TimeUnit.MINUTES)
 class LockSpecTests {
 
     private static final Path FOLDER = Path.of("").toAbsolutePath();

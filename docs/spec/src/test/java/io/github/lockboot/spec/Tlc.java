@@ -31,19 +31,15 @@ final class Tlc {
      */
     record Result(String violated, int length, String figures, String output) {}
 
-    /** Checks a module with a configuration; both are files of the folder. */
+    /** Checks a module with a configuration; both are files of the folder. Traces are in {@code traces} under the work folder. */
     static Result check(Path folder, String module, String configuration, Path work, String... options) {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:+UseParallelGC",
                 "-Xmx3g",
+                "-Dtraces=" + work.resolve("traces"),
                 "-cp",
-                Path.of(TLC.class
-                                .getProtectionDomain()
-                                .getCodeSource()
-                                .getLocation()
-                                .getPath())
-                        .toString(),
+                System.getProperty("java.class.path"),
                 TLC.class.getName(),
                 "-config",
                 configuration,

@@ -388,14 +388,14 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
         }
     }
 
-    /** The lock goes back to Redis after the waiters that are here now. Another call changes nothing. */
+    /** The lock goes back to Redis after the waiters that are here now; no reader joins any more. Another call changes nothing. */
     @Override
     public void othersWait(Acquisition owner) {
         if (owner == lingering) {
             unlock(owner, null);
             return;
         }
-        owner.grant().limitHandOvers(Math.min(waiters.size(), context.localHandoffLimit()));
+        owner.grant().limitHandOvers(kind.isShared() ? 0 : Math.min(waiters.size(), context.localHandoffLimit()));
     }
 
     @Override

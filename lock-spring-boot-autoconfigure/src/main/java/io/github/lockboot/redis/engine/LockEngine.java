@@ -50,7 +50,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     private final EngineContext context;
     private final LockStore store;
     private final GrantChannel channel;
-    private final Acquisitions acquisitions;
+    final Acquisitions acquisitions;
     private final LossReporter losses;
     private final UseNotifier.Listeners listeners;
     private final Timer.Check watchdog;
@@ -216,7 +216,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         return kind.isExclusive() ? exclusive : kind.isShared() ? shared : limited;
     }
 
-    private Stream<LocalQueue> queues() {
+    Stream<LocalQueue> queues() {
         return ofAllKinds.stream().flatMap(queues -> queues.values().stream());
     }
 

@@ -134,6 +134,20 @@ class KindRulesTests {
         }
 
         @Test
+        void onceOthersAreKnownToWaitNobodyJoinsInPlaceOfOneThatWaitedHere() {
+            firstIs(owner(100, 0, 100));
+            scripted.timer.tick(Duration.ofSeconds(11));
+            Sent renewal = scripted.next("renew");
+            scripted.timer.tick(Duration.ofSeconds(12));
+            CompletableFuture<Lease> second = scripted.acquire(Kind.SHARED, LONG);
+            renewal.answer(new Reply.Renewed(30_000, 1));
+            CompletableFuture<Lease> third = scripted.acquire(Kind.SHARED, LONG);
+            assertThat(first.join().isValid()).isTrue();
+            assertThat(second).as("too little of the lease was left").isNotDone();
+            assertThat(third).isNotDone();
+        }
+
+        @Test
         void withoutTheChannelALaterOneAsksBecauseNothingWouldTellThatOthersWait() {
             scripted.channelLive = false;
             firstIs(owner(100, 0, 100));

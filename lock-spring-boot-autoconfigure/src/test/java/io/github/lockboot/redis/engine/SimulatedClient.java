@@ -39,6 +39,7 @@ final class SimulatedClient {
     private final Faults faults;
     private final SimulatedRedis redis;
     private final SimulatedRedis.@Nullable Flaw flaw;
+    private final @Nullable SimulationTrace trace;
     private final boolean announcing;
     private final boolean acknowledging;
     private final double clockRate;
@@ -101,7 +102,9 @@ final class SimulatedClient {
             Random random,
             Faults faults,
             SimulatedRedis redis,
-            SimulatedRedis.@Nullable Flaw flaw) {
+            SimulatedRedis.@Nullable Flaw flaw,
+            @Nullable SimulationTrace trace) {
+        this.trace = trace;
         this.session = session;
         this.time = time;
         this.random = random;
@@ -135,10 +138,16 @@ final class SimulatedClient {
             time.after(pausedUntil - time.now(), () -> whenRunning(task));
         } else {
             task.run();
+            if (trace != null) {
+                trace.looked(this);
+            }
         }
     }
 
     void crash() {
+        if (trace != null) {
+            trace.crashed(session);
+        }
         time.trace(() -> session + " crashes");
         crashed = true;
     }
@@ -280,6 +289,9 @@ final class SimulatedClient {
         after(delay, () -> {
             if (subscription == subscribedAs || chance(0.5)) {
                 time.trace(() -> session + " is told " + message);
+                if (trace != null) {
+                    trace.told(session, message);
+                }
                 receiver.accept(Push.parse(message));
             }
         });
@@ -313,6 +325,7 @@ final class SimulatedClient {
             return;
         }
         Reply reply = redis.run(sent.call);
+        int run = redis.lastRun();
         if (answered) {
             boolean waits = acknowledging
                     && (reply instanceof Reply.Owner
@@ -322,6 +335,9 @@ final class SimulatedClient {
                 if (waits && chance(faults.unacknowledged)) {
                     fail(sent, new RedisFailure.NotAcknowledgedException("0 of 1", null));
                 } else if (connection == sentOn && inFlight.remove(sent)) {
+                    if (trace != null) {
+                        trace.answered(session, run);
+                    }
                     sent.reply.complete(reply);
                 }
             });
@@ -354,10 +370,14 @@ final class SimulatedClient {
 
         @Override
         public CompletableFuture<Reply> run(LuaScript script, String key, byte[]... arguments) {
+            ScriptedEngine.Call call = new ScriptedEngine.Call(script, key, arguments);
+            if (trace != null) {
+                trace.sent(session, call);
+            }
             if (!connected && chance(0.5)) {
                 return CompletableFuture.failedFuture(new RedisFailure.NotConnectedException("no connection", null));
             }
-            Sent sent = new Sent(new ScriptedEngine.Call(script, key, arguments));
+            Sent sent = new Sent(call);
             inFlight.add(sent);
             if (flaw != SimulatedRedis.Flaw.COMMANDS_NEVER_TIME_OUT) {
                 long timeout = (long) (COMMAND_TIMEOUT.toNanos() * (1 + 0.1 * random.nextDouble()));

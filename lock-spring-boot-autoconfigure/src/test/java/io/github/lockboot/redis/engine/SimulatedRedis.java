@@ -30,6 +30,9 @@ final class SimulatedRedis {
     private final Map<String, LockModel> locks = new TreeMap<>();
     private final Map<String, Long> strangers = new TreeMap<>();
     private final Map<String, Set<String>> tracking = new TreeMap<>();
+    private @Nullable SimulationTrace trace;
+    private @Nullable RealScripts scripts;
+    private int traced;
     private long stepMicros;
     private long runs;
 
@@ -48,6 +51,20 @@ final class SimulatedRedis {
         this.time = time;
         this.flaw = flaw;
         this.publisher = publisher;
+    }
+
+    void traceTo(@Nullable SimulationTrace traced) {
+        trace = traced;
+    }
+
+    /** From now on the scripts run in place of the model. */
+    void runOn(@Nullable RealScripts real) {
+        scripts = real;
+    }
+
+    /** The number of the last run in the trace. */
+    int lastRun() {
+        return traced;
     }
 
     Reply run(Call call) {
@@ -102,9 +119,10 @@ final class SimulatedRedis {
         if (flaw == Flaw.REDIS_FORGETS && runs % 20 == 0) {
             lock.delete();
         }
-        String before = lock.text();
+        String before = text(key);
         LockModel.Outcome outcome = isStrangers(key) ? refused(call, strangers.get(key)) : run(lock, call);
-        if (!before.equals(lock.text())) {
+        String after = text(key);
+        if (!before.equals(after)) {
             changed(key, sessionOf(call));
         }
         if (call.script() == LuaScript.RENEW) {
@@ -114,11 +132,18 @@ final class SimulatedRedis {
             lock.persist();
         }
         String line = outcome.reply().stream().map(Object::toString).collect(Collectors.joining(" "));
+        if (trace != null) {
+            traced = trace.ran(sessionOf(call), call, line, before, after);
+        }
         time.trace(() -> "redis: " + describe(call) + " -> " + line + " " + outcome.messages());
         for (String message : outcome.messages()) {
             publish(message.substring(0, message.indexOf(' ')), message.substring(message.indexOf(' ') + 1));
         }
         return flaw == Flaw.TOKENS_REPEAT ? withOldToken(Reply.parse(line)) : Reply.parse(line);
+    }
+
+    private String text(String key) {
+        return scripts == null ? lock(key).text() : scripts.text(key, micros());
     }
 
     private LockModel lock(String key) {
@@ -183,6 +208,9 @@ final class SimulatedRedis {
     }
 
     private LockModel.Outcome run(LockModel lock, Call call) {
+        if (scripts != null) {
+            return scripts.run(call, micros());
+        }
         String id = argument(call, 0);
         LuaScript script = call.script();
         if (script == LuaScript.ACQUIRE) {
@@ -220,16 +248,16 @@ final class SimulatedRedis {
     /** Keys that lie there. */
     Map<String, String> keys() {
         Map<String, String> keys = new TreeMap<>();
-        locks.forEach((key, lock) -> {
-            lock.turn(micros() - lock.micros());
-            if (lock.exists()) {
-                keys.put(key, lock.text());
+        for (String key : locks.keySet()) {
+            String text = text(key);
+            if (!text.isEmpty()) {
+                keys.put(key, text);
             }
-        });
+        }
         return keys;
     }
 
-    private long micros() {
+    long micros() {
         return START_MICROS + stepMicros + time.now() / 1_000;
     }
 

@@ -21,7 +21,6 @@ final class SimulatedUser {
 
     private static final long MILLI = 1_000_000;
     private static final long SECOND = 1_000 * MILLI;
-    private static final long[] TTLS = {1_000, 2_000, 6_500, 30_000};
     private static final long[] LINGERS = {100 * MILLI, 3 * SECOND, 20 * SECOND};
     private static final long LONG_WAIT = 600 * SECOND;
 
@@ -69,7 +68,7 @@ final class SimulatedUser {
                 world.lingers() && kind.isExclusive() && renew && world.random().nextInt(4) > 0;
         Terms terms = new Terms(
                 kind.permits(),
-                TTLS[world.random().nextInt(TTLS.length)],
+                world.anyTtl(),
                 renew,
                 lingers ? LINGERS[world.random().nextInt(LINGERS.length)] : 0);
         LocalQueue queue = client.engine.queue(name);
@@ -104,7 +103,7 @@ final class SimulatedUser {
 
     /** For all names at once, if nobody in its JVM uses one of them. */
     private void askForAll() {
-        Terms terms = new Terms(Kind.EXCLUSIVE.permits(), TTLS[world.random().nextInt(TTLS.length)], true);
+        Terms terms = new Terms(Kind.EXCLUSIVE.permits(), world.anyTtl(), true);
         List<LockRequest> requests = world.names().stream()
                 .map(name -> new LockRequest(name, null, terms, 0, 0, false))
                 .toList();

@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.TreeMap;
 
 import io.github.lockboot.redis.protocol.Kind;
 import org.jspecify.annotations.Nullable;
@@ -27,6 +28,11 @@ final class Simulation {
             List.of(Kind.limitedTo(2), Kind.limitedTo(3)),
             List.of(Kind.EXCLUSIVE, Kind.SHARED, Kind.SHARED, Kind.limitedTo(1), Kind.limitedTo(3)));
 
+    private static final long[] TTLS = {1_000, 2_000, 6_500, 30_000};
+
+    /** Leases that a slow network outlasts. */
+    private static final long[] SHORT = {1_000};
+
     /** What comes to an end after the faults, comes to it within this time: leases, long holds one after the other, key TTLs. */
     private static final long SETTLES = 300 * SECOND;
 
@@ -37,7 +43,9 @@ final class Simulation {
         /** Slow, lossy, with repeats, pauses, crashes, cuts. */
         ROUGH,
         /** And the clock of Redis is set forward, and keys are deleted. */
-        DATA_LOSS
+        DATA_LOSS,
+        /** Rough, but only as the specification knows it: one name, no flights, no strangers, clocks that never stand still. */
+        SPECIFIED
     }
 
     /**
@@ -47,6 +55,7 @@ final class Simulation {
      * @param kinds how the lock is asked for
      * @param lingers whether some exclusive locks linger
      * @param sends whether some releases are not awaited
+     * @param ttls of the locks
      * @param seen counts what happened
      */
     record World(
@@ -59,7 +68,12 @@ final class Simulation {
             List<Kind> kinds,
             boolean lingers,
             boolean sends,
+            long[] ttls,
             Map<String, Integer> seen) {
+
+        long anyTtl() {
+            return ttls[random.nextInt(ttls.length)];
+        }
 
         Kind anyKind() {
             return kinds.get(random.nextInt(kinds.size()));
@@ -85,20 +99,43 @@ final class Simulation {
     private final SimulatedRedis redis;
     private final Map<String, SimulatedClient> clients = new LinkedHashMap<>();
     private final List<SimulatedUser> users = new ArrayList<>();
+    private final @Nullable SimulationTrace protocol;
     private final long faultsEnd;
     private boolean ending;
 
     /** @param seen counts what happened */
     Simulation(long seed, boolean tracing, SimulatedRedis.@Nullable Flaw flaw, Map<String, Integer> seen) {
+        this(seed, tracing, flaw, seen, false);
+    }
+
+    /**
+     * A schedule as the specification knows it, of which there is a trace.
+     *
+     * @param scripts run in place of their model, if they are given
+     */
+    static Simulation specified(long seed, @Nullable RealScripts scripts) {
+        Simulation specified = new Simulation(seed, false, null, new TreeMap<>(), true);
+        specified.redis.runOn(scripts);
+        return specified;
+    }
+
+    private Simulation(
+            long seed,
+            boolean tracing,
+            SimulatedRedis.@Nullable Flaw flaw,
+            Map<String, Integer> seen,
+            boolean specified) {
         this.random = new Random(seed * 0x9E3779B97F4A7C15L + 1);
         this.time = new SimulatedTime(tracing);
         int dice = random.nextInt(10);
-        Weather weather = dice == 0 ? Weather.CALM : dice == 1 ? Weather.DATA_LOSS : Weather.ROUGH;
-        List<String> names = random.nextInt(4) == 0 ? List.of("n", "m") : List.of("n");
+        Weather weather = specified
+                ? Weather.SPECIFIED
+                : dice == 0 ? Weather.CALM : dice == 1 ? Weather.DATA_LOSS : Weather.ROUGH;
+        List<String> names = random.nextInt(4) == 0 && !specified ? List.of("n", "m") : List.of("n");
         SimulationWitness witness = new SimulationWitness(weather != Weather.DATA_LOSS);
         boolean exclusiveOnly = random.nextBoolean();
         List<Kind> kinds = exclusiveOnly ? List.of(Kind.EXCLUSIVE) : KINDS.get(random.nextInt(KINDS.size()));
-        boolean flights = exclusiveOnly && random.nextInt(3) > 0;
+        boolean flights = exclusiveOnly && random.nextInt(3) > 0 && !specified;
         this.world = new World(
                 random,
                 time,
@@ -109,8 +146,11 @@ final class Simulation {
                 kinds,
                 random.nextBoolean(),
                 random.nextBoolean(),
+                specified && random.nextBoolean() ? SHORT : TTLS,
                 seen);
         this.redis = new SimulatedRedis(time, flaw, new ToClients());
+        this.protocol = specified ? new SimulationTrace(redis) : null;
+        redis.traceTo(protocol);
         this.faultsEnd = (10 + random.nextInt(50)) * SECOND;
         time.trace(() -> weather + " until " + faultsEnd / MILLI + " ms");
         int handoffLimit = new int[] {0, 1, 64}[random.nextInt(3)];
@@ -119,8 +159,11 @@ final class Simulation {
         for (int i = 0; i < count; i++) {
             String session = "client" + i;
             SimulatedClient client =
-                    new SimulatedClient(session, handoffLimit, acknowledging, time, random, faults, redis, flaw);
+                    new SimulatedClient(session, handoffLimit, acknowledging, time, random, faults, redis, flaw, protocol);
             clients.put(session, client);
+            if (protocol != null) {
+                protocol.joined(client);
+            }
             int usersHere = 1 + random.nextInt(4);
             for (int user = 0; user < usersHere; user++) {
                 users.add(new SimulatedUser(client, session + "." + user, world));
@@ -151,7 +194,15 @@ final class Simulation {
         return time.trace();
     }
 
+    /** The steps that the specification judges. */
+    List<String> protocol() {
+        return protocol == null ? List.of() : protocol.lines();
+    }
+
     void run() {
+        if (protocol != null) {
+            protocol.begins();
+        }
         begin();
         time.runUntil(faultsEnd, world.witness()::check);
         ending = true;
@@ -180,6 +231,10 @@ final class Simulation {
             faults.refused = random.nextInt(3) == 0 ? 0.1 * severity : 0;
             faults.unacknowledged = random.nextInt(3) == 0 ? 0.3 * severity : 0;
             faults.slowestNanos = (long) (MILLI * Math.pow(4_000, random.nextDouble()));
+            if (world.ttls() == SHORT && random.nextBoolean()) {
+                faults.slowestNanos = 2 * SECOND;
+                faults.late = 0.3;
+            }
             mishapLater(1 + random.nextInt(10));
         }
         users.forEach(SimulatedUser::askSoon);
@@ -198,7 +253,7 @@ final class Simulation {
 
     private void mishap(SimulatedClient client) {
         int dice = random.nextInt(100);
-        if (dice < 22) {
+        if (dice < 22 || world.weather() == Weather.SPECIFIED && (dice < 30 || dice >= 91 && dice < 94)) {
             client.pause(world.upTo(world.upTo(30 * SECOND)));
         } else if (dice < 28) {
             client.sleep(world.upTo(world.upTo(30 * SECOND)));

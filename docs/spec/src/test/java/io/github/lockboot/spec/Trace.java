@@ -1,0 +1,564 @@
+package io.github.lockboot.spec;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+import io.github.lockboot.fixture.StoredLock;
+
+/**
+ * What was seen of one lock, as lines of Trace.tla. Ids are numbered: a client of the model is what one JVM wants under one id
+ * at a time, so an id gets the first client of its JVM that is at rest, and the id that an unlock queues gets the client of
+ * that unlock. Fences count from the begin of the trace. Time passes in whole milliseconds, by lines of their own.
+ */
+final class Trace {
+
+    private static final long MILLI = 1_000_000;
+    private static final long PATIENCE = 6_000;
+
+    /** A client of the model. */
+    private static final class Client {
+
+        final int number;
+        final int session;
+        final List<Object> ttls = new ArrayList<>();
+        boolean atRest = true;
+        boolean crashed;
+
+        Client(int number, int session) {
+            this.number = number;
+            this.session = session;
+        }
+    }
+
+    private static final class Id {
+
+        final Client client;
+        final int number;
+        final int kind;
+        int lastLine;
+        boolean placed;
+        List<String> early = List.of();
+        long last;
+        int readers;
+        boolean owned;
+        Map<String, Object> grant = Map.of();
+
+        Id(Client client, int number, int kind) {
+            this.client = client;
+            this.number = number;
+            this.kind = kind;
+        }
+
+        List<Object> value() {
+            return List.of(client.number, number);
+        }
+    }
+
+    private record Command(String script, Id id, List<String> words, int session, long sentAt, Map<String, Object> fixed) {}
+
+    private record Run(Command command, List<String> reply, String id) {}
+
+    private final List<Map<String, Object>> lines = new ArrayList<>();
+    private final List<Client> clients = new ArrayList<>();
+    private final Map<String, Id> ids = new HashMap<>();
+    private final Map<String, Command> commands = new HashMap<>();
+    private final Map<String, Run> runs = new HashMap<>();
+    private final Map<String, Integer> lastUses = new HashMap<>();
+    private final Set<Integer> acknowledging = new LinkedHashSet<>();
+    private final int raw;
+    private long base;
+    private long micros;
+    private long[] nanos = {};
+    private long tickedMicros;
+    private long[] ticked = {};
+    private StoredLock stored = StoredLock.of(null);
+
+    private Trace(List<String> seen) {
+        raw = seen.size();
+        noteLastUses(seen);
+        for (int i = 0; i < seen.size(); i++) {
+            take(seen.get(i));
+            endIdsAt(i);
+        }
+    }
+
+    /** {@return the traces as values of the model, with as many clients for each as that needs which needs most} */
+    static List<Object> of(List<List<String>> seen) {
+        List<Trace> traces = seen.stream().map(Trace::new).toList();
+        int clients = traces.stream().mapToInt(each -> each.clients.size()).max().orElse(0);
+        return traces.stream().map(each -> each.value(clients)).toList();
+    }
+
+    private Object value(int count) {
+        for (Map<String, Object> line : lines) {
+            if (line.get("by") instanceof List<?> by) {
+                List<Object> all = new ArrayList<>(by);
+                while (all.size() < count) {
+                    all.add(line.get("n"));
+                }
+                line.put("by", all);
+            }
+        }
+        List<List<Object>> ttls = clients.stream().map(each -> each.ttls).toList();
+        return Map.of("lines", lines, "ttls", ttls, "clients", count);
+    }
+
+    // --- reading ----------------------------------------------------------------------------------------------
+
+    private void noteLastUses(List<String> seen) {
+        Map<String, List<String>> ofCommand = new HashMap<>();
+        Map<String, String> commandOfRun = new HashMap<>();
+        for (int i = 0; i < seen.size(); i++) {
+            String[] words = seen.get(i).split(" ");
+            List<String> used = List.of();
+            switch (words[3]) {
+                case "sent" -> {
+                    used = new ArrayList<>(List.of(words[6]));
+                    if (words.length > 8 && words[5].equals("unlock")) {
+                        used.add(words[8]);
+                    }
+                    ofCommand.put(words[4], used);
+                }
+                case "ran" -> {
+                    used = ofCommand.get(words[4]);
+                    commandOfRun.put(words[5], words[4]);
+                }
+                case "answered" -> used = ofCommand.get(commandOfRun.get(words[4]));
+                case "gone", "told", "usable" -> used = List.of(words[4]);
+                case "owns" -> used = List.of(words[4].equals("no") ? words[6] : words[4]);
+                default -> {}
+            }
+            for (String id : used) {
+                lastUses.put(id, i);
+            }
+        }
+    }
+
+    private void take(String line) {
+        String[] words = line.split(" ", 5);
+        micros = Long.parseLong(words[0]);
+        String[] clocks = words[1].split(",");
+        nanos = new long[clocks.length];
+        for (int i = 0; i < clocks.length; i++) {
+            nanos[i] = Long.parseLong(clocks[i]);
+        }
+        if (base == 0) {
+            base = micros - 1_000;
+            tickedMicros = micros;
+            ticked = nanos.clone();
+        }
+        int session = Integer.parseInt(words[2]);
+        String rest = words.length > 4 ? words[4] : "";
+        switch (words[3]) {
+            case "acknowledges" -> acknowledging.add(session);
+            case "sent" -> sent(session, List.of(rest.split(" ")));
+            case "ran" -> ran(rest);
+            case "answered" -> answered(runs.get(rest));
+            case "told" -> told(session, List.of(rest.split(" ")));
+            case "owns" -> owns(session, List.of(rest.split(" ")));
+            case "gone" -> {
+                add("gone", "id", ids.get(rest).value());
+                rest(ids.get(rest));
+            }
+            case "usable" -> add("usable", "id", ids.get(rest).value());
+            case "crashed" -> crashed(session);
+            default -> throw new IllegalArgumentException(line);
+        }
+    }
+
+    // --- writing ----------------------------------------------------------------------------------------------
+
+    private Map<String, Object> add(String kind, Object... fields) {
+        tick();
+        Map<String, Object> line = new LinkedHashMap<>();
+        line.put("k", kind);
+        for (int i = 0; i < fields.length; i += 2) {
+            line.put((String) fields[i], fields[i + 1]);
+        }
+        lines.add(line);
+        return line;
+    }
+
+    private void tick() {
+        long passed = micros / 1_000 - tickedMicros / 1_000;
+        boolean any = passed > 0;
+        List<Object> by = new ArrayList<>();
+        for (Client client : clients) {
+            long more = millis(nanos[client.session]) - millis(ticked[client.session]);
+            any |= more > 0;
+            by.add((int) more);
+        }
+        if (any) {
+            Map<String, Object> line = new LinkedHashMap<>();
+            line.put("k", "tick");
+            line.put("n", (int) passed);
+            line.put("by", by);
+            lines.add(line);
+        }
+        tickedMicros = micros;
+        ticked = nanos.clone();
+    }
+
+    private static long millis(long nanos) {
+        return Math.floorDiv(nanos, MILLI);
+    }
+
+    private int fence(String fence) {
+        return fence(Long.parseLong(fence));
+    }
+
+    private int fence(long fence) {
+        return fence == 0 ? 0 : Math.toIntExact(fence - base);
+    }
+
+    private int age(Command command) {
+        return age(command.session, command.sentAt);
+    }
+
+    private int age(int session, long sentAt) {
+        return (int) Math.min(30_000, millis(nanos[session]) - millis(sentAt));
+    }
+
+    // --- what clients send ------------------------------------------------------------------------------------
+
+    private Id begun(int session, String name, int ttl, int kind) {
+        Client client = clients.stream()
+                .filter(each -> each.session == session && each.atRest && !each.crashed)
+                .findFirst()
+                .orElseGet(() -> {
+                    Client more = new Client(clients.size() + 1, session);
+                    clients.add(more);
+                    return more;
+                });
+        return begun(client, name, ttl, kind);
+    }
+
+    private Id begun(Client client, String name, int ttl, int kind) {
+        client.atRest = false;
+        client.ttls.add(ttl);
+        Id id = new Id(client, client.ttls.size(), kind);
+        ids.put(name, id);
+        return id;
+    }
+
+    private void sent(int session, List<String> words) {
+        String script = words.get(1);
+        String name = words.get(2);
+        Id id = ids.get(name);
+        Map<String, Object> fixed = new LinkedHashMap<>();
+        if (script.equals("acquire")) {
+            int kind = Integer.parseInt(words.get(4));
+            boolean queues = words.get(5).equals("1");
+            if (id == null) {
+                id = begun(session, name, Integer.parseInt(words.get(3)), kind);
+                add("begin", "c", id.client.number, "kind", kind, "queues", queues);
+            } else {
+                add("poll", "id", id.value());
+            }
+            fixed.put("kind", kind);
+            fixed.put("queues", queues);
+        } else if (id == null) {
+            throw new IllegalArgumentException(script + " of an id that never asked: " + name);
+        } else if (script.equals("unlock")) {
+            long last = Long.parseLong(words.get(3));
+            passOn(id, last);
+            fixed.put("last", fence(last));
+            if (words.size() > 4) {
+                int kind = Integer.parseInt(words.get(6));
+                parts(id);
+                Id next = begun(id.client, words.get(4), Integer.parseInt(words.get(5)), kind);
+                fixed.put("next", next.value());
+                add("next", "id", id.value(), "last", fence(last), "kind", kind);
+                id.owned = false;
+            } else {
+                parts(id);
+                fixed.put("next", List.of());
+                add("unlock", "id", id.value(), "last", fence(last));
+                rest(id);
+            }
+        } else if (script.equals("cancel")) {
+            add("cancel", "id", id.value());
+            rest(id);
+        } else if (script.equals("renew")) {
+            fixed.put("tok", fence(words.get(3)));
+            add("renew", "id", id.value(), "tok", fence(words.get(3)));
+        } else if (script.equals("downgrade")) {
+            long last = Long.parseLong(words.get(4));
+            passOn(id, last);
+            fixed.put("tok", fence(words.get(3)));
+            fixed.put("last", fence(last));
+            add("downgrade", "id", id.value(), "tok", fence(words.get(3)), "last", fence(last));
+        } else {
+            throw new IllegalArgumentException(String.join(" ", words));
+        }
+        commands.put(words.get(0), new Command(script, id, words, session, nanos[session], fixed));
+    }
+
+    private static void rest(Id id) {
+        id.owned = false;
+        if (id.number == id.client.ttls.size()) {
+            id.client.atRest = true;
+        }
+    }
+
+    /** The hold has gone from thread to thread since it was heard of last. */
+    private void passOn(Id id, long last) {
+        if (id.kind >= 0 && id.owned) {
+            for (; id.last < last; id.last++) {
+                add("pass on", "c", id.client.number);
+            }
+        }
+    }
+
+    private void parts(Id id) {
+        for (; id.owned && id.readers > 0; id.readers--) {
+            add("part", "c", id.client.number);
+        }
+    }
+
+    // --- what Redis does --------------------------------------------------------------------------------------
+
+    private void ran(String rest) {
+        int bar = rest.indexOf(" | ");
+        String[] head = rest.substring(0, bar).split(" ", 3);
+        String before = rest.substring(bar + 3, rest.indexOf(" | ", bar + 1));
+        String text = rest.substring(rest.indexOf(" | ", bar + 1) + 3);
+        Command command = commands.get(head[0]);
+        List<String> reply = List.of(head[2].split(" "));
+        String replyTo = command.words.size() > 4 && command.script.equals("unlock")
+                ? command.words.get(4)
+                : command.words.get(2);
+        Run run = new Run(command, reply, replyTo);
+        runs.put(head[1], run);
+        long now = micros / 1_000;
+        if (before.isEmpty() && stored.format() > 0) {
+            forget(now);
+        }
+        StoredLock after = StoredLock.of(text);
+        Set<Object> dropped = new LinkedHashSet<>();
+        long unseen = Long.MAX_VALUE;
+        for (StoredLock.Waiter waiter : stored.queue()) {
+            boolean stays = after.queue().stream().anyMatch(each -> each.id().equals(waiter.id()))
+                    || after.holders().stream().anyMatch(each -> each.id().equals(waiter.id()));
+            boolean itself = command.words.get(2).equals(waiter.id())
+                    && (command.script.equals("cancel") || now - waiter.seen() < PATIENCE); // granted and released at once
+            if (!stays && !itself) {
+                dropped.add(ids.get(waiter.id()).value());
+                unseen = Math.min(unseen, now - waiter.seen());
+            }
+        }
+        Map<String, Object> sent = new LinkedHashMap<>(command.fixed);
+        sent.put("k", command.script);
+        sent.put("id", command.id.value());
+        sent.put("age", age(command));
+        Map<String, Object> answer = reply(run);
+        add(
+                "run",
+                "command",
+                sent,
+                "micros",
+                fence(micros),
+                "dropped",
+                dropped,
+                "unseen",
+                (int) Math.min(unseen, 1_000_000),
+                "reply",
+                answer == null ? Map.of("k", "none") : answer,
+                "there",
+                after.format() > 0,
+                "holders",
+                holders(after, now),
+                "queue",
+                after.queue().stream()
+                        .map(each -> (Object) Map.of("id", ids.get(each.id()).value(), "kind", each.kind()))
+                        .toList(),
+                "fence",
+                fence(after.fence()),
+                "token",
+                fence(after.token() == 0 ? after.fence() : after.token()));
+        stored = after;
+        if (after.format() == 0) {
+            forget(now);
+        }
+    }
+
+    private void forget(long now) {
+        long unseen = stored.queue().stream()
+                .mapToLong(each -> now - each.seen())
+                .min()
+                .orElse(1_000_000);
+        add("forget", "unseen", (int) unseen);
+        stored = StoredLock.of(null);
+    }
+
+    private Set<Object> holders(StoredLock lock, long now) {
+        Set<Object> holders = new LinkedHashSet<>();
+        for (StoredLock.Holder each : lock.holders()) {
+            holders.add(Map.of(
+                    "id",
+                    ids.get(each.id()).value(),
+                    "kind",
+                    each.kind(),
+                    "left",
+                    (int) (each.until() - now),
+                    "fence",
+                    fence(each.fence() == 0 ? lock.fence() : each.fence())));
+        }
+        return holders;
+    }
+
+    /** The reply as a message of the model; null if no client of the model reads it. */
+    private Map<String, Object> reply(Run run) {
+        Map<String, Object> message = new LinkedHashMap<>();
+        message.put("id", ids.get(run.id).value());
+        List<String> reply = run.reply;
+        String script = run.command.script;
+        switch (reply.get(0)) {
+            case "OWNER" -> {
+                message.put("k", "owner");
+                message.put("fence", fence(reply.get(1)));
+                message.put("token", fence(reply.get(reply.size() > 4 ? 4 : 1)));
+                message.put("lease", Integer.parseInt(reply.get(2)));
+                message.put("others", !reply.get(3).equals("0"));
+                message.put("age", age(run.command));
+            }
+            case "QUEUED" -> {
+                message.put("k", "queued");
+                message.put("fence", fence(reply.get(2)));
+                message.put("age", age(run.command));
+            }
+            case "BUSY" -> message.put("k", "busy");
+            case "RENEWED" -> {
+                if (script.equals("downgrade")) {
+                    return null;
+                }
+                message.put("k", "renewed");
+                message.put("lease", Integer.parseInt(reply.get(1)));
+                message.put("others", !reply.get(2).equals("0"));
+                message.put("age", age(run.command));
+            }
+            case "NOT_OWNER" -> {
+                if (!script.equals("renew") && !script.equals("downgrade")) {
+                    return null;
+                }
+                message.put("k", "notowner");
+            }
+            default -> {
+                return null;
+            }
+        }
+        return message;
+    }
+
+    // --- what clients hear ------------------------------------------------------------------------------------
+
+    private void answered(Run run) {
+        Map<String, Object> message = reply(run);
+        Id id = ids.get(run.id);
+        boolean onlyHint =
+                acknowledging.contains(run.command.session) && run.command.script.equals("unlock") && run.reply.get(0).equals("OWNER");
+        if (message == null || onlyHint) {
+            return;
+        }
+        id.grant = add("receive", "m", message, "readers", 0);
+        if (run.reply.get(0).equals("QUEUED") && !id.placed) {
+            id.placed = true;
+            if (!id.early.isEmpty()) {
+                told(run.command.session, id.early);
+            }
+        }
+    }
+
+    private void told(int session, List<String> words) {
+        Id id = ids.get(words.get(0));
+        if (words.get(1).equals("0")) {
+            add("hint", "id", id.value());
+            return;
+        }
+        Map<String, Object> message = new LinkedHashMap<>();
+        message.put("k", "push");
+        message.put("id", id.value());
+        message.put("fence", fence(words.get(1)));
+        message.put("lease", Integer.parseInt(words.get(2)));
+        message.put("others", !words.get(3).equals("0"));
+        message.put("token", fence(words.get(4)));
+        id.grant = add("push", "m", message, "ignores", acknowledging.contains(session), "readers", 0);
+        if (!id.placed) {
+            id.early = words;
+        }
+    }
+
+    private void owns(int session, List<String> words) {
+        if (words.get(0).equals("no")) {
+            Id id = ids.get(words.get(2));
+            add("lost", "id", id.value());
+            rest(id);
+            return;
+        }
+        Id id = ids.get(words.get(0));
+        String[] tokens = words.get(2).substring(1, words.get(2).length() - 1).split(",");
+        long last = 0;
+        int holds = 0;
+        for (String token : tokens) {
+            if (!token.isEmpty()) {
+                last = Math.max(last, Long.parseLong(token));
+                holds++;
+            }
+        }
+        boolean shared = id.kind < 0 || words.get(4).equals("true");
+        boolean begins = !id.owned;
+        id.owned = true;
+        if (id.kind >= 0) {
+            if (begins) {
+                id.last = Long.parseLong(words.get(1));
+            }
+            passOn(id, last);
+        } else if (begins) {
+            id.readers = Math.max(0, holds - 1);
+            id.grant.put("readers", id.readers);
+        } else {
+            for (; id.readers < holds - 1; id.readers++) {
+                add("join", "c", id.client.number);
+            }
+            for (; id.readers > Math.max(0, holds - 1); id.readers--) {
+                add("part", "c", id.client.number);
+            }
+        }
+        long left = Math.max(0, Math.floorDiv(Long.parseLong(words.get(3)) - nanos[session], MILLI));
+        add(
+                "owns",
+                "id",
+                id.value(),
+                "tok",
+                fence(words.get(1)),
+                "last",
+                fence(last),
+                "left",
+                (int) left,
+                "shared",
+                shared);
+    }
+
+    private void crashed(int session) {
+        for (Client client : clients) {
+            if (client.session == session && !client.crashed) {
+                client.crashed = true;
+                add("crash", "c", client.number);
+            }
+        }
+    }
+
+    private void endIdsAt(int line) {
+        for (Map.Entry<String, Id> each : ids.entrySet()) {
+            if (lastUses.get(each.getKey()) == line && line < raw - 1 && !each.getValue().client.crashed) {
+                add("over", "id", each.getValue().value());
+                rest(each.getValue());
+            }
+        }
+    }
+}

@@ -1,0 +1,191 @@
+package io.github.lockboot.spec;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+
+import io.github.lockboot.fixture.RedisServer;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.util.FileSystemUtils;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** What the code does is a behaviour of the model; what it does with a broken rule is not. */
+@Timeout(value = 30, unit = TimeUnit.MINUTES)
+class TraceTests {
+
+    private static final int TRACES = Integer.getInteger("traces", 300);
+
+    /** Schedules of a mutant are judged until one is rejected, so many at a time, but not for ever. */
+    private static final int BATCH = 40;
+
+    private static final int MOST = 600;
+
+    /** Rules of the connection, which the simulation plays. */
+    private static final Set<String> UNSEEN = Set.of("renew-unacknowledged", "wait-elsewhere");
+
+    /** What traces have to reach: each action of the model that a line stands for, in each situation. */
+    private static final List<String> SITUATIONS = List.of(
+            "receive busy, waiting",
+            "receive notowner, over",
+            "receive owner, held, of this grant",
+            "receive owner, over",
+            "receive owner, waiting",
+            "receive push, over",
+            "receive push, waiting",
+            "receive push, waiting, taken",
+            "receive queued, held",
+            "receive queued, over",
+            "receive queued, waiting",
+            "receive renewed, held",
+            "receive renewed, over",
+            "run acquire, reply busy",
+            "run acquire, reply owner",
+            "run acquire, reply queued",
+            "run cancel, reply none",
+            "run downgrade, reply none",
+            "run downgrade, reply notowner",
+            "run renew, reply notowner",
+            "run renew, reply renewed",
+            "run unlock, reply none",
+            "run unlock, reply owner",
+            "run unlock, reply queued");
+
+    private static final List<String> STEPS = List.of(
+            "begin", "cancel", "crash", "downgrade", "forget", "gone", "hint", "join", "lost", "next", "over", "owns", "part",
+            "pass on", "poll", "push", "receive", "renew", "run", "tick", "unlock");
+
+    private static final Pattern REACHED = Pattern.compile("(?m)^trace (\\d+) reached (\\d+)$");
+    private static final Pattern COVERED = Pattern.compile("(?m)^covered (\\d+): (.*)$");
+
+    @TempDir
+    private Path work;
+
+    private static RedisServer server;
+
+    @BeforeAll
+    static void start() {
+        server = RedisServer.start();
+    }
+
+    @AfterAll
+    static void stop() {
+        server.close();
+    }
+
+    static List<String> mutants() {
+        return Mutant.names().stream().filter(name -> !UNSEEN.contains(name)).toList();
+    }
+
+    /**
+     * @param steps how often each kind of line is there
+     * @param rejected the seeds of the schedules that are no behaviours, and the line up to which they are
+     * @param covered how often each action was taken in each situation
+     */
+    private record Verdict(
+            Map<String, Integer> steps, Map<Long, String> rejected, Map<String, Integer> covered, Tlc.Result result) {}
+
+    @Test
+    void whatTheEngineDoesIsABehaviourOfTheModel() throws Exception {
+        Verdict engine = verdict(TraceTests.class.getClassLoader(), 0, TRACES - TRACES / 2, false);
+        report("traces of the engine", TRACES - TRACES / 2, engine);
+        Verdict scripts = verdict(TraceTests.class.getClassLoader(), TRACES - TRACES / 2, TRACES, true);
+        report("traces of the engine and the scripts", TRACES / 2, scripts);
+        Set<String> covered = new TreeSet<>();
+        Set<String> steps = new TreeSet<>();
+        for (Verdict each : List.of(engine, scripts)) {
+            assertThat(each.result.violated()).as(each.result.output()).isEmpty();
+            assertThat(each.rejected).isEmpty();
+            covered.addAll(each.covered.keySet());
+            steps.addAll(each.steps.keySet());
+        }
+        assertThat(covered).containsAll(SITUATIONS);
+        assertThat(steps).containsExactlyElementsOf(STEPS);
+    }
+
+    private static void report(String what, int traces, Verdict verdict) {
+        int steps = verdict.steps.values().stream().mapToInt(Integer::intValue).sum();
+        System.out.printf(
+                "%d %s, %d steps: %d rejected; %s%n",
+                traces, what, steps, verdict.rejected.size(), verdict.result.figures());
+        verdict.covered.forEach((situation, times) -> System.out.printf("%9d  %s%n", times, situation));
+    }
+
+    @ParameterizedTest
+    @MethodSource("mutants")
+    void aBrokenRuleIsNoBehaviourOfTheModel(String name) throws Exception {
+        ClassLoader mutant = Mutant.of(name).loader();
+        Map<Long, String> rejected = Map.of();
+        for (int seed = 0; rejected.isEmpty() && seed < MOST; seed += BATCH) {
+            Verdict verdict = verdict(mutant, seed, seed + BATCH, true);
+            rejected = verdict.rejected;
+        }
+        assertThat(rejected).isNotEmpty();
+        Map.Entry<Long, String> first = rejected.entrySet().iterator().next();
+        System.out.printf(
+                "%s: rejected, %d of %d; schedule %d at %s%n",
+                name, rejected.size(), BATCH, first.getKey(), first.getValue());
+    }
+
+    /** @param scripts whether the scripts themselves run, on a real Redis */
+    private Verdict verdict(ClassLoader loader, int first, int end, boolean scripts) throws Exception {
+        Path folder = work.resolve("traces");
+        FileSystemUtils.deleteRecursively(folder);
+        Files.createDirectory(folder);
+        Class<?> schedule = loader.loadClass("io.github.lockboot.redis.engine.SpecifiedSchedule");
+        List<List<String>> seen = new ArrayList<>();
+        for (long seed = first; seed < end; seed++) {
+            Object lines = scripts
+                    ? schedule.getMethod("trace", long.class, int.class).invoke(null, seed, server.port())
+                    : schedule.getMethod("trace", long.class).invoke(null, seed);
+            @SuppressWarnings("unchecked")
+            List<String> trace = (List<String>) lines;
+            seen.add(trace);
+            Files.write(folder.resolve("%06d.trace".formatted(seed)), trace);
+        }
+        return judge(first, Trace.of(seen));
+    }
+
+    private Verdict judge(long firstSeed, List<Object> traces) {
+        Tlc.Result result = Tlc.check(Path.of("").toAbsolutePath(), "Trace.tla", "Trace.cfg", work);
+        Map<Integer, Integer> reached = new TreeMap<>();
+        for (MatchResult each : results(REACHED, result.output())) {
+            reached.put(Integer.valueOf(each.group(1)), Integer.valueOf(each.group(2)));
+        }
+        assertThat(reached).as(result.output()).isNotEmpty();
+        assertThat(result.output()).doesNotContain("TLC threw");
+        Map<Long, String> rejected = new TreeMap<>();
+        Map<String, Integer> steps = new TreeMap<>();
+        for (int i = 1; i <= traces.size(); i++) {
+            List<?> lines = (List<?>) ((Map<?, ?>) traces.get(i - 1)).get("lines");
+            lines.forEach(line -> steps.merge((String) ((Map<?, ?>) line).get("k"), 1, Integer::sum));
+            int line = reached.getOrDefault(i, 1);
+            if (line <= lines.size()) {
+                rejected.put(firstSeed + i - 1, "line " + line + " of " + lines.size() + ": " + lines.get(line - 1));
+            }
+        }
+        Map<String, Integer> covered = new TreeMap<>();
+        for (MatchResult each : results(COVERED, result.output())) {
+            covered.put(each.group(2), Integer.valueOf(each.group(1)));
+        }
+        return new Verdict(steps, rejected, covered, result);
+    }
+
+    private static List<MatchResult> results(Pattern pattern, String text) {
+        return pattern.matcher(text).results().toList();
+    }
+}

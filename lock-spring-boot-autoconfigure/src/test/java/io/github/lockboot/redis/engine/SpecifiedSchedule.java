@@ -1,0 +1,32 @@
+package io.github.lockboot.redis.engine;
+
+import java.util.List;
+
+import io.github.lockboot.fixture.RedisProbe;
+
+/** Schedules of the simulation that have only what the specification knows, for the specification to judge. */
+public final class SpecifiedSchedule {
+
+    private SpecifiedSchedule() {}
+
+    /** {@return what was seen, as {@link SimulationTrace} writes it; also if the simulation found fault with it} */
+    public static List<String> trace(long seed) {
+        return trace(Simulation.specified(seed, null));
+    }
+
+    /** As {@link #trace(long)}, with the scripts themselves on the Redis at this port. */
+    public static List<String> trace(long seed, int port) {
+        try (RedisProbe redis = new RedisProbe("127.0.0.1", port)) {
+            return trace(Simulation.specified(seed, new RealScripts(redis)));
+        }
+    }
+
+    private static List<String> trace(Simulation schedule) {
+        try {
+            schedule.run();
+        } catch (AssertionError found) {
+            // to be judged all the same
+        }
+        return schedule.protocol();
+    }
+}
