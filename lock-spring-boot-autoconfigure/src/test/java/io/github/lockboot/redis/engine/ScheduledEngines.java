@@ -128,6 +128,7 @@ final class ScheduledEngines {
         while (time.runOne()) {}
         time.advance(settling);
         while (time.runOne()) {}
+        redisTime.runUntil(time.now(), () -> {});
         if (here.inUse() + there.inUse() > 0 || redis.isInUse(KEY)) {
             throw new AssertionError("in use: " + here.inUse() + ", " + there.inUse() + ", in Redis: " + redis.keys());
         }
