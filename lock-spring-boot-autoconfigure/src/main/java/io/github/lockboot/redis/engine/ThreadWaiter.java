@@ -68,7 +68,10 @@ final class ThreadWaiter extends Waiter {
         long left = nextAtDeadline - context.nanoTime();
         if (left > 0) {
             Timer.Task alarm = context.timer().alarm(left, () -> line().leaveAtDeadline(this));
-            LockSupport.parkNanos(this, Math.min(left, LOOK_NANOS));
+            // So may the timer, whose alarm may take a lock of its own.
+            if (isWaiting()) {
+                LockSupport.parkNanos(this, Math.min(left, LOOK_NANOS));
+            }
             alarm.cancel();
         } else {
             nextAtDeadline = context.nanoTime() + context.commandTimeout();

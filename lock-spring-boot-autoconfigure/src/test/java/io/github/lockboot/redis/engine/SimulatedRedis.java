@@ -245,6 +245,12 @@ final class SimulatedRedis {
         stepMicros += micros;
     }
 
+    /** Whether an id holds the lock or waits for it. */
+    boolean isInUse(String key) {
+        LockModel lock = lock(key);
+        return lock.hasWaiters() || lock.holders().stream().anyMatch(holder -> holder.until() > micros() / 1_000);
+    }
+
     /** Keys that lie there. */
     Map<String, String> keys() {
         Map<String, String> keys = new TreeMap<>();
