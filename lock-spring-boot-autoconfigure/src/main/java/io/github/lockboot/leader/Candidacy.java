@@ -209,7 +209,7 @@ final class Candidacy {
         synchronized (monitor) {
             if (!ending.leaving) {
                 Duration ttl = Objects.requireNonNull(lock.options().ttl());
-                timer.schedule(ttl.toNanos(), ending::release);
+                ending.released.thenRun(timer.schedule(ttl.toNanos(), ending::release)::cancel);
                 events.execute(() -> {
                     publish.accept(false, ending.token());
                     ending.release().thenRun(() -> left(ending));

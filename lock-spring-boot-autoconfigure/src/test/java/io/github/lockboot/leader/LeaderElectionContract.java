@@ -321,6 +321,18 @@ abstract class LeaderElectionContract {
     }
 
     @Test
+    void aLeadershipThatIsReleasedLeavesTheTimerNothingToDoUntilItsTtl() {
+        Ticks time = new Ticks();
+        Candidate one = known(new Candidate(
+                new LeaderElection(registry(), role, LockOptions.defaults(), time, Threads.daemons("test"))));
+        one.start().awaitTold("granted");
+        AtomicBoolean stopped = new AtomicBoolean();
+        one.election.stop(() -> stopped.set(true));
+        Actor.await("it is released", stopped::get);
+        Actor.await("the timer has no task", time::isIdle);
+    }
+
+    @Test
     void eventsThatFindNoThreadAreDeliveredLater() {
         Ticks time = new Ticks();
         AtomicBoolean lacking = new AtomicBoolean(true);

@@ -40,7 +40,7 @@ final class Ticks implements Timer {
     }
 
     boolean isIdle() {
-        return repeated.isEmpty();
+        return repeated.isEmpty() && tasks.isEmpty();
     }
 
     @Override

@@ -185,6 +185,7 @@ public final class PubSubGrantChannel implements GrantChannel {
         if (silent != null && !closed && grants.state.compareAndSet(State.UNCONFIRMED, State.SUBSCRIBING)) {
             connection = null;
             destroy(silent);
+            grants.state.set(State.SUBSCRIBING); // before its end it may have been subscribed and cut once more
             grants.subscribe();
         }
     }

@@ -75,6 +75,22 @@ class PubSubOutageTests {
         fleet.awaitNothingLeft();
     }
 
+    @Test
+    void aChannelThatIsCutAgainWhileItIsReplacedIsLiveSoonAfter() {
+        List<RedisLockRegistry> registries = new ArrayList<>();
+        for (int i = 0; i < WAITERS; i++) {
+            registries.add(fleet.registry());
+            registries.get(i).connect().join();
+        }
+        for (int i = 0; i < 30; i++) {
+            fleet.server().command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
+            fleet.server().command("CLIENT", "KILL", "TYPE", "pubsub");
+            Actor.pass(Duration.ofMillis(100));
+        }
+        registries.forEach(
+                registry -> Actor.await("it is live", () -> registry.inspector().check() == Notification.LIVE));
+    }
+
     /** From the one to the other, who waits for it. */
     private void handOver(RedisLockRegistry from, RedisLockRegistry to) throws Exception {
         NamedLock held = from.get("x");

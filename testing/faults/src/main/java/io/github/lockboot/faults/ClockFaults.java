@@ -9,11 +9,11 @@ import io.github.lockboot.faults.Fault.Start;
 /** What happens to the wall clock of Redis. */
 final class ClockFaults {
 
-    static final List<Fault<?>> ALL = List.of(
+    static final List<Fault<Standalone>> ALL = List.of(
             Fault.of(
                             "redis-clock-forward",
                             "the clock of Redis steps 60 s forward while the lock is held",
-                            ClockedServer::new,
+                            Standalone::clocked,
                             scene -> {
                                 scene.recoveryFromNow();
                                 scene.redis().step(Duration.ofSeconds(60));
@@ -24,7 +24,7 @@ final class ClockFaults {
             Fault.of(
                             "redis-clock-back",
                             "the clock of Redis steps 1 h back while the lock is held, and the holder releases a lease later",
-                            ClockedServer::new,
+                            Standalone::clocked,
                             scene -> {
                                 scene.afterwards(() -> scene.redis().step(Duration.ofHours(1)));
                                 scene.redis().step(Duration.ofHours(-1));
@@ -34,14 +34,14 @@ final class ClockFaults {
             Fault.of(
                             "redis-clock-back-holder-killed",
                             "the clock of Redis steps 1 h back, and SIGKILL to the holder",
-                            ClockedServer::new,
+                            Standalone::clocked,
                             scene -> {
                                 scene.afterwards(() -> scene.redis().step(Duration.ofHours(1)));
                                 scene.redis().step(Duration.ofHours(-1));
                                 scene.recoveryFromNow();
                                 scene.holder().kill();
                             })
-                    .from(Start.HELD)
+                    .from(Start.DOOMED)
                     .mayHarm(Harm.HOLDS)
                     .within(Terms.ONE_LEASE));
 

@@ -9,12 +9,12 @@ import io.github.lockboot.faults.Fault.Start;
 /** What happens to the data in Redis: what was granted is forgotten, or somebody meddles with the key. */
 final class DataFaults {
 
-    static final List<Fault<?>> ALL = List.of(
+    static final List<Fault<Standalone>> ALL = List.of(
             Fault.of(
                             "redis-killed-empty",
                             "SIGKILL to Redis without persistence, 1 s without it, restart",
                             Standalone::inMemory,
-                            ServerFaults::killAndRestart)
+                            scene -> ServerFaults.killAndRestart(scene, Standalone::killWithItsData))
                     .from(Start.HELD)
                     .mayHarm(Harm.DATA)
                     .within(Terms.ONE_LEASE),
@@ -67,7 +67,7 @@ final class DataFaults {
                                 scene.keys().forEach(key -> scene.redis().command("PERSIST", key));
                                 scene.holder().kill();
                             })
-                    .from(Start.HELD)
+                    .from(Start.DOOMED)
                     .mayHarm(Harm.HOLDS)
                     .within(Terms.ONE_LEASE));
 

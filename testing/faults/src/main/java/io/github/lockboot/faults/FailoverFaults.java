@@ -22,16 +22,18 @@ final class FailoverFaults {
     /** Less than what Sentinels or a Cluster take for the death of the replicas. */
     private static final Duration UNCOPIED = Duration.ofMillis(200);
 
-    static final List<Fault<?>> ALL = Stream.of(
+    static final List<Fault<SentinelGroup>> SENTINEL = Stream.concat(
                     Stream.of(agreed(
                                     "sentinel",
                                     "SENTINEL FAILOVER; the old master goes on for some 10 s beside the new one, then it becomes a replica",
                                     SentinelGroup::new)
                             .mayHarm(Harm.DATA)),
-                    unplanned("sentinel", SentinelGroup::new),
+                    unplanned("sentinel", SentinelGroup::new))
+            .toList();
+
+    static final List<Fault<ClusterOfThree>> CLUSTER = Stream.concat(
                     Stream.of(agreed("cluster", "CLUSTER FAILOVER", ClusterOfThree::new), slotsThatMove()),
                     unplanned("cluster", ClusterOfThree::new))
-            .<Fault<?>>flatMap(faults -> faults)
             .toList();
 
     private FailoverFaults() {}

@@ -41,6 +41,8 @@ record Fault<D extends Deployment>(
         LOAD,
         /** One process holds the lock, all others want it. */
         HELD,
+        /** The same, and that process will not outlive it. */
+        DOOMED,
         /** Nothing. */
         QUIET
     }

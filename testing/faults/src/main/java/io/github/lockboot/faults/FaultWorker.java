@@ -26,7 +26,8 @@ import io.github.lockboot.harness.Worker;
  * load LOCK STYLE TRIES SEED LIMIT,...   takes it with one of these limits at random, until so many tries are done or the lock is stopped
  * hold LOCK [LIMIT]            takes the lock and works under it until it is released
  * once LOCK                    takes the lock, works one step, releases it
- * * release LOCK | * stop LOCK | * in-use | * close | * collect MILLIS | * saturate MILLIS
+ * stand LOCK SEED              stands for the role whose leader holds the lock until it is stopped
+ * * release LOCK | * stop LOCK | * in-use | * sample | * close | * collect MILLIS | * saturate MILLIS
  * </pre>
  */
 public final class FaultWorker {
@@ -50,6 +51,7 @@ public final class FaultWorker {
 
     static final String CLOSED = "closed ";
     static final String IN_USE = "in use ";
+    static final String SAMPLE = "sample ";
     static final String AT_ONCE = "*";
 
     private static final long STEP_NANOS = Duration.ofMillis(3).toNanos();
@@ -62,6 +64,8 @@ public final class FaultWorker {
     private final Map<String, WitnessClient> witnesses = new ConcurrentHashMap<>();
     private final Map<String, Boolean> stopped = new ConcurrentHashMap<>();
     private final Map<String, Boolean> released = new ConcurrentHashMap<>();
+    private final Map<String, Candidate> candidates = new ConcurrentHashMap<>();
+    private volatile boolean closing;
     private final Consumer<Event> log = event -> System.out.println(event.toLine());
 
     private FaultWorker(Setup setup, Contender.Client client) {
@@ -124,6 +128,16 @@ public final class FaultWorker {
                     participant.work(STEP_NANOS);
                     participant.unlock();
                 }
+                case "stand" -> {
+                    Candidate candidate = new Candidate(
+                            client.election(Candidate.roleOf(lock)),
+                            setup.name() + "/" + thread,
+                            Long.parseLong(words[3]),
+                            log);
+                    candidates.put(thread, candidate);
+                    candidate.standWhile(() -> !closing && !stopped.containsKey(lock));
+                    candidates.remove(thread);
+                }
                 default -> throw new IllegalArgumentException(words[1]);
             }
         } catch (InterruptedException | RuntimeException failure) {
@@ -139,16 +153,19 @@ public final class FaultWorker {
             case "in-use" -> System.out.println(IN_USE + client.inUse());
             case "close" ->
                 beside(() -> {
+                    closing = true; // as an application context does, which stops leaders first
+                    candidates.values().forEach(Candidate::awaitLeft);
                     client.close();
                     System.out.println(CLOSED + threadsLeft());
                 });
+            case "sample" -> beside(() -> System.out.println(SAMPLE + Footprint.ofThisProcess()));
             case "collect" -> beside(() -> Burden.collectFor(Duration.ofMillis(Long.parseLong(words[2]))));
             case "saturate" -> Burden.saturate(ForkJoinPool.commonPool(), Duration.ofMillis(Long.parseLong(words[2])));
             default -> throw new IllegalArgumentException(words[1]);
         }
     }
 
-    /** Threads that this library started and that do not end. */
+    /** Threads that this library started and that do not end. An election is never closed: its timer's ends 10 s after the last task. */
     private static long threadsLeft() {
         long end = System.nanoTime() + END_NANOS;
         long left = threads();
@@ -161,7 +178,8 @@ public final class FaultWorker {
 
     private static long threads() {
         return Thread.getAllStackTraces().keySet().stream()
-                .filter(thread -> thread.getName().startsWith("lock-"))
+                .map(Thread::getName)
+                .filter(name -> name.startsWith("lock-") && !name.startsWith("lock-leader-timer"))
                 .count();
     }
 

@@ -10,15 +10,19 @@ final class Faults {
     /** How long after each other waiters queue where their order is judged. */
     static final Duration APART = Duration.ofMillis(200);
 
-    static final List<Fault<?>> ALL = Stream.of(
+    /** Those of one server. */
+    static final List<Fault<Standalone>> STANDALONE = Stream.of(
                     ProcessFaults.ALL,
                     NetworkFaults.ALL,
                     ReplyFaults.ALL,
                     ServerFaults.ALL,
                     RightsFaults.ALL,
                     DataFaults.ALL,
-                    ClockFaults.ALL,
-                    FailoverFaults.ALL)
+                    ClockFaults.ALL)
+            .flatMap(List::stream)
+            .toList();
+
+    static final List<Fault<?>> ALL = Stream.of(STANDALONE, FailoverFaults.SENTINEL, FailoverFaults.CLUSTER)
             .<Fault<?>>flatMap(List::stream)
             .toList();
 

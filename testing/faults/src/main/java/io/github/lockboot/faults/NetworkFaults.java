@@ -14,7 +14,7 @@ final class NetworkFaults {
 
     private static final Duration MOMENT = Duration.ofMillis(200);
 
-    static final List<Fault<?>> ALL = List.of(
+    static final List<Fault<Standalone>> ALL = List.of(
             Fault.of(
                             "request-lost",
                             "what the holder sends is lost for up to 1 s in which it releases, then its connection is cut",

@@ -13,7 +13,7 @@ final class ProcessFaults {
     private static final long TRIES_PER_THREAD = TRIES / (2L * Fault.USUAL_PROCESSES) + 1;
     private static final Duration LONGEST_STORM = Duration.ofSeconds(40);
 
-    static final List<Fault<?>> ALL = List.of(
+    static final List<Fault<Standalone>> ALL = List.of(
             Fault.of("none", "nothing for 5 s", Standalone::inMemory, scene -> scene.pass(Duration.ofSeconds(5))),
             Fault.of(
                             "crowd",
@@ -37,7 +37,7 @@ final class ProcessFaults {
                         scene.recoveryFromNow();
                         scene.holder().kill();
                     })
-                    .from(Start.HELD)
+                    .from(Start.DOOMED)
                     .mayHarm(Harm.HOLDS)
                     .within(Terms.ONE_LEASE),
             Fault.of(
@@ -119,7 +119,7 @@ final class ProcessFaults {
                                 String threads = scene.holder().awaitSaid(FaultWorker.CLOSED, Scene.PATIENCE);
                                 scene.require(threads.equals("0"), threads + " threads left after shutdown");
                             })
-                    .from(Start.HELD)
+                    .from(Start.DOOMED)
                     .mayHarm(Harm.HOLDS));
 
     private ProcessFaults() {}

@@ -13,7 +13,7 @@ final class ReplyFaults {
     private static final Duration PAUSE = Duration.ofMillis(100);
     private static final int TIMES = 50;
 
-    static final List<Fault<?>> ALL = List.of(
+    static final List<Fault<Standalone>> ALL = List.of(
             fault(
                     "replies-missing",
                     "one reply is missing on each connection every 100 ms for 5 s, and the next comes in its place",

@@ -74,7 +74,7 @@ final class Report {
         return all.stream().filter(one -> one.isOf(fault, contestant)).findFirst();
     }
 
-    private static String setting() {
+    static String setting() {
         return "Redis " + RedisBinary.find().version() + ", Java "
                 + Runtime.version().feature() + ", "
                 + Runtime.getRuntime().availableProcessors() + " cores, lease "
@@ -164,7 +164,7 @@ final class Report {
         return one.hanging() > 0 ? text + ", **hanging threads in " + one.hanging() + "**" : text;
     }
 
-    private static String seconds(long millis) {
+    static String seconds(long millis) {
         return millis < 1_000 ? millis + " ms" : String.format(Locale.ROOT, "%.1f s", millis / 1_000.0);
     }
 }

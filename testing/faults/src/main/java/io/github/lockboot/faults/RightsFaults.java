@@ -11,7 +11,7 @@ final class RightsFaults {
 
     private static final Duration MEANWHILE = Terms.TTL.multipliedBy(2);
 
-    static final List<Fault<?>> ALL = List.of(
+    static final List<Fault<Standalone>> ALL = List.of(
             taken("rights-scripts", "the right to run scripts", "-eval -evalsha", "+eval +evalsha"),
             taken("rights-set", "the right to SET, in scripts too", "-set", "+set"),
             taken("rights-pexpire", "the right to PEXPIRE, in scripts too", "-pexpire", "+pexpire"),

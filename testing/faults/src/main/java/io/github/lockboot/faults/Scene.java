@@ -10,6 +10,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Random;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.github.lockboot.faults.Event.Kind;
 import io.github.lockboot.fixture.Await;
@@ -17,8 +18,8 @@ import io.github.lockboot.harness.Contender.Client;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One run of one fault: processes that want one lock, and what a fault may do to them and to their Redis. Processes that have readers and
- * permits also use a read-write lock and a lock of two or three permits all the while, whose keys share the slot of the first.
+ * One run of one fault: processes that want one lock, and what a fault may do to them and to their Redis. Processes of this library
+ * also use a read-write lock and a lock of two or three permits, and stand for a role, all the while; the keys of all share a slot.
  */
 final class Scene<D extends Deployment> {
 
@@ -41,7 +42,11 @@ final class Scene<D extends Deployment> {
     /** The limits that each further lock is taken with, by its name; one that comes more often is taken more often. */
     private final Map<String, List<Integer>> beside = new LinkedHashMap<>();
 
+    /** The name of the lock that the leader of a role holds, if the processes stand for one. */
+    private @Nullable String leaders;
+
     private final Random random;
+    private final List<String> late = new ArrayList<>();
     private final List<String> complaints = new ArrayList<>();
     private final List<Step> afterwards = new ArrayList<>();
     private final List<Begun> begun = new ArrayList<>();
@@ -62,6 +67,7 @@ final class Scene<D extends Deployment> {
             int permits = 2 + random.nextInt(2);
             beside.put(lock + "-read-write", List.of(1, Client.UNLIMITED, Client.UNLIMITED));
             beside.put(lock + "-permits", List.of(1, permits, permits, permits, permits, permits));
+            leaders = Candidate.lockOf(lock + "-role");
         }
     }
 
@@ -84,6 +90,9 @@ final class Scene<D extends Deployment> {
     List<String> locks() {
         List<String> all = new ArrayList<>(List.of(lock));
         all.addAll(beside.keySet());
+        if (leaders != null) {
+            all.add(leaders);
+        }
         return all;
     }
 
@@ -118,10 +127,11 @@ final class Scene<D extends Deployment> {
         return workers().indexOf(holder());
     }
 
-    /** The processes that do not hold it, in any order. */
+    /** The processes that do not hold it, in any order; without one that is to outlive the fault. */
     List<ObservedWorker> others() {
-        List<ObservedWorker> others = new ArrayList<>(
-                workers().stream().filter(worker -> worker != holder).toList());
+        List<ObservedWorker> others = new ArrayList<>(workers().stream()
+                .filter(worker -> worker != holder && !bed.isLasting(worker))
+                .toList());
         Collections.shuffle(others, random);
         return others;
     }
@@ -237,16 +247,26 @@ final class Scene<D extends Deployment> {
 
     void begin(Fault.Start start) {
         loadBeside(Load.Style.STEADY);
-        if (start == Fault.Start.HELD) {
-            ObservedWorker chosen = workers().get(random.nextInt(workers().size()));
+        String role = leaders;
+        if (role != null) {
+            workers().forEach(worker -> tell(worker, "candidate", "stand " + role + " " + random.nextLong()));
+        }
+        if (start == Fault.Start.HELD || start == Fault.Start.DOOMED) {
+            List<ObservedWorker> mayHold = workers().stream()
+                    .filter(worker -> start == Fault.Start.HELD || !bed.isLasting(worker))
+                    .toList();
+            ObservedWorker chosen = mayHold.get(random.nextInt(mayHold.size()));
             holder = chosen;
             tell(chosen, HOLDER, "hold " + lock);
             beside.forEach((other, limits) -> tell(
                     chosen,
                     HOLDER + nickname(other),
                     "hold " + other + " " + limits.get(random.nextInt(limits.size()))));
-            locks().forEach(each -> chosen.await(
-                    PATIENCE, Kind.HELD, event -> event.actor().equals(chosen.name() + "/" + HOLDER + nickname(each))));
+            Stream.concat(Stream.of(lock), beside.keySet().stream())
+                    .forEach(each -> chosen.await(
+                            PATIENCE,
+                            Kind.HELD,
+                            event -> event.actor().equals(chosen.name() + "/" + HOLDER + nickname(each))));
         }
         if (start != Fault.Start.QUIET) {
             load(Load.Style.STEADY, Long.MAX_VALUE);
@@ -280,13 +300,24 @@ final class Scene<D extends Deployment> {
         }
         long end = System.nanoTime() + PATIENCE.toNanos();
         long recovery = untilGranted(lock, 1, end);
-        beside.forEach((other, limits) -> limits.stream().distinct().forEach(limit -> {
-            long nanos = untilGranted(other, limit, end);
-            String what = other + " with limit " + limit + " was granted again ";
-            require(nanos != RunResult.NEVER, what + "never");
-            require(!Terms.isOver(fault.boundOfKinds(), nanos), what + "only after " + nanos / 1_000_000 + " ms");
-        }));
+        if (Terms.isOver(fault.bound(), recovery)) {
+            late.add("granted again only after " + recovery / 1_000_000 + " ms");
+        }
+        beside.forEach((other, limits) ->
+                limits.stream().distinct().forEach(limit -> awaitOther(other, limit, end, fault.boundOfKinds())));
+        if (leaders != null) {
+            awaitOther(leaders, 1, end, fault.boundOfKinds());
+        }
         return recovery;
+    }
+
+    private void awaitOther(String other, int limit, long end, Duration bound) {
+        long nanos = untilGranted(other, limit, end);
+        String what = other + " with limit " + limit + " was granted again ";
+        require(nanos != RunResult.NEVER, what + "never");
+        if (Terms.isOver(bound, nanos)) {
+            late.add(what + "only after " + nanos / 1_000_000 + " ms");
+        }
     }
 
     private long untilGranted(String name, int limit, long end) {
@@ -337,6 +368,11 @@ final class Scene<D extends Deployment> {
 
     List<String> complaints() {
         return complaints;
+    }
+
+    /** What was granted again later than promised. */
+    List<String> late() {
+        return late;
     }
 
     /** Processes with threads that did not come to an end when told to. */

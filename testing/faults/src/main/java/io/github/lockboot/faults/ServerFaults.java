@@ -2,6 +2,7 @@ package io.github.lockboot.faults;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Consumer;
 
 import io.github.lockboot.faults.Fault.Harm;
 import io.github.lockboot.faults.Fault.Start;
@@ -12,12 +13,13 @@ final class ServerFaults {
 
     private static final Duration AWHILE = Duration.ofSeconds(2);
 
-    static final List<Fault<?>> ALL = List.of(
+    static final List<Fault<Standalone>> ALL = List.of(
             Fault.of(
                             "redis-killed-durable",
                             "SIGKILL to Redis with appendfsync always, 1 s without it, restart",
                             Standalone::durable,
-                            ServerFaults::killAndRestart)
+                            scene -> killAndRestart(
+                                    scene, redis -> redis.server().kill()))
                     .mayHarm(Harm.HOLDS)
                     .within(Terms.ONE_LEASE),
             Fault.of("redis-stopped-briefly", "SIGSTOP to Redis for 2 s", Standalone::inMemory, scene -> {
@@ -70,8 +72,8 @@ final class ServerFaults {
 
     private ServerFaults() {}
 
-    static void killAndRestart(Scene<Standalone> scene) {
-        scene.redis().server().kill();
+    static void killAndRestart(Scene<Standalone> scene, Consumer<Standalone> killing) {
+        killing.accept(scene.redis());
         scene.pass(Duration.ofSeconds(1));
         scene.redis().server().restart();
     }

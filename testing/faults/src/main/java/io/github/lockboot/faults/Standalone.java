@@ -1,9 +1,17 @@
 package io.github.lockboot.faults;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import java.util.stream.Stream;
 
 import io.github.lockboot.fixture.RedisBinary;
+import io.github.lockboot.fixture.RedisClock;
 import io.github.lockboot.fixture.RedisProbe;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.fixture.TcpProxy;
@@ -13,31 +21,96 @@ import org.jspecify.annotations.Nullable;
 /** One server; each worker reaches it through a proxy of its own. */
 final class Standalone implements Deployment {
 
+    private static final List<String> DURABLE = List.of("--appendonly", "yes", "--appendfsync", "always");
+
+    private final @Nullable RedisClock clock;
     private final RedisServer server;
     private final List<TcpProxy> proxies = new ArrayList<>();
+    private Duration fromTrueTime = Duration.ZERO;
 
-    private Standalone(String... args) {
-        server = RedisServer.builder().binary(RedisBinary.find()).args(args).start();
+    private Standalone(@Nullable RedisClock clock, List<String> args) {
+        this.clock = clock;
+        RedisBinary program = clock == null ? RedisBinary.find() : clock.program();
+        server = RedisServer.builder()
+                .binary(program)
+                .args(args.toArray(String[]::new))
+                .start();
     }
 
     /** A server that keeps nothing. */
     static Standalone inMemory() {
-        return new Standalone();
+        return new Standalone(null, List.of());
     }
 
     /** A server that has every write on disk before it answers. */
     static Standalone durable() {
-        return new Standalone("--appendonly", "yes", "--appendfsync", "always");
+        return new Standalone(null, DURABLE);
     }
 
     /** A server that may be told to sleep. */
     static Standalone debuggable() {
+        return new Standalone(null, debugging());
+    }
+
+    /** A server with a wall clock of its own. */
+    static Standalone clocked() {
+        return new Standalone(
+                RedisClock.of(RedisBinary.find())
+                        .orElseThrow(() ->
+                                new NotHereException("it needs Linux, a C compiler and a dynamically linked Redis;"
+                                        + " SimulationTests has clocks that step, too")),
+                List.of());
+    }
+
+    /** A server to which all can happen that happens to one server; with a clock of its own only where that can be had. */
+    static Standalone forEverything() {
+        List<String> args = new ArrayList<>(DURABLE);
+        args.addAll(debugging());
+        return new Standalone(RedisClock.of(RedisBinary.find()).orElse(null), args);
+    }
+
+    private static List<String> debugging() {
         boolean asksForIt = !RedisBinary.find().version().startsWith("6.");
-        return asksForIt ? new Standalone("--enable-debug-command", "local") : new Standalone();
+        return asksForIt ? List.of("--enable-debug-command", "local") : List.of();
     }
 
     RedisServer server() {
         return server;
+    }
+
+    boolean hasClock() {
+        return clock != null;
+    }
+
+    /** Has its clock step from where it is. */
+    synchronized void step(Duration by) {
+        if (clock == null) {
+            throw new IllegalStateException("it has the clock of this machine");
+        }
+        fromTrueTime = fromTrueTime.plus(by);
+        clock.step(fromTrueTime);
+    }
+
+    /** Kills the server, and deletes what it has on disk. */
+    void killWithItsData() {
+        Path folder =
+                Path.of(String.valueOf(server.command("CONFIG", "GET", "dir")).replaceAll("^\\[dir, |]$", ""));
+        server.kill();
+        try (Stream<Path> files = Files.walk(folder)) {
+            files.filter(file -> folder.relativize(file).toString().startsWith("appendonly"))
+                    .sorted(Comparator.reverseOrder())
+                    .forEach(Standalone::delete);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static void delete(Path file) {
+        try {
+            Files.delete(file);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     /** A command past the proxies. */
@@ -75,5 +148,8 @@ final class Standalone implements Deployment {
     public void close() {
         proxies.forEach(TcpProxy::close);
         server.close();
+        if (clock != null) {
+            clock.close();
+        }
     }
 }

@@ -21,14 +21,21 @@ final class TestBed<D extends Deployment> implements AutoCloseable {
     private final Contestant contestant;
     private final int handoffLimit;
     private final int processes;
+    private final boolean lasting;
     private final Witness witness = new Witness();
     private final List<ObservedWorker> workers = new ArrayList<>();
 
     TestBed(Fault<D> fault, Contestant contestant) {
-        this.deployment = fault.deployment().get();
+        this(fault.deployment().get(), contestant, fault.handoffLimit(), fault.processes(), false);
+    }
+
+    /** @param lasting whether the first process is to outlive all faults */
+    TestBed(D deployment, Contestant contestant, int handoffLimit, int processes, boolean lasting) {
+        this.deployment = deployment;
         this.contestant = contestant;
-        this.handoffLimit = fault.handoffLimit();
-        this.processes = fault.processes();
+        this.handoffLimit = handoffLimit;
+        this.processes = processes;
+        this.lasting = lasting;
     }
 
     D deployment() {
@@ -46,6 +53,11 @@ final class TestBed<D extends Deployment> implements AutoCloseable {
     /** The processes in order, those among them that were killed meanwhile. */
     List<ObservedWorker> workers() {
         return workers;
+    }
+
+    /** Whether no fault may end it. */
+    boolean isLasting(ObservedWorker worker) {
+        return lasting && workers.indexOf(worker) == 0;
     }
 
     /** Starts the processes, or those anew that are of no more use, and forgets what the others did. */
@@ -106,7 +118,7 @@ final class TestBed<D extends Deployment> implements AutoCloseable {
     }
 
     /** Of clients without a name, which Sentinels have, that are neither replicas nor this one. */
-    private static long connections(RedisProbe probe) {
+    static long connections(RedisProbe probe) {
         String own = "id=" + probe.command("CLIENT", "ID") + " ";
         return String.valueOf(probe.command("CLIENT", "LIST"))
                 .lines()
@@ -115,7 +127,7 @@ final class TestBed<D extends Deployment> implements AutoCloseable {
                 .count();
     }
 
-    private static long sizeOf(@Nullable Object reply) {
+    static long sizeOf(@Nullable Object reply) {
         return reply instanceof List<?> list ? list.size() : 0;
     }
 

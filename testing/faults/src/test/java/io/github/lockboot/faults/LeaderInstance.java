@@ -7,7 +7,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalLong;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -25,9 +24,6 @@ import io.github.lockboot.redis.RedisLockRegistry;
 final class LeaderInstance extends WorkerProcess {
 
     static final Duration TTL = Duration.ofSeconds(2);
-
-    private static final long ASKS_AGAIN_NANOS = 500_000;
-    private static final long SAYS_AGAIN_NANOS = 20_000_000;
 
     /** An event, and whether the instance believed to lead when it was delivered. */
     record Told(boolean granted, long token, long at, boolean leads) {}
@@ -119,7 +115,10 @@ final class LeaderInstance extends WorkerProcess {
                         what + " " + event.fencingToken() + " " + System.nanoTime() + " " + election.isLeader());
             }
         });
-        Thread asking = new Thread(() -> ask(election));
+        Thread asking = new Thread(() -> Asking.whether(
+                election,
+                (token, from, until, over) -> System.out.println("leads " + token + " " + from + " " + until),
+                () -> true));
         asking.setDaemon(true);
         asking.start();
         election.start();
@@ -134,33 +133,5 @@ final class LeaderInstance extends WorkerProcess {
             }
         }
         Runtime.getRuntime().halt(0);
-    }
-
-    private static void ask(LeaderElection election) {
-        long token = 0;
-        long from = 0;
-        long until = 0;
-        long said = 0;
-        while (true) {
-            OptionalLong first = election.fencingToken();
-            long before = System.nanoTime();
-            boolean leads = election.isLeader();
-            long after = System.nanoTime();
-            leads &= first.isPresent() && first.equals(election.fencingToken()); // one leadership, not two
-            boolean goesOn = leads && first.getAsLong() == token;
-            if (until > said && (!goesOn || until - said > SAYS_AGAIN_NANOS)) {
-                System.out.println("leads " + token + " " + from + " " + until);
-                said = until;
-            }
-            if (goesOn) {
-                until = before;
-            } else if (leads) {
-                token = first.getAsLong();
-                from = after;
-                until = after;
-                said = 0;
-            }
-            Pause.nanos(ASKS_AGAIN_NANOS);
-        }
     }
 }

@@ -3,6 +3,8 @@ package io.github.lockboot.harness;
 import java.util.List;
 import java.util.concurrent.locks.Lock;
 
+import io.github.lockboot.leader.LeaderElection;
+
 /** A lock library that takes part, in one configuration. */
 public interface Contender {
 
@@ -41,6 +43,11 @@ public interface Contender {
         /** One lock for all of these names, taken together or not at all. */
         default Lock lockOfAll(List<String> names) {
             throw new UnsupportedOperationException("several names");
+        }
+
+        /** An election to a role among all clients. */
+        default LeaderElection election(String role) {
+            throw new UnsupportedOperationException("leaders");
         }
 
         /** What it answers its holder who asks whether it still holds; a library without an answer says true. */

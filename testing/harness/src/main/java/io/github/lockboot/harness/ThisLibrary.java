@@ -6,6 +6,7 @@ import java.util.concurrent.locks.Lock;
 
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.NamedLock;
+import io.github.lockboot.leader.LeaderElection;
 import io.github.lockboot.redis.RedisLockRegistry;
 import io.github.lockboot.redis.RedisLockRegistry.Acknowledge;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -66,6 +67,11 @@ public record ThisLibrary(
         @Override
         public Lock lockOfAll(List<String> names) {
             return registry.allOf(names);
+        }
+
+        @Override
+        public LeaderElection election(String role) {
+            return LeaderElection.of(registry, role);
         }
 
         @Override

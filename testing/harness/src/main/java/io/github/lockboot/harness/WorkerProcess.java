@@ -9,7 +9,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
@@ -19,6 +21,15 @@ public class WorkerProcess implements AutoCloseable {
 
     private static final Duration READY_WITHIN = Duration.ofSeconds(60);
     private static final long GONE_WITHIN_MILLIS = 10_000;
+
+    /** Those that run: one that is frozen, or that connects, would outlive this process. */
+    private static final Set<Process> RUNNING = ConcurrentHashMap.newKeySet();
+
+    private static volatile boolean ending;
+
+    static {
+        Runtime.getRuntime().addShutdownHook(new Thread(WorkerProcess::killAll, "workers-exit"));
+    }
 
     private final Process process;
     private final PrintWriter in;
@@ -47,9 +58,18 @@ public class WorkerProcess implements AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+        RUNNING.add(process);
+        if (ending) {
+            killAll();
+        }
         in = new PrintWriter(process.outputWriter(StandardCharsets.UTF_8), true);
         reader = reader(process, takes, said);
         reader.start();
+    }
+
+    private static void killAll() {
+        ending = true;
+        RUNNING.forEach(Process::destroyForcibly);
     }
 
     /** Waits until it has connected. */
@@ -101,6 +121,7 @@ public class WorkerProcess implements AutoCloseable {
         process.destroyForcibly();
         try {
             process.waitFor(GONE_WITHIN_MILLIS, TimeUnit.MILLISECONDS);
+            RUNNING.remove(process);
             reader.join(GONE_WITHIN_MILLIS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
