@@ -57,7 +57,9 @@ public final class TraceLines {
             return new SetEnumValue(set.stream().map(TraceLines::value).toArray(Value[]::new), false);
         } else if (object instanceof Map<?, ?> map) {
             return new RecordValue(
-                    map.keySet().stream().map(key -> UniqueString.of((String) key)).toArray(UniqueString[]::new),
+                    map.keySet().stream()
+                            .map(key -> UniqueString.of((String) key))
+                            .toArray(UniqueString[]::new),
                     map.values().stream().map(TraceLines::value).toArray(Value[]::new),
                     false);
         }

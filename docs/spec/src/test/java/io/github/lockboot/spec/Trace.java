@@ -59,7 +59,8 @@ final class Trace {
         }
     }
 
-    private record Command(String script, Id id, List<String> words, int session, long sentAt, Map<String, Object> fixed) {}
+    private record Command(
+            String script, Id id, List<String> words, int session, long sentAt, Map<String, Object> fixed) {}
 
     private record Run(Command command, List<String> reply, String id) {}
 
@@ -90,7 +91,8 @@ final class Trace {
     /** {@return the traces as values of the model, with as many clients for each as that needs which needs most} */
     static List<Object> of(List<List<String>> seen) {
         List<Trace> traces = seen.stream().map(Trace::new).toList();
-        int clients = traces.stream().mapToInt(each -> each.clients.size()).max().orElse(0);
+        int clients =
+                traces.stream().mapToInt(each -> each.clients.size()).max().orElse(0);
         return traces.stream().map(each -> each.value(clients)).toList();
     }
 
@@ -346,7 +348,8 @@ final class Trace {
             boolean stays = after.queue().stream().anyMatch(each -> each.id().equals(waiter.id()))
                     || after.holders().stream().anyMatch(each -> each.id().equals(waiter.id()));
             boolean itself = command.words.get(2).equals(waiter.id())
-                    && (command.script.equals("cancel") || now - waiter.seen() < PATIENCE); // granted and released at once
+                    && (command.script.equals("cancel")
+                            || now - waiter.seen() < PATIENCE); // granted and released at once
             if (!stays && !itself) {
                 dropped.add(ids.get(waiter.id()).value());
                 unseen = Math.min(unseen, now - waiter.seen());
@@ -460,8 +463,9 @@ final class Trace {
     private void answered(Run run) {
         Map<String, Object> message = reply(run);
         Id id = ids.get(run.id);
-        boolean onlyHint =
-                acknowledging.contains(run.command.session) && run.command.script.equals("unlock") && run.reply.get(0).equals("OWNER");
+        boolean onlyHint = acknowledging.contains(run.command.session)
+                && run.command.script.equals("unlock")
+                && run.reply.get(0).equals("OWNER");
         if (message == null || onlyHint) {
             return;
         }

@@ -66,8 +66,27 @@ class TraceTests {
             "run unlock, reply queued");
 
     private static final List<String> STEPS = List.of(
-            "begin", "cancel", "crash", "downgrade", "forget", "gone", "hint", "join", "lost", "next", "over", "owns", "part",
-            "pass on", "poll", "push", "receive", "renew", "run", "tick", "unlock");
+            "begin",
+            "cancel",
+            "crash",
+            "downgrade",
+            "forget",
+            "gone",
+            "hint",
+            "join",
+            "lost",
+            "next",
+            "over",
+            "owns",
+            "part",
+            "pass on",
+            "poll",
+            "push",
+            "receive",
+            "renew",
+            "run",
+            "tick",
+            "unlock");
 
     private static final Pattern REACHED = Pattern.compile("(?m)^trace (\\d+) reached (\\d+)$");
     private static final Pattern COVERED = Pattern.compile("(?m)^covered (\\d+): (.*)$");

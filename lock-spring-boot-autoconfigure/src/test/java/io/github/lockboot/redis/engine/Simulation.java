@@ -158,8 +158,8 @@ final class Simulation {
         int count = 2 + random.nextInt(3);
         for (int i = 0; i < count; i++) {
             String session = "client" + i;
-            SimulatedClient client =
-                    new SimulatedClient(session, handoffLimit, acknowledging, time, random, faults, redis, flaw, protocol);
+            SimulatedClient client = new SimulatedClient(
+                    session, handoffLimit, acknowledging, time, random, faults, redis, flaw, protocol);
             clients.put(session, client);
             if (protocol != null) {
                 protocol.joined(client);

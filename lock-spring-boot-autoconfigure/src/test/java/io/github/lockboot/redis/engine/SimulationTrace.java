@@ -10,7 +10,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-
 /**
  * What was seen between the engines and Redis, and what engines believed, one line for each step, for the specification to judge.
  * Each line begins with the clock of Redis in microseconds, those of all clients in nanoseconds, and the number of the client:
@@ -59,13 +58,19 @@ final class SimulationTrace {
 
     private void add(String session, String what) {
         StringBuilder clocks = new StringBuilder();
-        clients.values().forEach(each -> clocks.append(clocks.isEmpty() ? "" : ",").append(each.engine.context().nanoTime()));
-        lines.add(redis.micros() + " " + clocks + " " + List.copyOf(clients.keySet()).indexOf(session) + " " + what);
+        clients.values()
+                .forEach(each -> clocks.append(clocks.isEmpty() ? "" : ",")
+                        .append(each.engine.context().nanoTime()));
+        lines.add(redis.micros() + " " + clocks + " "
+                + List.copyOf(clients.keySet()).indexOf(session) + " " + what);
     }
 
     void sent(String session, ScriptedEngine.Call call) {
         commands.put(call, commands.size());
-        add(session, "sent " + commands.get(call) + " " + SimulatedRedis.describe(call).replace(" " + call.key() + " ", " "));
+        add(
+                session,
+                "sent " + commands.get(call) + " "
+                        + SimulatedRedis.describe(call).replace(" " + call.key() + " ", " "));
     }
 
     /** {@return the number of the run} */
@@ -94,15 +99,16 @@ final class SimulationTrace {
             known.add(each.id);
             if (each.isOwned()) {
                 owned.add(each.id);
-                List<Hold> holds = client.engine.queues()
+                List<Hold> holds = client.engine
+                        .queues()
                         .flatMap(queue -> queue.holds().stream())
                         .filter(hold -> hold.ownerId().equals(each.id) && !hold.isOver())
                         .toList();
                 usable.addAll(holds);
                 List<Long> tokens = holds.stream().map(Hold::fencingToken).toList();
                 Grant grant = each.grant();
-                String belief = each.id + " " + grant.fence() + " " + tokens.toString().replace(" ", "") + " "
-                        + grant.deadline() + " " + each.isDowngraded();
+                String belief = each.id + " " + grant.fence() + " "
+                        + tokens.toString().replace(" ", "") + " " + grant.deadline() + " " + each.isDowngraded();
                 if (!belief.equals(believed.put(each.id, belief))) {
                     add(client.session, "owns " + belief);
                 }
