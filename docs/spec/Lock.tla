@@ -206,7 +206,8 @@ Ran(m) ==
     IN [s EXCEPT !.out = {IF o.k = "push" THEN [o EXCEPT !.others = AreQueued(s)] ELSE o : o \in @}]
 
 \* A reply is read once.
-Read(m) == net' = net \ {m} /\ faults' = faults
+After(m) == net \ {m}
+Read(m) == net' = After(m) /\ faults' = faults
 
 \* A push is used up, or stays to be delivered once more.
 Taken(m) == \/ net' = net \ {m} /\ faults' = faults
@@ -374,7 +375,7 @@ Prolonged(c, m, left) ==
 \* A reply to, or a push for, an id that is not under way.
 IsOver(c, id) == id # Id(c) \/ ~(IsWaiting(c) \/ IsHeld(c))
 
-EndAgain(c, m) == /\ net' = (net \ {m}) \union {EndCommand(c, m.id)}
+EndAgain(c, m) == /\ net' = After(m) \union {EndCommand(c, m.id)}
                   /\ UNCHANGED <<cl, past, faults>>
 
 OnOwner(c, m) ==
@@ -385,7 +386,7 @@ OnOwner(c, m) ==
     ELSE IF IsWaiting(c) \/ cancelled THEN Read(m) /\ Holds(c, m, left)
     ELSE IF m.fence = cl[c].tok THEN Read(m) /\ Prolonged(c, m, left)
     ELSE IF m.fence < cl[c].tok /\ Mutant # "heed-older-answer" THEN Read(m) /\ UNCHANGED <<cl, past>>
-    ELSE /\ net' = (net \ {m}) \union {UnlockCommand(m.id, m.fence)}
+    ELSE /\ net' = After(m) \union {UnlockCommand(m.id, m.fence)}
          /\ cl' = [cl EXCEPT ![c] = Rest(c)]
          /\ UNCHANGED <<past, faults>>
 
@@ -400,7 +401,7 @@ OnPush(c, m) ==
     LET left == Lease(m.lease, cl[c].asked)
         isNewer == cl[c].fence > 0 /\ (m.fence > cl[c].fence \/ Mutant = "accept-stale-push")
     IN
-    IF IsOver(c, m.id) THEN /\ net' = (net \ {m}) \union {UnlockCommand(m.id, cl[c].top)}
+    IF IsOver(c, m.id) THEN /\ net' = After(m) \union {UnlockCommand(m.id, cl[c].top)}
                             /\ UNCHANGED <<cl, past, faults>>
     ELSE /\ IsWaiting(c) /\ ~Prompt => cl[c].fence > 0 \* before the answer it is kept
          /\ Taken(m)

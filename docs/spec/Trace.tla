@@ -35,7 +35,7 @@ TraceDriftOf(lease) == lease \div 100 + Drift
 TraceNextFence(fence) == Max(fence + 1, Line.micros)
 TraceIsStale(waiter) == waiter.id \in Line.dropped
 TraceWaitingWith(c) == {Line.readers}
-TraceRead(m) == UNCHANGED <<net, faults>>      \* the answers to two commands may be the same
+TraceAfter(m) == net                                    \* the answers to two commands may be the same
 TraceMayPoll(c) == IsWaiting(c)
 TraceMayRenew(c) == IsHeld(c)
 TraceIsDated(m) == m.k \in {"acquire", "unlock", "renew", "downgrade", "owner", "queued", "renewed"}

@@ -559,7 +559,10 @@ final class Trace {
 
     private void endIdsAt(int line) {
         for (Map.Entry<String, Id> each : ids.entrySet()) {
-            if (lastUses.get(each.getKey()) == line && line < raw - 1 && !each.getValue().client.crashed) {
+            if (lastUses.get(each.getKey()) == line
+                    && line < raw - 1
+                    && !each.getValue().owned
+                    && !each.getValue().client.crashed) {
                 add("over", "id", each.getValue().value());
                 rest(each.getValue());
             }
