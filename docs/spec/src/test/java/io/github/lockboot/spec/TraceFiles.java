@@ -8,7 +8,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** The traces in the folder that the system property {@code traces} names, in order of their names. */
+/**
+ * The traces in the folder that the system property {@code traces} names, in order of their names. A file {@code .monitor} is the output of
+ * MONITOR and has several.
+ */
 public final class TraceFiles {
 
     private TraceFiles() {}
@@ -16,10 +19,16 @@ public final class TraceFiles {
     public static List<Object> all() {
         try (Stream<Path> files = Files.list(Path.of(System.getProperty("traces")))) {
             List<List<String>> traces = new ArrayList<>();
+            List<Object> ofRedis = new ArrayList<>();
             for (Path file : files.sorted().toList()) {
-                traces.add(Files.readAllLines(file));
+                List<String> lines = Files.readAllLines(file);
+                if (file.toString().endsWith(".monitor")) {
+                    RedisTrace.of(lines).forEach(trace -> ofRedis.add(trace.value()));
+                } else {
+                    traces.add(lines);
+                }
             }
-            return Trace.of(traces);
+            return ofRedis.isEmpty() ? Trace.of(traces) : ofRedis;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
