@@ -185,7 +185,7 @@ Downgrade(m) ==
              THEN LET a == Admit(Without(t, m.id), None) IN Admit([a EXCEPT !.holders = @ \union {d}], None)
              ELSE Admit(t, None)
         revived == [id |-> m.id, kind |-> Shared, left |-> TtlOf(m.id), fence |-> s.fence]
-    IN IF IsHolder(s, m.id) /\ (h.fence = m.tok \/ Mutant = "downgrade-unfenced") THEN u
+    IN IF IsHolder(s, m.id) /\ h.fence = m.tok THEN u
        ELSE IF Mutant = "downgrade-revives" THEN [s EXCEPT !.holders = @ \union {revived}]
        ELSE NotOwner(s, m)
 
@@ -502,8 +502,9 @@ BelieversFit ==
     \/ \A c \in all : cl[c].kind = Shared
     \/ (\A c \in all : IsLimited(cl[c].kind)) /\ \E c \in all : Cardinality(all) <= cl[c].kind
 
-\* Who believes has the lock in Redis, by that very grant.
-BelieversHold == \A c \in Clients : Believes(c) => \E h \in r.holders : h.id = Id(c) /\ h.fence = cl[c].tok
+\* Who believes has the lock in Redis, by that very grant; who believes to be alone is.
+BelieversHold == \A c \in Clients : Believes(c) =>
+    \E h \in r.holders : h.id = Id(c) /\ h.fence = cl[c].tok /\ (cl[c].kind = Exclusive => h.kind = Exclusive)
 
 \* The same of what Redis has; an id is there once, and the first in the queue has to wait.
 HoldersFit ==

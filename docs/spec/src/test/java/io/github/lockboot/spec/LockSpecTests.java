@@ -85,7 +85,6 @@ class LockSpecTests {
         "downgrade-revives, HoldersFit, 8",
         "downgrade-untold, TheNewestTokenBelieves, 10",
         "pass-on-downgraded, TokensGrow, 5",
-        "downgrade-unfenced, BelieversHold, 10",
         "reacquire-kind, HoldersFit, 9"
     })
     void aBrokenRuleIsNoticed(String mutant, String property, int length) {
