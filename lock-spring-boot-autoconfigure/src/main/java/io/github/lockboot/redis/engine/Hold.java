@@ -337,10 +337,13 @@ public final class Hold extends LockSet.OfThread implements Lease, LockScope, Wa
     }
 
     private Runnable endOnce(Function<Hold, CompletableFuture<Release>> how) {
+        if (isHeld()) { // first: if it is lost from now on, its end reports that
+            return end(how);
+        }
         if (isLost()) {
             throw lostException();
         }
-        return isHeld() ? end(how) : NOTHING_MORE;
+        return NOTHING_MORE;
     }
 
     /** After this call the holder no longer has the hold, even if an exception is thrown. Returns what awaits the answer. */

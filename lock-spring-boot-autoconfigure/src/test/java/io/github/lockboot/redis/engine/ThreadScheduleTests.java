@@ -254,6 +254,7 @@ class ThreadScheduleTests {
     @ParameterizedTest
     @EnumSource
     @Tag("full")
+    @Tag("schedules")
     void inManySchedulesAtMostOneHoldsAndNothingIsLeftIn(Scene scene) {
         explore(scene, SCHEDULES);
     }
