@@ -36,9 +36,27 @@ class StressTests {
     private String stress(String tests, int iterations) throws IOException, InterruptedException {
         List<String> command = List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-cp", System.getProperty("java.class.path"), "org.openjdk.jcstress.Main", "-t", tests,
-                "-jvmArgs", "-Xmx256m", "-sc", "false", "-af", "NONE", "-f", "1", "-fsm", "1",
-                "-iters", Integer.toString(iterations), "-time", "500", "-r", results.toString());
+                "-cp",
+                System.getProperty("java.class.path"),
+                "org.openjdk.jcstress.Main",
+                "-t",
+                tests,
+                "-jvmArgs",
+                "-Xmx256m",
+                "-sc",
+                "false",
+                "-af",
+                "NONE",
+                "-f",
+                "1",
+                "-fsm",
+                "1",
+                "-iters",
+                Integer.toString(iterations),
+                "-time",
+                "500",
+                "-r",
+                results.toString());
         Process process = new ProcessBuilder(command)
                 .directory(results.toFile())
                 .redirectErrorStream(true)

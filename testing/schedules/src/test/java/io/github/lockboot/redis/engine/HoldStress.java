@@ -18,7 +18,10 @@ final class HoldStress {
     private HoldStress() {}
 
     @JCStressTest
-    @Outcome(id = {"true, false", "false, true"}, expect = Expect.ACCEPTABLE, desc = "One of them has it.")
+    @Outcome(
+            id = {"true, false", "false, true"},
+            expect = Expect.ACCEPTABLE,
+            desc = "One of them has it.")
     @Outcome(expect = Expect.FORBIDDEN, desc = "Both have it, or neither.")
     @State
     public static class ClaimAndTakeBack {
@@ -37,7 +40,10 @@ final class HoldStress {
     }
 
     @JCStressTest
-    @Outcome(id = {"true, false", "false, true"}, expect = Expect.ACCEPTABLE, desc = "It is released or lost.")
+    @Outcome(
+            id = {"true, false", "false, true"},
+            expect = Expect.ACCEPTABLE,
+            desc = "It is released or lost.")
     @Outcome(expect = Expect.FORBIDDEN, desc = "It is both, or neither.")
     @State
     public static class ReleaseAndLoss {
@@ -56,7 +62,10 @@ final class HoldStress {
     }
 
     @JCStressTest
-    @Outcome(id = {"not lost", "a reason"}, expect = Expect.ACCEPTABLE, desc = "A loss has its reason.")
+    @Outcome(
+            id = {"not lost", "a reason"},
+            expect = Expect.ACCEPTABLE,
+            desc = "A loss has its reason.")
     @Outcome(expect = Expect.FORBIDDEN, desc = "A loss has no reason.")
     @State
     public static class LossAndItsReason {
@@ -103,7 +112,10 @@ final class HoldStress {
 
     /** The write side and the read side of one thread, each closed by a thread of its own. */
     @JCStressTest
-    @Outcome(id = {"1, 0", "1, 1"}, expect = Expect.ACCEPTABLE, desc = "It is released once.")
+    @Outcome(
+            id = {"1, 0", "1, 1"},
+            expect = Expect.ACCEPTABLE,
+            desc = "It is released once.")
     @Outcome(expect = Expect.FORBIDDEN, desc = "It is released twice, or never.")
     @State
     public static class ExitsOfBothSides {
@@ -134,7 +146,10 @@ final class HoldStress {
 
     /** What is lost while its owner releases it is not released as well. */
     @JCStressTest
-    @Outcome(id = {"0, 1", "1, 0"}, expect = Expect.ACCEPTABLE, desc = "The release or the loss counts.")
+    @Outcome(
+            id = {"0, 1", "1, 0"},
+            expect = Expect.ACCEPTABLE,
+            desc = "The release or the loss counts.")
     @Outcome(expect = Expect.FORBIDDEN, desc = "Both count, or neither.")
     @State
     public static class ExitAndLoss {
@@ -164,7 +179,10 @@ final class HoldStress {
 
     /** A close that comes after a loss reports it. */
     @JCStressTest
-    @Outcome(id = {"0, 1", "1, 0"}, expect = Expect.ACCEPTABLE, desc = "It is released, or its loss is reported.")
+    @Outcome(
+            id = {"0, 1", "1, 0"},
+            expect = Expect.ACCEPTABLE,
+            desc = "It is released, or its loss is reported.")
     @Outcome(expect = Expect.FORBIDDEN, desc = "It was lost, and nothing is reported.")
     @State
     public static class CloseAndLoss {

@@ -9,7 +9,10 @@ import org.openjdk.jcstress.infra.results.ZZ_Result;
 
 /** A hold whose claim looks first and acts then, as {@link HoldStress} must find it. */
 @JCStressTest
-@Outcome(id = {"true, false", "false, true"}, expect = Expect.ACCEPTABLE, desc = "One of them has it.")
+@Outcome(
+        id = {"true, false", "false, true"},
+        expect = Expect.ACCEPTABLE,
+        desc = "One of them has it.")
 @Outcome(expect = Expect.FORBIDDEN, desc = "Both have it, or neither.")
 @State
 public class PlantedStress {
