@@ -11,6 +11,7 @@ import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
+import java.util.stream.LongStream;
 
 import io.github.lockboot.fixture.RedisServer;
 import org.junit.jupiter.api.AfterAll;
@@ -30,10 +31,10 @@ class TraceTests {
 
     private static final int TRACES = Integer.getInteger("traces", 300);
 
-    /** Schedules of a mutant are judged until one is rejected, so many at a time, but not for ever. */
-    private static final int BATCH = 40;
+    /** So many schedules are looked through for some in which a mutant does anything else than the library, and so many of those are judged. */
+    private static final int LOOKED_THROUGH = 3_000;
 
-    private static final int MOST = 160;
+    private static final int JUDGED = 60;
 
     /** Rules of the connection, which the simulation plays. */
     private static final Set<String> UNSEEN = Set.of("renew-unacknowledged", "wait-elsewhere");
@@ -94,6 +95,8 @@ class TraceTests {
     @TempDir
     private Path work;
 
+    private static final ClassLoader LIBRARY = TraceTests.class.getClassLoader();
+
     private static RedisServer server;
 
     @BeforeAll
@@ -125,9 +128,9 @@ class TraceTests {
 
     @Test
     void whatTheEngineDoesIsABehaviourOfTheModel() throws Exception {
-        Verdict engine = verdict(TraceTests.class.getClassLoader(), 0, TRACES - TRACES / 2, false);
+        Verdict engine = verdict(LIBRARY, seeds(0, TRACES - TRACES / 2), false);
         report("traces of the engine", TRACES - TRACES / 2, engine);
-        Verdict scripts = verdict(TraceTests.class.getClassLoader(), TRACES - TRACES / 2, TRACES, true);
+        Verdict scripts = verdict(LIBRARY, seeds(TRACES - TRACES / 2, TRACES), true);
         report("traces of the engine and the scripts", TRACES / 2, scripts);
         Set<String> covered = new TreeSet<>();
         Set<String> steps = new TreeSet<>();
@@ -139,6 +142,10 @@ class TraceTests {
         }
         assertThat(covered).containsAll(SITUATIONS);
         assertThat(steps).containsExactlyElementsOf(STEPS);
+    }
+
+    private static List<Long> seeds(long first, long end) {
+        return LongStream.range(first, end).boxed().toList();
     }
 
     private static void report(String what, int traces, Verdict verdict) {
@@ -153,38 +160,46 @@ class TraceTests {
     @MethodSource("mutants")
     void aBrokenRuleIsNoBehaviourOfTheModel(String name) throws Exception {
         ClassLoader mutant = Mutant.of(name).loader();
-        Map<Long, String> rejected = Map.of();
-        for (int seed = 0; rejected.isEmpty() && seed < MOST; seed += BATCH) {
-            Verdict verdict = verdict(mutant, seed, seed + BATCH, true);
-            rejected = verdict.rejected;
+        List<Long> seeds = new ArrayList<>();
+        long seed = 0;
+        for (; seeds.size() < JUDGED && seed < LOOKED_THROUGH; seed++) {
+            if (!trace(mutant, seed, false).equals(trace(LIBRARY, seed, false))) {
+                seeds.add(seed);
+            }
         }
-        assertThat(rejected).isNotEmpty();
-        Map.Entry<Long, String> first = rejected.entrySet().iterator().next();
-        System.out.printf(
-                "%s: rejected, %d of %d; schedule %d at %s%n",
-                name, rejected.size(), BATCH, first.getKey(), first.getValue());
+        Verdict verdict = verdict(mutant, seeds, true);
+        System.out.printf("%s: %d of %d rejected, from %d schedules", name, verdict.rejected.size(), seeds.size(), seed);
+        verdict.rejected.entrySet().stream()
+                .findFirst()
+                .ifPresent(each -> System.out.printf("; schedule %d at %s", each.getKey(), each.getValue()));
+        System.out.println();
+        assertThat(verdict.rejected).isNotEmpty();
     }
 
     /** @param scripts whether the scripts themselves run, on a real Redis */
-    private Verdict verdict(ClassLoader loader, int first, int end, boolean scripts) throws Exception {
+    @SuppressWarnings("unchecked")
+    private static List<String> trace(ClassLoader loader, long seed, boolean scripts) throws Exception {
+        Class<?> schedule = loader.loadClass("io.github.lockboot.redis.engine.SpecifiedSchedule");
+        return (List<String>)
+                (scripts
+                        ? schedule.getMethod("trace", long.class, int.class).invoke(null, seed, server.port())
+                        : schedule.getMethod("trace", long.class).invoke(null, seed));
+    }
+
+    private Verdict verdict(ClassLoader loader, List<Long> seeds, boolean scripts) throws Exception {
         Path folder = work.resolve("traces");
         FileSystemUtils.deleteRecursively(folder);
         Files.createDirectory(folder);
-        Class<?> schedule = loader.loadClass("io.github.lockboot.redis.engine.SpecifiedSchedule");
         List<List<String>> seen = new ArrayList<>();
-        for (long seed = first; seed < end; seed++) {
-            Object lines = scripts
-                    ? schedule.getMethod("trace", long.class, int.class).invoke(null, seed, server.port())
-                    : schedule.getMethod("trace", long.class).invoke(null, seed);
-            @SuppressWarnings("unchecked")
-            List<String> trace = (List<String>) lines;
+        for (long seed : seeds) {
+            List<String> trace = trace(loader, seed, scripts);
             seen.add(trace);
             Files.write(folder.resolve("%06d.trace".formatted(seed)), trace);
         }
-        return judge(first, Trace.of(seen));
+        return judge(seeds, Trace.of(seen));
     }
 
-    private Verdict judge(long firstSeed, List<Object> traces) {
+    private Verdict judge(List<Long> seeds, List<Object> traces) {
         Tlc.Result result = Tlc.check(Path.of("").toAbsolutePath(), "Trace.tla", "Trace.cfg", work);
         Map<Integer, Integer> reached = new TreeMap<>();
         for (MatchResult each : results(REACHED, result.output())) {
@@ -199,7 +214,7 @@ class TraceTests {
             lines.forEach(line -> steps.merge((String) ((Map<?, ?>) line).get("k"), 1, Integer::sum));
             int line = reached.getOrDefault(i, 1);
             if (line <= lines.size()) {
-                rejected.put(firstSeed + i - 1, "line " + line + " of " + lines.size() + ": " + lines.get(line - 1));
+                rejected.put(seeds.get(i - 1), "line " + line + " of " + lines.size() + ": " + lines.get(line - 1));
             }
         }
         Map<String, Integer> covered = new TreeMap<>();
