@@ -40,6 +40,7 @@ final class Soak {
     private static final Duration SETTLED_AFTER = Duration.ofMinutes(10);
 
     private static final int SAMPLES = 200;
+    private static final int MOST_FAILURES = 5;
 
     /** What came of a row so far. */
     record Suffered(int times, int late, long worstRecoveryNanos, long overlapNanos, long refused) {
@@ -148,6 +149,11 @@ final class Soak {
         }
     }
 
+    private synchronized void unjudge(String why) {
+        System.out.println(why);
+        unjudged.add(why);
+    }
+
     private synchronized void complain(String group, List<String> complaints) {
         complaints.forEach(complaint -> violations.add(group + ": " + complaint));
     }
@@ -199,9 +205,18 @@ final class Soak {
 
         private void run() throws Exception {
             boolean done = false;
+            int failures = 0;
             try {
                 while (!done && !broken) {
-                    done = runOnOneBed();
+                    try {
+                        done = runOnOneBed();
+                    } catch (IllegalStateException notReady) {
+                        if (++failures == MOST_FAILURES) {
+                            throw notReady;
+                        }
+                        unjudge(name + ": " + notReady.getMessage());
+                    }
+                    done |= end != 0 && System.nanoTime() - end > 0;
                 }
             } finally {
                 broken |= !done;
