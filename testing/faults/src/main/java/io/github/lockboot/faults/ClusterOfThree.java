@@ -10,7 +10,7 @@ import io.github.lockboot.harness.RedisAddress;
 /** Three masters with a replica each. */
 final class ClusterOfThree implements Replicated {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(40);
+    private static final Duration PATIENCE = Duration.ofSeconds(120);
 
     private final RedisCluster cluster = RedisCluster.start(1);
 

@@ -104,7 +104,7 @@ final class FailoverFaults {
         Replication.Pause pause = Replication.pause(old, scene.redis().replicasOf(old));
         try {
             scene.tell(holder, "holder", "hold " + scene.lock());
-            holder.await(Scene.PATIENCE, Kind.HELD, held -> held.lock().equals(scene.lock()));
+            holder.await(scene.patience(), Kind.HELD, held -> held.lock().equals(scene.lock()));
             old.kill();
         } finally {
             pause.end();

@@ -55,7 +55,7 @@ public final class FaultWorker {
     static final String AT_ONCE = "*";
 
     private static final long STEP_NANOS = Duration.ofMillis(3).toNanos();
-    private static final long END_NANOS = Duration.ofSeconds(5).toNanos();
+    private static final long END_NANOS = Duration.ofSeconds(15).toNanos();
 
     private final Setup setup;
     private final Contender.Client client;

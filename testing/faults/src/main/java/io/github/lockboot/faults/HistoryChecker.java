@@ -52,6 +52,7 @@ final class HistoryChecker {
     private final List<Overlap> overlaps = new ArrayList<>();
     private final List<String> oldTokens = new ArrayList<>();
     private final List<String> breaches = new ArrayList<>();
+    private final List<String> lateLosses = new ArrayList<>();
 
     private HistoryChecker(Collection<Event> events) {
         this.events =
@@ -77,6 +78,11 @@ final class HistoryChecker {
      */
     List<String> oldTokens() {
         return oldTokens;
+    }
+
+    /** Losses that were told, but too late. */
+    List<String> lateLosses() {
+        return lateLosses;
     }
 
     /** What else is wrong, one sentence each; nothing excuses it. */
@@ -220,8 +226,10 @@ final class HistoryChecker {
         boolean wasThere =
                 events.stream().anyMatch(event -> event.actor().equals(notHeld.actor()) && event.time() > latest);
         if (!told && wasThere) {
-            breaches.add(notHeld.actor() + " was not told within " + LOSS_TOLD_WITHIN.toMillis() + " ms that it lost "
-                    + notHeld.lock());
+            boolean toldLater = own.stream().anyMatch(event -> event.is(Kind.LOST));
+            (toldLater ? lateLosses : breaches)
+                    .add(notHeld.actor() + " was not told within " + LOSS_TOLD_WITHIN.toMillis() + " ms that it lost "
+                            + notHeld.lock());
         }
     }
 

@@ -116,7 +116,7 @@ final class ProcessFaults {
                             scene -> {
                                 scene.holder().beginClosing();
                                 scene.release();
-                                String threads = scene.holder().awaitSaid(FaultWorker.CLOSED, Scene.PATIENCE);
+                                String threads = scene.holder().awaitSaid(FaultWorker.CLOSED, scene.patience());
                                 scene.require(threads.equals("0"), threads + " threads left after shutdown");
                             })
                     .from(Start.DOOMED)
@@ -133,7 +133,7 @@ final class ProcessFaults {
     private static void queueInOrder(Scene<Standalone> scene) {
         ObservedWorker first = scene.workers().get(0);
         scene.tell(first, "first", "hold " + scene.lock());
-        first.await(Scene.PATIENCE, Event.Kind.HELD, event -> event.lock().equals(scene.lock()));
+        first.await(scene.patience(), Event.Kind.HELD, event -> event.lock().equals(scene.lock()));
         for (int i = 1; i < scene.workers().size(); i++) {
             scene.pass(Faults.APART.multipliedBy(2));
             scene.tell(scene.workers().get(i), "next", "once " + scene.lock());

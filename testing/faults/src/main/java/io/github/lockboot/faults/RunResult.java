@@ -12,7 +12,7 @@ import io.github.lockboot.harness.Contender.Client;
  * What came of one run.
  *
  * @param violations what is wrong, one sentence each
- * @param late those among them that a slow machine explains: something was granted again, but later than promised
+ * @param late those among them that a slow machine explains: granted again or told later than promised, lost where the fault is no reason
  * @param recoveryNanos how long until the lock was granted again; {@link #NEVER} if it was not
  * @param overlapNanos for how long two believed to hold
  * @param refused writes that the witness refused for an old token
@@ -76,6 +76,10 @@ record RunResult(
         List<String> all = new ArrayList<>(violations);
         all.addAll(moreViolations);
         return new RunResult(seed, all, late, recoveryNanos, overlapNanos, refused, lost, hanging, grants, told);
+    }
+
+    boolean isJudged() {
+        return told != Told.NOTHING;
     }
 
     boolean hasRecovered() {

@@ -1,6 +1,7 @@
 package io.github.lockboot.faults;
 
 import java.io.UncheckedIOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -71,6 +72,7 @@ final class Runner<D extends Deployment> {
             history.addAll(watch.events());
         }
         List<String> violations = new ArrayList<>();
+        List<String> late = new ArrayList<>();
         HistoryChecker checker = HistoryChecker.of(history);
         Witness.Account account = bed.witness().account(scene.lock());
         if (fault.harm() != Harm.DATA) {
@@ -81,9 +83,12 @@ final class Runner<D extends Deployment> {
         }
         if (contestant.isOurs()) {
             violations.addAll(scene.complaints());
-            violations.addAll(scene.late());
+            late.addAll(scene.late());
+            late.addAll(checker.lateLosses());
+            late.addAll(fault.harm() == Harm.NONE ? checker.lostHolds() : List.of());
+            violations.addAll(late);
             violations.addAll(checker.breaches());
-            violations.addAll(promised(checker, scene.lock(), recovery));
+            violations.addAll(promised(checker, scene.lock(), scene.patience(), recovery));
             if (watch != null && !scene.unboundedKeysPermitted()) {
                 watch.unbounded().forEach(key -> violations.add("the key " + key + " had no TTL"));
             }
@@ -91,7 +96,7 @@ final class Runner<D extends Deployment> {
         return new RunResult(
                 seed,
                 violations,
-                contestant.isOurs() ? scene.late() : List.of(),
+                late,
                 recovery,
                 checker.overlaps().stream()
                         .filter(overlap -> overlap.lock().equals(scene.lock()))
@@ -108,15 +113,12 @@ final class Runner<D extends Deployment> {
     }
 
     /** What this library promises beyond exclusion. */
-    private List<String> promised(HistoryChecker checker, String lock, long recovery) {
+    private List<String> promised(HistoryChecker checker, String lock, Duration patience, long recovery) {
         List<String> broken = new ArrayList<>();
         if (recovery == RunResult.NEVER) {
-            broken.add("not granted again within " + Scene.PATIENCE.toSeconds() + " s");
+            broken.add("not granted again within " + patience.toSeconds() + " s");
         }
-        broken.addAll(checker.waitsOver(Scene.PATIENCE));
-        if (fault.harm() == Harm.NONE) {
-            broken.addAll(checker.lostHolds());
-        }
+        broken.addAll(checker.waitsOver(patience));
         if (fault.harm() != Harm.DATA) {
             broken.addAll(checker.heldWithoutRedis());
             broken.addAll(checker.oldTokens());

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Scene<D extends Deployment> {
 
-    /** How long to wait for what comes soon or never. */
+    /** The usual {@link #patience}. */
     static final Duration PATIENCE = Duration.ofSeconds(20);
 
     private static final String HOLDER = "holder";
@@ -79,6 +79,11 @@ final class Scene<D extends Deployment> {
 
     Random random() {
         return random;
+    }
+
+    /** How long to wait for what comes soon or never. */
+    Duration patience() {
+        return bed.patience();
     }
 
     /** The name of the lock. */
@@ -153,7 +158,7 @@ final class Scene<D extends Deployment> {
     /** Waits until the holder has released or failed to, which its log tells. */
     void awaitReleased() {
         holder().await(
-                        PATIENCE,
+                        patience(),
                         Kind.DONE,
                         event -> event.actor().equals(holder().name() + "/" + HOLDER)
                                 && event.lock().equals(lock));
@@ -264,7 +269,7 @@ final class Scene<D extends Deployment> {
                     "hold " + other + " " + limits.get(random.nextInt(limits.size()))));
             Stream.concat(Stream.of(lock), beside.keySet().stream())
                     .forEach(each -> chosen.await(
-                            PATIENCE,
+                            patience(),
                             Kind.HELD,
                             event -> event.actor().equals(chosen.name() + "/" + HOLDER + nickname(each))));
         }
@@ -298,7 +303,7 @@ final class Scene<D extends Deployment> {
         if (holder != null && !released && holder.isUsable()) {
             release();
         }
-        long end = System.nanoTime() + PATIENCE.toNanos();
+        long end = System.nanoTime() + patience().toNanos();
         long recovery = untilGranted(lock, 1, end);
         if (Terms.isOver(fault.bound(), recovery)) {
             late.add("granted again only after " + recovery / 1_000_000 + " ms");
@@ -354,7 +359,7 @@ final class Scene<D extends Deployment> {
         locks().forEach(each -> living.forEach(worker -> worker.tell(FaultWorker.AT_ONCE + " release " + each)));
         for (ObservedWorker worker : living) {
             try {
-                Await.until(PATIENCE, () -> hasDone(worker, locks()), () -> "hangs: " + worker);
+                Await.until(patience(), () -> hasDone(worker, locks()), () -> "hangs: " + worker);
             } catch (IllegalStateException late) {
                 complaints.add(String.valueOf(late.getMessage()));
                 hanging++;

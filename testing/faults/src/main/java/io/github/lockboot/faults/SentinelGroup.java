@@ -11,7 +11,7 @@ import io.github.lockboot.harness.RedisAddress;
 final class SentinelGroup implements Replicated {
 
     private static final int REPLICAS = 2;
-    private static final Duration PATIENCE = Duration.ofSeconds(40);
+    private static final Duration PATIENCE = Duration.ofSeconds(120);
 
     private final RedisSentinel group = RedisSentinel.start(REPLICAS);
 

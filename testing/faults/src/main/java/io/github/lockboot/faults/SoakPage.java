@@ -32,8 +32,10 @@ final class SoakPage {
                 | terms of leaders | %,d |
                 | losses that holders and leaders were told | %,d |
                 | stale writes refused | %,d |
+                | two holders at a time while Redis kept its data | %d |
                 | violations | %d |
-                | faults after which something was granted again later than promised, on this machine | %d |
+                | faults that something was late after: a grant, the report of a loss, or a renewal | %d |
+                | faults that could not be injected to the end, because processes, Sentinels or a Cluster were not ready in time | %d |
 
                 """,
                 soak.time().toMinutes(),
@@ -47,11 +49,15 @@ final class SoakPage {
                 told.terms(),
                 told.losses(),
                 soak.suffered().values().stream().mapToLong(Suffered::refused).sum(),
+                soak.violations().stream()
+                        .filter(violation -> violation.contains(" overlaps "))
+                        .count(),
                 soak.violations().size(),
-                soak.suffered().values().stream().mapToInt(Suffered::late).sum()));
+                soak.suffered().values().stream().mapToInt(Suffered::late).sum(),
+                soak.unjudged().size()));
         soak.violations()
                 .forEach(violation -> page.append("- ").append(violation).append('\n'));
-        page.append("\n## What the process needs that lives all the time\n\n"
+        page.append("\n## What one process of each group needs from the beginning to the end\n\n"
                 + "Medians of the samples in each quarter, taken between two faults, when no lock is held. The last must not exceed the second"
                 + " by more than is allowed.\n\n");
         soak.groups().forEach(group -> page.append(course(group)));

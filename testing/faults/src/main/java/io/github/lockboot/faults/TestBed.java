@@ -13,8 +13,6 @@ import org.jspecify.annotations.Nullable;
 /** A Redis, the processes of one contestant on it and a witness; used by one run after the other. */
 final class TestBed<D extends Deployment> implements AutoCloseable {
 
-    private static final Duration CLEAN_WITHIN = Duration.ofSeconds(30);
-
     private static final String LEFT = " left after everything was released and closed";
 
     private final D deployment;
@@ -22,20 +20,25 @@ final class TestBed<D extends Deployment> implements AutoCloseable {
     private final int handoffLimit;
     private final int processes;
     private final boolean lasting;
+    private final Duration patience;
     private final Witness witness = new Witness();
     private final List<ObservedWorker> workers = new ArrayList<>();
 
     TestBed(Fault<D> fault, Contestant contestant) {
-        this(fault.deployment().get(), contestant, fault.handoffLimit(), fault.processes(), false);
+        this(fault.deployment().get(), contestant, fault.handoffLimit(), fault.processes(), false, Scene.PATIENCE);
     }
 
-    /** @param lasting whether the first process is to outlive all faults */
-    TestBed(D deployment, Contestant contestant, int handoffLimit, int processes, boolean lasting) {
+    /**
+     * @param lasting whether the first process is to outlive all faults
+     * @param patience how long to wait for what comes soon or never
+     */
+    TestBed(D deployment, Contestant contestant, int handoffLimit, int processes, boolean lasting, Duration patience) {
         this.deployment = deployment;
         this.contestant = contestant;
         this.handoffLimit = handoffLimit;
         this.processes = processes;
         this.lasting = lasting;
+        this.patience = patience;
     }
 
     D deployment() {
@@ -44,6 +47,14 @@ final class TestBed<D extends Deployment> implements AutoCloseable {
 
     Contestant contestant() {
         return contestant;
+    }
+
+    Duration patience() {
+        return patience;
+    }
+
+    private Duration cleanWithin() {
+        return patience.plusSeconds(10);
     }
 
     Witness witness() {
@@ -94,10 +105,10 @@ final class TestBed<D extends Deployment> implements AutoCloseable {
         awaitNone(
                 left,
                 "names and ids in use",
-                () -> usable.stream().mapToLong(TestBed::inUse).sum());
+                () -> usable.stream().mapToLong(this::inUse).sum());
         usable.forEach(ObservedWorker::beginClosing);
         for (ObservedWorker worker : usable) {
-            String threads = worker.awaitSaid(FaultWorker.CLOSED, CLEAN_WITHIN);
+            String threads = worker.awaitSaid(FaultWorker.CLOSED, cleanWithin());
             if (!threads.equals("0")) {
                 left.add(threads + " threads of " + worker.name() + LEFT);
             }
@@ -112,9 +123,9 @@ final class TestBed<D extends Deployment> implements AutoCloseable {
         return left;
     }
 
-    private static long inUse(ObservedWorker worker) {
+    private long inUse(ObservedWorker worker) {
         worker.tell(FaultWorker.AT_ONCE + " in-use");
-        return Long.parseLong(worker.awaitSaid(FaultWorker.IN_USE, CLEAN_WITHIN));
+        return Long.parseLong(worker.awaitSaid(FaultWorker.IN_USE, cleanWithin()));
     }
 
     /** Of clients without a name, which Sentinels have, that are neither replicas nor this one. */
@@ -131,9 +142,9 @@ final class TestBed<D extends Deployment> implements AutoCloseable {
         return reply instanceof List<?> list ? list.size() : 0;
     }
 
-    private static void awaitNone(List<String> left, String what, LongSupplier count) {
+    private void awaitNone(List<String> left, String what, LongSupplier count) {
         try {
-            Await.until(CLEAN_WITHIN, () -> count.getAsLong() == 0, () -> what);
+            Await.until(cleanWithin(), () -> count.getAsLong() == 0, () -> what);
         } catch (IllegalStateException late) {
             left.add(count.getAsLong() + " " + what + LEFT);
         }

@@ -135,6 +135,7 @@ class HistoryCheckerTests {
                         checker.overlaps().stream().map(HistoryChecker.Overlap::description),
                         checker.breaches().stream(),
                         checker.oldTokens().stream(),
+                        checker.lateLosses().stream(),
                         checker.heldWithoutRedis().stream())
                 .flatMap(found -> found)
                 .toList();

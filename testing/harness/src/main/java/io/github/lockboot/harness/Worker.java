@@ -16,7 +16,7 @@ public final class Worker {
     static final String READY = "ready";
     static final String FAILED = "failed ";
 
-    private static final Duration CONNECTS_WITHIN = Duration.ofSeconds(50);
+    private static final Duration CONNECTS_WITHIN = Duration.ofSeconds(110);
     private static final int LONGEST_REASON = 160;
 
     private Worker() {}

@@ -19,7 +19,7 @@ import java.util.function.Predicate;
 /** A {@link Worker} as the process that started it sees it: told lines, heard, frozen and killed. */
 public class WorkerProcess implements AutoCloseable {
 
-    private static final Duration READY_WITHIN = Duration.ofSeconds(60);
+    private static final Duration READY_WITHIN = Duration.ofSeconds(120);
     private static final long GONE_WITHIN_MILLIS = 10_000;
 
     /** Those that run: one that is frozen, or that connects, would outlive this process. */
