@@ -168,7 +168,8 @@ class TraceTests {
             }
         }
         Verdict verdict = verdict(mutant, seeds, true);
-        System.out.printf("%s: %d of %d rejected, from %d schedules", name, verdict.rejected.size(), seeds.size(), seed);
+        System.out.printf(
+                "%s: %d of %d rejected, from %d schedules", name, verdict.rejected.size(), seeds.size(), seed);
         verdict.rejected.entrySet().stream()
                 .findFirst()
                 .ifPresent(each -> System.out.printf("; schedule %d at %s", each.getKey(), each.getValue()));
