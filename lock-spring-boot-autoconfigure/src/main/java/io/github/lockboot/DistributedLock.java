@@ -40,7 +40,8 @@ import java.lang.annotation.Target;
  * completes, fails or is cancelled. The lock then belongs to that call, not to a thread, and is not reentrant. The method's
  * body runs on a thread of the registry, without the caller's thread-bound state such as its transaction. A reactive method
  * locks once per subscription. With {@code @Async}, lock and body are on the executor's thread. The result type is that of the bean's
- * class, with type parameters resolved.
+ * class, with type parameters resolved. A suspending function of Kotlin is locked until it returns, fails or is cancelled, and its body
+ * runs where its coroutine does.
  *
  * <p>Every other method is locked until it returns. A method whose result is work that runs later is refused at start: a {@code Future},
  * {@code Supplier}, {@code Callable}, {@code Stream} or {@code Iterator}, or an asynchronous result of Spring MVC. If a method that
@@ -230,7 +231,7 @@ public @interface DistributedLock {
         THROW,
         /**
          * Null, an empty {@code Optional}, a completed stage of these, or an empty publisher; nothing for {@code void}.
-         * Methods that return a primitive are refused at start.
+         * Methods that return a primitive, or a Kotlin type that is not nullable, are refused at start.
          */
         SKIP
     }

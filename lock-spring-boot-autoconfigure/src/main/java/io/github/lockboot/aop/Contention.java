@@ -1,7 +1,6 @@
 package io.github.lockboot.aop;
 
 import java.lang.reflect.Method;
-import java.util.Arrays;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
@@ -47,12 +46,6 @@ interface Contention {
     private static Contention skip(LockedMethod method) {
         Class<?> type = method.resultType();
         ReactiveAdapter adapter = LockedMethod.adapterOf(type);
-        if (adapter != null ? !adapter.supportsEmpty() : type.isPrimitive() && type != void.class) {
-            String boxed = ClassUtils.resolvePrimitiveIfNecessary(type).getSimpleName();
-            method.addReturns(
-                    "so there is no value for a call that was skipped",
-                    "return " + boxed + " or Optional, or use a fallback");
-        }
         boolean stage = method.end() == End.STAGE;
         ResolvableType value = stage ? method.result().as(CompletionStage.class).getGeneric() : method.result();
         Map<Class<?>, Object> empties = Map.of(
@@ -61,14 +54,20 @@ interface Contention {
                 OptionalLong.class, OptionalLong.empty(),
                 OptionalDouble.class, OptionalDouble.empty());
         Object empty = empties.get(value.toClass());
+        String none = "so there is no value for a call that was skipped";
+        if (adapter != null ? !adapter.supportsEmpty() : type.isPrimitive() && type != void.class) {
+            String boxed = ClassUtils.resolvePrimitiveIfNecessary(type).getSimpleName();
+            method.addReturns(none, "return " + boxed + " or Optional, or use a fallback");
+        } else if (adapter == null && !stage && empty == null && method.isNeverNull()) {
+            method.addReturns(none, "make that type nullable, or use a fallback");
+        }
         return (invocation, cause) -> stage ? CompletableFuture.completedFuture(empty) : empty;
     }
 
     /** Calls another method of the class, with the parameters of this one, optionally followed by the exception. */
     private static Contention fallback(String name, LockedMethod method) {
         Class<?>[] parameters = method.method().getParameterTypes();
-        Class<?>[] withCause = Arrays.copyOf(parameters, parameters.length + 1);
-        withCause[parameters.length] = LockNotAcquiredException.class;
+        Class<?>[] withCause = method.withLast(parameters, LockNotAcquiredException.class);
         Method plain = ReflectionUtils.findMethod(method.targetClass(), name, parameters);
         Method found = plain != null && !plain.equals(method.method())
                 ? plain
@@ -88,11 +87,11 @@ interface Contention {
                     "make it return " + type.getSimpleName());
         }
         return (invocation, cause) -> {
-            @Nullable Object[] args = Arrays.copyOf(invocation.getArguments(), found.getParameterCount());
-            if (args.length > parameters.length) {
-                args[parameters.length] = cause;
-            }
-            return AopUtils.invokeJoinpointUsingReflection(invocation.getThis(), found, args);
+            @Nullable Object[] args = invocation.getArguments();
+            return AopUtils.invokeJoinpointUsingReflection(
+                    invocation.getThis(),
+                    found,
+                    found.getParameterCount() > parameters.length ? method.withLast(args, cause) : args);
         };
     }
 }

@@ -11,33 +11,52 @@ import org.springframework.core.ReactiveAdapter;
  */
 final class LaterResult {
 
+    private static final String AWAITED = "wait for it in the function, and return what it gives";
     private static final String COLLECTION = "return a collection";
+    private static final String FLOW = "kotlinx.coroutines.flow.Flow";
     private static final String FUTURE = "return CompletableFuture";
+    private static final String REACTOR = "add kotlinx-coroutines-reactor";
     private static final String VALUE = "return what it gives";
     private static final String WRITTEN = "lock a method that is called while the response is written";
 
     /** What to do instead, by the name of a type, which may be absent. */
-    private static final Map<String, String> WORK = Map.of(
-            "java.util.concurrent.CompletionStage", FUTURE,
-            "java.util.concurrent.Future", FUTURE,
-            "java.util.stream.BaseStream", COLLECTION,
-            "org.springframework.web.context.request.async.DeferredResult", FUTURE,
-            "org.springframework.web.context.request.async.WebAsyncTask", FUTURE,
-            "org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter", WRITTEN,
-            "org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody", WRITTEN);
+    private static final Map<String, String> WORK = Map.ofEntries(
+            Map.entry("java.util.concurrent.CompletionStage", FUTURE),
+            Map.entry("java.util.concurrent.Future", FUTURE),
+            Map.entry("java.util.stream.BaseStream", COLLECTION),
+            Map.entry("kotlin.sequences.Sequence", COLLECTION),
+            Map.entry("kotlinx.coroutines.Deferred", REACTOR),
+            Map.entry("kotlinx.coroutines.Job", "return Deferred"),
+            Map.entry("kotlinx.coroutines.channels.ReceiveChannel", "return Flow"),
+            Map.entry(FLOW, REACTOR),
+            Map.entry("org.springframework.web.context.request.async.DeferredResult", FUTURE),
+            Map.entry("org.springframework.web.context.request.async.WebAsyncTask", FUTURE),
+            Map.entry("org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter", WRITTEN),
+            Map.entry("org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody", WRITTEN));
 
     /** Only if the declared type is an interface: a class of the application that implements it may be a plain value. */
     private static final Map<String, String> WORK_IF_DECLARED = Map.of(
             "java.util.function.Supplier", VALUE,
             "java.util.concurrent.Callable", VALUE,
-            "java.util.Iterator", COLLECTION);
+            "java.util.Iterator", COLLECTION,
+            "kotlin.Function", VALUE,
+            "kotlin.Lazy", VALUE);
 
     private LaterResult() {}
 
     /** @return what to do instead; null if nothing is wrong with the declared type */
-    static @Nullable String insteadOf(Class<?> declared) {
+    static @Nullable String insteadOf(LockedMethod method) {
+        Class<?> declared = method.resultType();
         String instead = find(declared, WORK);
-        return instead == null && declared.isInterface() ? find(declared, WORK_IF_DECLARED) : instead;
+        if (instead == null && declared.isInterface()) {
+            instead = find(declared, WORK_IF_DECLARED);
+        }
+        if (!method.suspends()) {
+            return instead;
+        }
+        // Of what a suspending function returns, Spring waits for the end of a Flow only.
+        boolean later = instead != null || LockedMethod.adapterOf(declared) != null;
+        return later && !declared.getName().equals(FLOW) ? AWAITED : null;
     }
 
     private static @Nullable String find(@Nullable Class<?> type, Map<String, String> work) {
@@ -60,17 +79,17 @@ final class LaterResult {
                     "has run and returned a " + result.getClass().getSimpleName() + " but declares "
                             + method.resultType().getSimpleName()
                             + ", so the lock is released before the work is done",
-                    action);
+                    method.suspends() ? AWAITED : action);
             throw new InvalidLockDefinitionException(hiding.findings());
         }
     }
 
     private static @Nullable String actionFor(Class<?> returned) {
-        String instead = find(returned, WORK);
-        if (instead != null) {
-            return instead + " and declare it";
-        }
         ReactiveAdapter adapter = LockedMethod.adapterOf(returned);
-        return adapter != null ? "declare " + adapter.getReactiveType().getSimpleName() : null;
+        if (adapter != null) {
+            return "declare " + adapter.getReactiveType().getSimpleName();
+        }
+        String instead = find(returned, WORK);
+        return instead != null ? instead + " and declare it" : null;
     }
 }

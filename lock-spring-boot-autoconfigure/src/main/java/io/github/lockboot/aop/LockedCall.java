@@ -45,6 +45,7 @@ class LockedCall {
     private final KeyVariables variables;
     private final @Nullable Integer tokenParameter;
     final End end;
+    final boolean suspends;
     final @Nullable ReactiveAdapter adapter;
     private final boolean waits;
     private final boolean mayHideWork;
@@ -71,8 +72,10 @@ class LockedCall {
         }
         Class<?> result = method.resultType();
         this.end = method.end();
+        this.suspends = method.suspends();
         this.adapter = LockedMethod.adapterOf(result);
-        this.mayHideWork = end == End.VALUE && (result == Object.class || result.isInterface());
+        this.mayHideWork =
+                (end == End.VALUE || suspends && adapter == null) && (result == Object.class || result.isInterface());
         // A thread of @Async runs nothing else, so it may wait.
         this.waits = AnnotatedElementUtils.hasAnnotation(method.method(), Async.class)
                 || AnnotatedElementUtils.hasAnnotation(method.targetClass(), Async.class);
@@ -87,7 +90,7 @@ class LockedCall {
         return switch (end) {
             case VALUE -> call(invocation);
             case STAGE -> callAsync(invocation);
-            case PUBLISHER -> ReactiveCall.of(this, invocation, adapter);
+            case PUBLISHER -> ReactiveCall.of(this, invocation);
         };
     }
 
@@ -188,9 +191,16 @@ class LockedCall {
             ((ProxyMethodInvocation) invocation).setArguments(args);
         }
         Object result = held.<@Nullable Object, Throwable>call(invocation::proceed);
+        if (!suspends) {
+            refuseHiddenWork(result);
+        }
+        return result;
+    }
+
+    /** @throws InvalidLockDefinitionException if the result is work that the lock does not cover, behind a type that hides this */
+    void refuseHiddenWork(@Nullable Object result) {
         if (mayHideWork && result != null) {
             LaterResult.refuse(method, result);
         }
-        return result;
     }
 }

@@ -2,6 +2,7 @@ package io.github.lockboot.aop;
 
 import java.lang.reflect.Method;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -52,10 +53,33 @@ record LockedMethod(Method method, Class<?> targetClass, List<Finding> findings)
     }
 
     End end() {
-        if (KotlinDetector.isSuspendingFunction(method) || adapterOf(resultType()) != null) {
+        if (suspends() || adapterOf(resultType()) != null) {
             return End.PUBLISHER;
         }
         return CompletionStage.class.isAssignableFrom(resultType()) ? End.STAGE : End.VALUE;
+    }
+
+    /** Whether it is a suspending function of Kotlin, for which Spring hands over a publisher. */
+    boolean suspends() {
+        return KotlinDetector.isSuspendingFunction(method);
+    }
+
+    /** Whether it has a result of a type of Kotlin that is not nullable. */
+    boolean isNeverNull() {
+        MethodParameter result = new MethodParameter(method, -1);
+        return KotlinDetector.isKotlinReflectPresent()
+                && KotlinDetector.isKotlinType(method.getDeclaringClass())
+                && result.getParameterType() != void.class
+                && !result.isOptional();
+    }
+
+    /** {@return its parameters or arguments and one more; the last one of a suspending function stays the last} */
+    <T> T[] withLast(T[] all, T added) {
+        int at = suspends() ? all.length - 1 : all.length;
+        T[] more = Arrays.copyOf(all, all.length + 1);
+        System.arraycopy(all, at, more, at + 1, all.length - at);
+        more[at] = added;
+        return more;
     }
 
     /** Null if the type is no publisher. The registry of adapters loads a large part of Reactor, so most types do not get there. */
@@ -71,15 +95,21 @@ record LockedMethod(Method method, Class<?> targetClass, List<Finding> findings)
     void checkResult() {
         Class<?> type = resultType();
         End end = end();
-        String instead = end == End.VALUE ? LaterResult.insteadOf(type) : null;
-        if (instead != null) {
+        String instead = end == End.VALUE || suspends() ? LaterResult.insteadOf(this) : null;
+        if (suspends()
+                && !(KotlinDetector.isKotlinReflectPresent() && isPresent("kotlinx.coroutines.reactor.MonoKt"))) {
+            add("suspends, for which Spring needs more of Kotlin", "add kotlinx-coroutines-reactor and kotlin-reflect");
+        } else if (instead != null) {
             addReturns("so the lock would be released before the work is done", instead);
         } else if (end == End.STAGE && !type.isAssignableFrom(CompletableFuture.class)) {
             addReturns("which cannot be made here", "return CompletableFuture or CompletionStage");
-        } else if (end == End.PUBLISHER
-                && !ClassUtils.isPresent("reactor.core.publisher.Mono", LockedMethod.class.getClassLoader())) {
+        } else if (end == End.PUBLISHER && !isPresent("reactor.core.publisher.Mono")) {
             addReturns("for which Reactor is needed", "add reactor-core");
         }
+    }
+
+    private static boolean isPresent(String type) {
+        return ClassUtils.isPresent(type, LockedMethod.class.getClassLoader());
     }
 
     /** The position of the parameter that receives the fencing token; null if there is none. */

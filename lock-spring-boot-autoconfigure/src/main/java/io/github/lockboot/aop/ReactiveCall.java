@@ -2,6 +2,7 @@ package io.github.lockboot.aop;
 
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
@@ -34,18 +35,13 @@ final class ReactiveCall {
         void ended(@Nullable Throwable failure);
     }
 
-    /** @param declared the adapter of the result; null for a suspending function, which returns a {@code Mono} instead */
-    static Object of(LockedCall call, MethodInvocation invocation, @Nullable ReactiveAdapter declared) {
-        return perSubscription(declared, adapter -> locked(call, invocation, adapter, held -> {}));
+    static Object of(LockedCall call, MethodInvocation invocation) {
+        return perSubscription(call, adapter -> locked(call, invocation, adapter, held -> {}));
     }
 
     /** As {@link #of}, with a watch for each subscription. */
-    static Object watched(
-            LockedCall call,
-            MethodInvocation invocation,
-            @Nullable ReactiveAdapter declared,
-            Supplier<? extends Watch> watches) {
-        return perSubscription(declared, adapter -> {
+    static Object watched(LockedCall call, MethodInvocation invocation, Supplier<? extends Watch> watches) {
+        return perSubscription(call, adapter -> {
             Watch watch = watches.get();
             return locked(call, invocation, adapter, watch::taken)
                     .doOnComplete(() -> watch.ended(null))
@@ -54,14 +50,21 @@ final class ReactiveCall {
         });
     }
 
-    private static Object perSubscription(
-            @Nullable ReactiveAdapter declared, Function<ReactiveAdapter, Flux<Object>> subscription) {
-        ReactiveAdapter adapter = declared != null
-                ? declared
-                : Objects.requireNonNull(
-                        ReactiveAdapterRegistry.getSharedInstance().getAdapter(Mono.class));
+    private static Object perSubscription(LockedCall call, Function<ReactiveAdapter, Flux<Object>> subscription) {
+        ReactiveAdapter adapter = adapterOf(call);
         Flux<Object> many = Flux.defer(() -> subscription.apply(adapter));
         return adapter.fromPublisher(adapter.isMultiValue() ? many : many.singleOrEmpty());
+    }
+
+    /** Spring has a {@code Flux} for the {@code Flow} of a suspending function, and a {@code Mono} for what any other returns. */
+    private static ReactiveAdapter adapterOf(LockedCall call) {
+        ReactiveAdapter declared = call.adapter;
+        if (declared != null && !call.suspends) {
+            return declared;
+        }
+        Class<?> given = declared != null ? Flux.class : Mono.class;
+        return Objects.requireNonNull(
+                ReactiveAdapterRegistry.getSharedInstance().getAdapter(given));
     }
 
     private static Flux<Object> locked(
@@ -94,7 +97,10 @@ final class ReactiveCall {
         MethodInvocation own = ((ProxyMethodInvocation) invocation).invocableClone();
         LockContext innermost = held.innermost();
         try {
-            Flux<Object> body = Flux.from(adapter.toPublisher(call.run(own, needed, held)));
+            Object result = call.run(own, needed, held);
+            // A suspending function that was skipped may give an empty Optional.
+            Flux<Object> body = Flux.from(result instanceof Optional ? Mono.just(result) : adapter.toPublisher(result))
+                    .doOnNext(call::refuseHiddenWork);
             return innermost != null ? body.contextWrite(context -> context.put(LockContext.class, innermost)) : body;
         } catch (Throwable failure) {
             return Flux.error(failure);

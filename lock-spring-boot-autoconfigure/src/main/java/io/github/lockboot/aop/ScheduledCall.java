@@ -78,7 +78,7 @@ final class ScheduledCall extends LockedCall {
     @Nullable
     Object invoke(MethodInvocation invocation) throws Throwable {
         if (end == End.PUBLISHER) {
-            return ReactiveCall.watched(this, invocation, adapter, Tick::new);
+            return ReactiveCall.watched(this, invocation, Tick::new);
         }
         Tick tick = new Tick();
         ((ProxyMethodInvocation) invocation).setUserAttribute(Tick.class.getName(), tick);

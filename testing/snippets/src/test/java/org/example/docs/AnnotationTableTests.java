@@ -13,10 +13,11 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** The documented attributes are those of the annotation, with its defaults and constants. */
+/** The documented attributes are those of the annotation, with its defaults and constants, and in Chinese the same. */
 class AnnotationTableTests {
 
     private static final Path TABLE = Page.ROOT.resolve("docs/annotation.md");
+    private static final Path IN_CHINESE = Page.ROOT.resolve("docs/annotation.zh-CN.md");
 
     private record Row(String attribute, String defaultValue, String legal, String example) {
 
@@ -31,8 +32,12 @@ class AnnotationTableTests {
     }
 
     private static List<Row> rows() throws IOException {
-        try (Stream<String> lines = Files.lines(TABLE)) {
-            return lines.filter(line -> line.startsWith("| `")).map(Row::of).toList();
+        return lines(TABLE).stream().map(Row::of).toList();
+    }
+
+    private static List<String> lines(Path table) throws IOException {
+        try (Stream<String> lines = Files.lines(table)) {
+            return lines.filter(line -> line.startsWith("| `")).toList();
         }
     }
 
@@ -70,6 +75,15 @@ class AnnotationTableTests {
     @Test
     void everyExampleShowsItsAttribute() throws IOException {
         assertThat(rows()).allSatisfy(row -> assertThat(row.example).contains(row.attribute + " = "));
+    }
+
+    @Test
+    void theChineseTableNamesTheSameInEveryRow() throws IOException {
+        assertThat(lines(IN_CHINESE))
+                .extracting(line -> Page.code(List.of(line)))
+                .isEqualTo(lines(TABLE).stream()
+                        .map(line -> Page.code(List.of(line)))
+                        .toList());
     }
 
     private static Method method(Row row) throws NoSuchMethodException {

@@ -94,9 +94,10 @@ class LinksTests {
     private static Map<String, String> tests() throws IOException {
         Map<String, String> tests = new HashMap<>();
         try (Stream<Path> files = Files.walk(Page.ROOT)) {
-            for (Path file : files.filter(file -> file.toString().matches(".*/src/test/java/.*\\.java"))
+            for (Path file : files.filter(
+                            file -> file.toString().matches(".*/src/test/(java/.*\\.java|kotlin/.*\\.kt)"))
                     .toList()) {
-                tests.put(file.getFileName().toString().replace(".java", ""), Files.readString(file));
+                tests.put(file.getFileName().toString().replaceFirst("\\.(java|kt)$", ""), Files.readString(file));
             }
         }
         return tests;

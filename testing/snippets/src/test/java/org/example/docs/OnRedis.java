@@ -29,7 +29,9 @@ import org.springframework.test.context.DynamicPropertySource;
             "spring.main.banner-mode=off",
             "lock.startup-check=off",
             "lock.shutdown-grace-period=0",
-            "lock.redis.command-timeout=10s" // the first command also loads classes
+            "lock.redis.command-timeout=10s", // the first command also loads classes
+            "spring.autoconfigure.exclude=org.springframework.boot.autoconfigure.batch.BatchAutoConfiguration,"
+                    + "org.springframework.boot.autoconfigure.quartz.QuartzAutoConfiguration"
         })
 abstract class OnRedis {
 

@@ -7,6 +7,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -124,16 +126,49 @@ record Page(Path file, List<String> lines) {
             }
             Matcher heading = HEADING.matcher(line);
             if (heading.matches()) {
-                String anchor = heading.group(1)
-                        .replaceAll("!?\\[([^\\]]*)\\]\\([^)]*\\)", "$1")
-                        .replaceAll("<[^>]+>", "")
-                        .toLowerCase(Locale.ROOT)
-                        .replaceAll("[^\\p{L}\\p{M}\\p{N}\\p{Pc}\\- ]", "")
-                        .replace(' ', '-');
+                String anchor = anchor(heading.group(1));
                 int before = seen.merge(anchor, 1, Integer::sum) - 1;
                 anchors.add(before == 0 ? anchor : anchor + "-" + before);
             }
         }
         return anchors;
+    }
+
+    private static String anchor(String heading) {
+        return heading.replaceAll("!?\\[([^\\]]*)\\]\\([^)]*\\)", "$1")
+                .replaceAll("<[^>]+>", "")
+                .toLowerCase(Locale.ROOT)
+                .replaceAll("[^\\p{L}\\p{M}\\p{N}\\p{Pc}\\- ]", "")
+                .replace(' ', '-');
+    }
+
+    /**
+     * The lines below each heading, without blocks, by the anchor that the heading names in HTML, or else by GitHub's. The title of the
+     * page has no anchor here.
+     */
+    Map<String, List<String>> sections() {
+        Map<String, List<String>> sections = new LinkedHashMap<>();
+        List<String> section = new ArrayList<>();
+        for (String line : prose()) {
+            Matcher heading = HEADING.matcher(line);
+            if (heading.matches()) {
+                Matcher named = NAMED.matcher(line);
+                String anchor = named.find() ? named.group(1) : anchor(heading.group(1));
+                section = sections.computeIfAbsent(sections.isEmpty() ? "" : anchor, first -> new ArrayList<>());
+            } else {
+                section.add(line);
+            }
+        }
+        return sections;
+    }
+
+    /** What stands between backticks, also where a line ends in it. */
+    static Set<String> code(List<String> lines) {
+        Set<String> code = new LinkedHashSet<>();
+        Matcher quoted = CODE.matcher(String.join(" ", lines));
+        while (quoted.find()) {
+            code.add(quoted.group().replace("`", "").replaceAll("\\s+", " ").strip());
+        }
+        return code;
     }
 }

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
@@ -74,6 +75,19 @@ class TroubleshootingTests {
                         "messages without an entry in docs/troubleshooting.md: add each as it stands, with a word in braces for"
                                 + " what differs, such as {name}, and say what happened and what to do")
                 .isEmpty();
+    }
+
+    /** What the Chinese page quotes is found on the English one, so it has no text that the library no longer has. */
+    @Test
+    void theChinesePageQuotesTheSameTextsInEverySection() {
+        Map<String, List<String>> chinese =
+                Page.read(Page.ROOT.resolve("docs/troubleshooting.zh-CN.md")).sections();
+        assertThat(PAGE.sections()).allSatisfy((anchor, section) -> {
+            Set<String> quoted = Page.code(chinese.getOrDefault(anchor, List.of()));
+            assertThat(quoted).containsAll(Page.code(section));
+            String text = String.join(" ", section).replace("`", "").replaceAll("\\s+", " ");
+            assertThat(quoted).allSatisfy(part -> assertThat(text).contains(part));
+        });
     }
 
     private static Pattern onPage(String message) {

@@ -64,6 +64,18 @@ class WorkflowTests {
                 .containsExactly("redis:6.2", "redis:7.4", "redis:8.0", "valkey/valkey:8.0");
     }
 
+    @Test
+    void theSupportedLinesOfSpringBootAreThoseOfTheMatrix() throws IOException {
+        List<String> rows = Page.read(Page.ROOT.resolve("docs/support.md")).sections().get("spring-boot").stream()
+                .filter(row -> row.matches("\\| [0-9].*"))
+                .map(row -> row.split("\\|")[1].strip())
+                .toList();
+        assertThat(rows)
+                .isEqualTo(linesOfTheScript().stream()
+                        .map(line -> line.replaceFirst("\\.[0-9]+$", ""))
+                        .toList());
+    }
+
     private static List<String> linesOfTheScript() throws IOException {
         Matcher lines = Pattern.compile("(?m)^lines=\\((.*)\\)$")
                 .matcher(Files.readString(Page.ROOT.resolve("testing/matrix/run")));

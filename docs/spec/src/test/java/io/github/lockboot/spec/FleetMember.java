@@ -20,10 +20,12 @@ import io.github.lockboot.redis.protocol.LuaScript;
 import org.springframework.boot.logging.LogLevel;
 import org.springframework.boot.logging.LoggingSystem;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.core.StringRedisTemplate;
 
 /**
- * A process of a fleet: each of its threads takes locks of every kind at random, works for a moment, and lets go. It reads the names of the
- * locks from its input, a line for each set, and ends with its input.
+ * A process of a fleet: each of its threads takes locks of every kind at random, works for a moment, and lets go, or makes
+ * {@linkplain StrayCalls stray calls}, if the names of the locks say so. It reads the names from its input, a line for each set, and ends
+ * with its input.
  */
 final class FleetMember {
 
@@ -56,11 +58,12 @@ final class FleetMember {
                 .localHandoffLimit(3)
                 .build();
         registry.connect().exceptionally(none -> null).join();
+        StrayCalls strays = new StrayCalls(new StringRedisTemplate(factory));
         SCRIPTS.forEach((name, script) -> System.out.println("script " + name + " " + script.getSha1()));
         System.out.println("ready");
         for (int i = 0; i < THREADS; i++) {
             Random random = new Random(Long.parseLong(args[2]) * THREADS + i);
-            Thread thread = new Thread(() -> takeAll(registry, random));
+            Thread thread = new Thread(() -> takeAll(registry, strays, random));
             thread.setDaemon(true);
             thread.start();
         }
@@ -71,15 +74,21 @@ final class FleetMember {
         System.exit(0);
     }
 
-    private static void takeAll(RedisLockRegistry registry, Random random) {
+    private static void takeAll(RedisLockRegistry registry, StrayCalls strays, Random random) {
         while (true) {
             List<String> all = names;
             if (all.isEmpty()) {
                 pause(10);
                 continue;
             }
+            String name = all.get(random.nextInt(all.size()));
             try {
-                take(registry, all.get(random.nextInt(all.size())), random);
+                if (name.startsWith(StrayCalls.NAME)) {
+                    strays.call("lock:" + name, random);
+                    pause(random.nextInt(30));
+                } else {
+                    take(registry, name, random);
+                }
             } catch (LockNotAcquiredException | LockUnavailableException | IllegalMonitorStateException lost) {
                 // A fault did that.
             } catch (InterruptedException e) {

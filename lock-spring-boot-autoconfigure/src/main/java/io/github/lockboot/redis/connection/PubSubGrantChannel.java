@@ -66,7 +66,9 @@ public final class PubSubGrantChannel implements GrantChannel {
     private final Subscription completions;
     private volatile boolean closed;
     private volatile @Nullable RedisMessageListenerContainer newest; // may be about to start
-    private volatile @Nullable RedisMessageListenerContainer connection;
+
+    /** Null while the channel is subscribed on a new connection, which is done at one place at a time. */
+    private final AtomicReference<@Nullable RedisMessageListenerContainer> connection = new AtomicReference<>();
 
     /**
      * @param connections registers a watch, see {@link Connections#watchedBy}, and returns the factory
@@ -157,12 +159,13 @@ public final class PubSubGrantChannel implements GrantChannel {
             made.setConnectionFactory(connections.apply(this::onConnection));
             made.afterPropertiesSet();
             made.start();
-            connection = made;
+            connection.set(made);
             if (completions.state.updateAndGet(state -> state == State.UNUSED ? state : State.SUBSCRIBING)
                     == State.SUBSCRIBING) {
                 inBackground(completions::subscribe);
             }
         } catch (Throwable failure) {
+            connection.compareAndSet(made, null);
             destroy(made);
             throw failure;
         }
@@ -181,18 +184,18 @@ public final class PubSubGrantChannel implements GrantChannel {
     }
 
     private void connectAgainIfUnconfirmed() {
-        RedisMessageListenerContainer silent = connection;
-        if (silent != null && !closed && grants.state.compareAndSet(State.UNCONFIRMED, State.SUBSCRIBING)) {
-            connection = null;
+        RedisMessageListenerContainer silent = connection.get();
+        boolean confirmed = grants.state.get() != State.UNCONFIRMED;
+        if (silent != null && !closed && !confirmed && connection.compareAndSet(silent, null)) {
             destroy(silent);
-            grants.state.set(State.SUBSCRIBING); // before its end it may have been subscribed and cut once more
+            grants.state.set(State.SUBSCRIBING); // whatever became of it before its end
             grants.subscribe();
         }
     }
 
     /** Returns false without a connection: {@link #connect} adds completions to a new one. */
     private boolean addCompletions() {
-        RedisMessageListenerContainer current = connection;
+        RedisMessageListenerContainer current = connection.get();
         if (current != null) {
             try {
                 current.addMessageListener(completions, new ChannelTopic(completions.channel.get()));

@@ -44,6 +44,7 @@ final class SocketWatchdog {
     private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final Map<Channel, PendingReply> open = new ConcurrentHashMap<>();
+    private final OnlySocket onlySocket = new OnlySocket();
     private final Timer timer;
     private final long commandTimeoutNanos;
     private final Executor executor;
@@ -72,7 +73,10 @@ final class SocketWatchdog {
             public void afterChannelInitialized(Channel channel) {
                 application.afterChannelInitialized(channel);
                 PendingReply pending = new PendingReply();
-                channel.pipeline().addFirst(pending).addFirst(new FlushConsolidationHandler(FLUSHED_TOGETHER, true));
+                channel.pipeline()
+                        .addFirst(onlySocket)
+                        .addFirst(pending)
+                        .addFirst(new FlushConsolidationHandler(FLUSHED_TOGETHER, true));
                 open.put(channel, pending);
                 channel.closeFuture().addListener(end -> open.remove(channel));
                 if (closed) {

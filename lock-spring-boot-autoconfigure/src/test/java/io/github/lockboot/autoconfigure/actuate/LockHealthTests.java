@@ -18,7 +18,13 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.springframework.boot.actuate.autoconfigure.availability.AvailabilityHealthContributorAutoConfiguration;
+import org.springframework.boot.actuate.autoconfigure.availability.AvailabilityProbesAutoConfiguration;
+import org.springframework.boot.actuate.autoconfigure.health.HealthContributorAutoConfiguration;
+import org.springframework.boot.actuate.autoconfigure.health.HealthEndpointAutoConfiguration;
+import org.springframework.boot.actuate.health.HealthEndpointGroups;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.availability.ApplicationAvailabilityAutoConfiguration;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -96,6 +102,25 @@ class LockHealthTests {
                 });
         runner.run(context ->
                 assertThat(LockHealthAutoConfiguration.check(context)).doesNotContainKey("leaders"));
+    }
+
+    /** What Spring Boot's probes for Kubernetes ask for. */
+    @Test
+    void itIsPartOfNoProbe() {
+        runner.withConfiguration(AutoConfigurations.of(
+                        HealthContributorAutoConfiguration.class,
+                        HealthEndpointAutoConfiguration.class,
+                        ApplicationAvailabilityAutoConfiguration.class,
+                        AvailabilityHealthContributorAutoConfiguration.class,
+                        AvailabilityProbesAutoConfiguration.class))
+                .withPropertyValues("management.endpoint.health.probes.enabled=true")
+                .run(context -> {
+                    HealthEndpointGroups groups = context.getBean(HealthEndpointGroups.class);
+                    assertThat(groups.getPrimary().isMember("lock")).isTrue();
+                    assertThat(groups.getNames())
+                            .containsExactlyInAnyOrder("liveness", "readiness")
+                            .noneMatch(probe -> groups.get(probe).isMember("lock"));
+                });
     }
 
     @Test

@@ -314,6 +314,13 @@ final class Soak {
                         () -> connections(bed) + " connections of " + processes + " processes");
             } catch (IllegalStateException others) {
                 complain(name, List.of(String.valueOf(others.getMessage())));
+                bed.deployment().masters().forEach(Group::printClients);
+            }
+        }
+
+        private static void printClients(RedisServer server) {
+            try (RedisProbe probe = server.probe()) {
+                System.out.println(probe.command("CLIENT", "LIST"));
             }
         }
 

@@ -1,0 +1,77 @@
+package io.github.lockboot.spec;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.ConcurrentHashMap;
+
+import io.github.lockboot.redis.protocol.LuaScript;
+import org.springframework.data.redis.core.StringRedisTemplate;
+
+/**
+ * Runs scripts in an order in which no engine sends them, but in which a network may deliver them: late, twice, for an id that has ended
+ * or has been granted the lock again. A few ids are used by all; the ttl and kind of each are always the same.
+ */
+final class StrayCalls {
+
+    /** The names of the locks begin with it. */
+    static final String NAME = "stray";
+
+    private static final String SETTINGS = "300 900 100 lock:client:";
+    private static final int[] KINDS = {0, 0, -1, -1, 2, 3};
+    private static final int EXCLUSIVE_IDS = 2;
+
+    /** Of 100 calls. */
+    private static final int DOWNGRADES = 20;
+
+    /** By key and id, as far as a reply has told it. */
+    private final Map<String, Long> fences = new ConcurrentHashMap<>();
+
+    private final StringRedisTemplate redis;
+
+    StrayCalls(StringRedisTemplate redis) {
+        this.redis = redis;
+    }
+
+    void call(String key, Random random) {
+        int dice = random.nextInt(100);
+        int who = random.nextInt(dice < DOWNGRADES ? EXCLUSIVE_IDS : KINDS.length);
+        String id = id(who);
+        long fence = fences.getOrDefault(key + id, 0L);
+        long last = fence == 0 ? 0 : fence + random.nextInt(3);
+        if (dice < DOWNGRADES) {
+            run(LuaScript.DOWNGRADE, key, id, fence, last);
+        } else if (dice < 60) {
+            run(LuaScript.ACQUIRE, key, id, ttl(who), KINDS[who], dice < 56 ? 1 : 0);
+        } else if (dice < 68) {
+            run(LuaScript.UNLOCK, key, id, last);
+        } else if (dice < 80) {
+            int next = (who + 1 + random.nextInt(KINDS.length - 1)) % KINDS.length;
+            run(LuaScript.UNLOCK, key, id, last, id(next), ttl(next), KINDS[next]);
+        } else if (dice < 92) {
+            run(LuaScript.RENEW, key, id, fence, ttl(who));
+        } else {
+            run(LuaScript.CANCEL, key, id);
+        }
+    }
+
+    private static String id(int who) {
+        return "stray-" + who + ".x";
+    }
+
+    private static int ttl(int who) {
+        return 50 << who; // up to 1.6 s
+    }
+
+    private void run(LuaScript script, String key, String id, Object... others) {
+        Object[] arguments = new Object[others.length + 3];
+        Arrays.setAll(
+                arguments, i -> i == 0 ? id : i == 1 ? SETTINGS : i < arguments.length - 1 ? "" + others[i - 2] : "1");
+        String reply = redis.execute(script, List.of(key), arguments);
+        String[] words = reply.split(" ");
+        if (words[1].equals("OWNER") && script == LuaScript.ACQUIRE) {
+            fences.put(key + id, Long.valueOf(words[2]));
+        }
+    }
+}

@@ -1,0 +1,84 @@
+package org.example.docs;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** A page in Chinese has what its twin in English has: sections with the same anchors, the same blocks, tables of the same length. */
+@Tag("this-build")
+class ChinesePagesTests {
+
+    private static final String CHINESE = ".zh-CN.md";
+
+    private record Twins(Page english, Page chinese) {
+
+        static Twins of(Page chinese) {
+            String name = chinese.file().getFileName().toString().replace(CHINESE, ".md");
+            return new Twins(Page.read(chinese.file().resolveSibling(name)), chinese);
+        }
+
+        @Override
+        public String toString() {
+            return Page.ROOT.relativize(chinese.file()).toString();
+        }
+    }
+
+    static Stream<Twins> twins() {
+        return Page.all().stream()
+                .filter(page -> page.file().toString().endsWith(CHINESE))
+                .map(Twins::of);
+    }
+
+    @ParameterizedTest
+    @MethodSource("twins")
+    void eachLinksToTheOther(Twins twins) {
+        String english = twins.english.file().getFileName().toString();
+        String chinese = twins.chinese.file().getFileName().toString();
+        assertThat(twins.english.lines()).contains("English · [简体中文](" + chinese + ")");
+        assertThat(twins.chinese.lines()).contains("[English](" + english + ") · 简体中文");
+    }
+
+    @ParameterizedTest
+    @MethodSource("twins")
+    void everySectionIsThereInOrder(Twins twins) {
+        assertThat(twins.chinese.sections().keySet())
+                .containsSubsequence(twins.english.sections().keySet());
+    }
+
+    @ParameterizedTest
+    @MethodSource("twins")
+    void theBlocksAreTheSameInTheSameOrder(Twins twins) {
+        assertThat(markers(twins.chinese)).isEqualTo(markers(twins.english));
+    }
+
+    private static List<String> markers(Page page) {
+        return page.lines().stream().filter(line -> line.startsWith("<!--")).toList();
+    }
+
+    @ParameterizedTest
+    @MethodSource("twins")
+    void everyTableHasAsManyRowsAndCells(Twins twins) {
+        var chinese = twins.chinese.sections();
+        assertThat(twins.english.sections())
+                .allSatisfy((anchor, section) -> assertThat(cells(chinese.getOrDefault(anchor, List.of())))
+                        .isEqualTo(cells(section)));
+    }
+
+    /** The cells of each row, and 0 where a table ends. */
+    private static List<Integer> cells(List<String> section) {
+        List<Integer> cells = new ArrayList<>();
+        for (String line : section) {
+            int found = line.startsWith("|") ? line.split("\\|", -1).length : 0;
+            if (found > 0 || !cells.isEmpty() && cells.get(cells.size() - 1) > 0) {
+                cells.add(found);
+            }
+        }
+        return cells;
+    }
+}
