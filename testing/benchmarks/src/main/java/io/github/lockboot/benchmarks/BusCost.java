@@ -16,6 +16,8 @@ import io.github.lockboot.fixture.RedisProbe.ErrorReply;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.harness.Markdown;
 
+import static java.util.Objects.requireNonNull;
+
 /**
  * What the bus of a Cluster costs beside the locks: the processor time of each of six masters for a hold, for a message and for a
  * hand-over, all sent to one of them on 16 connections, and the same on a server alone. What a server uses without work is subtracted.
@@ -150,7 +152,7 @@ public final class BusCost implements AutoCloseable {
             for (Work work : works) {
                 Cost cost = measure(work, idle);
                 if (round >= 0) {
-                    costs.get(work).add(cost);
+                    requireNonNull(costs.get(work)).add(cost);
                 }
             }
         }

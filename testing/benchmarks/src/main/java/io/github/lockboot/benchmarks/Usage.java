@@ -10,6 +10,8 @@ import java.util.Map;
 import io.github.lockboot.fixture.RedisProbe;
 import io.github.lockboot.fixture.RedisServer;
 
+import static java.util.Objects.requireNonNull;
+
 /**
  * What servers used while something was done.
  *
@@ -37,7 +39,7 @@ record Usage(long nanos, Map<RedisServer, Amount> amounts) {
         action.run();
         long nanos = System.nanoTime() - began;
         Map<RedisServer, Amount> used = amounts(servers);
-        used.replaceAll((server, amount) -> amount.minus(before.get(server)));
+        used.replaceAll((server, amount) -> amount.minus(requireNonNull(before.get(server))));
         return new Usage(nanos, used);
     }
 
@@ -65,11 +67,15 @@ record Usage(long nanos, Map<RedisServer, Amount> amounts) {
 
     /** Its processor time beyond what it uses in the same time without work. */
     double microsBeyond(Usage idle, RedisServer server) {
-        double seconds = amounts.get(server).seconds - idle.amounts.get(server).seconds * nanos / idle.nanos;
+        double seconds = of(server).seconds - idle.of(server).seconds * nanos / idle.nanos;
         return seconds * 1e6;
     }
 
     double writtenBeyond(Usage idle, RedisServer server) {
-        return amounts.get(server).written - idle.amounts.get(server).written * nanos / idle.nanos;
+        return of(server).written - idle.of(server).written * nanos / idle.nanos;
+    }
+
+    private Amount of(RedisServer server) {
+        return requireNonNull(amounts.get(server));
     }
 }

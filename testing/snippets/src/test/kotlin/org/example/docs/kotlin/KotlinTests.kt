@@ -1,4 +1,4 @@
-package org.example.docs
+package org.example.docs.kotlin
 
 import io.github.lockboot.DistributedLock
 import io.github.lockboot.FencingToken
