@@ -106,6 +106,7 @@ class LockHealthTests {
 
     /** What Spring Boot's probes for Kubernetes ask for. */
     @Test
+    @Tag("this-build")
     void itIsPartOfNoProbe() {
         runner.withConfiguration(AutoConfigurations.of(
                         HealthContributorAutoConfiguration.class,
@@ -117,9 +118,11 @@ class LockHealthTests {
                 .run(context -> {
                     HealthEndpointGroups groups = context.getBean(HealthEndpointGroups.class);
                     assertThat(groups.getPrimary().isMember("lock")).isTrue();
-                    assertThat(groups.getNames())
-                            .containsExactlyInAnyOrder("liveness", "readiness")
-                            .noneMatch(probe -> groups.get(probe).isMember("lock"));
+                    assertThat(groups.getNames()).containsExactlyInAnyOrder("liveness", "readiness");
+                    for (String probe :
+                            groups.getNames()) { // no lambda: its signature would need the class on Boot 4, too
+                        assertThat(groups.get(probe).isMember("lock")).as(probe).isFalse();
+                    }
                 });
     }
 
