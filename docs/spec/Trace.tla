@@ -119,10 +119,10 @@ Runs == Is("run") /\ (IF Line.dropped = {} THEN TRUE ELSE Line.unseen >= Patienc
     /\ IF Line.reply.k = "none" \/ ~IsAlive(Owner(Line.reply.id)) THEN TRUE ELSE Line.reply \in net'
     /\ Covers("run " \o m.k \o ", reply " \o Line.reply.k)
 
-\* The key is gone, because all that it had was over.
+\* The key is gone, because all that it had was over, or somebody deleted it.
 Forgets == Is("forget") /\ (Line.unseen >= Patience \/ r.queue = <<>>) /\
     LET last == r.fence + LocalsOf(Exclusive) - 1 IN
-    /\ \A h \in r.holders : h.left = 0
+    /\ Line.deleted \/ \A h \in r.holders : h.left = 0
     /\ r' = [holders |-> {}, fence |-> IF \E h \in r.holders : h.kind = Exclusive THEN last ELSE r.fence, token |-> 0,
              queue |-> <<>>]
     /\ past' = [past EXCEPT !.reads = 0]

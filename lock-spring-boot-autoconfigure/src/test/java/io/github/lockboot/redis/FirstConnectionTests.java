@@ -12,6 +12,7 @@ import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.internal.Threads;
 import io.github.lockboot.redis.RedisLockInspector.Notification;
+import io.github.lockboot.redis.engine.LockEngine;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -80,6 +81,27 @@ class FirstConnectionTests {
                 .withThrowableThat()
                 .havingCause()
                 .isInstanceOf(LockUnavailableException.class);
+    }
+
+    @Test
+    void theFirstLineOfTheFailureSaysWhyThereIsNone() {
+        server.kill();
+        go.countDown();
+        assertThatThrownBy(() -> registry.get("x").tryLock())
+                .hasMessageStartingWith("lock 'x' is unavailable: " + LockEngine.NO_ANSWER
+                        + " (no connection to Redis: Connection refused: ");
+    }
+
+    @Test
+    void theFirstLineOfALaterFailureSaysThatThereIsNoneAnyMore() throws Exception {
+        go.countDown();
+        Actor.get(registry.connect());
+        server.kill();
+        assertThatThrownBy(
+                        () -> registry.get("x").tryLock()) // sent before the end of the connection is noticed, or not
+                .message()
+                .containsAnyOf("(the connection was lost before Redis answered)", "(no connection to Redis: ");
+        assertThatThrownBy(() -> registry.get("x").tryLock()).hasMessageContaining("(no connection to Redis: ");
     }
 
     @Test

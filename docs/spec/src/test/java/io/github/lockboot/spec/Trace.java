@@ -169,6 +169,7 @@ final class Trace {
             }
             case "usable" -> add("usable", "id", ids.get(rest).value());
             case "crashed" -> crashed(session);
+            case "deleted" -> forget(1_000_000, true);
             default -> throw new IllegalArgumentException(line);
         }
     }
@@ -395,7 +396,11 @@ final class Trace {
                 .mapToLong(each -> now - each.seen())
                 .min()
                 .orElse(1_000_000);
-        add("forget", "unseen", (int) unseen);
+        forget(unseen, false);
+    }
+
+    private void forget(long unseen, boolean deleted) {
+        add("forget", "unseen", (int) unseen, "deleted", deleted);
         stored = StoredLock.of(null);
     }
 

@@ -11,6 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -379,13 +380,24 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
 
         @Override
         public boolean completeExceptionally(Throwable failure) {
-            boolean notSent = command == null && RedisFailure.of(failure) != RedisFailure.NOT_SENT;
-            boolean first = super.completeExceptionally(
-                    notSent ? new NotConnectedException("no connection to Redis", failure) : failure);
+            boolean first = super.completeExceptionally(explained(failure));
             if (first) {
                 withdraw();
             }
             return first;
+        }
+
+        /** What has expired tells whether there is a connection. */
+        private Throwable explained(Throwable failure) {
+            if (command == null) {
+                return RedisFailure.of(failure) == RedisFailure.NOT_SENT
+                        ? failure
+                        : new NotConnectedException("no connection to Redis", failure);
+            }
+            Link current = link;
+            return failure instanceof TimeoutException && (current == null || !reaches(current, key))
+                    ? new TimeoutException("the connection was lost before Redis answered")
+                    : failure;
         }
 
         private void withdraw() {

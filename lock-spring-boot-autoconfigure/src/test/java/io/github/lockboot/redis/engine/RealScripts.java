@@ -34,6 +34,10 @@ final class RealScripts {
         return new LockModel.Outcome(seen.reply(), seen.messages());
     }
 
+    void delete(String key) {
+        redis.command("DEL", key);
+    }
+
     /** What the key has at this time; empty if it has expired. */
     String text(String key, long micros) {
         if (ends.getOrDefault(key, Long.MAX_VALUE) <= micros / 1_000) {

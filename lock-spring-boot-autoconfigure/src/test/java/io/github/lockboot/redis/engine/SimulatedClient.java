@@ -1,9 +1,11 @@
 package io.github.lockboot.redis.engine;
 
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Queue;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.AbstractExecutorService;
@@ -72,6 +74,9 @@ final class SimulatedClient {
         double unacknowledged;
         long slowestNanos = MILLI;
         boolean redisIsAway;
+
+        /** The next delays, in nanoseconds, in place of random ones. */
+        final Queue<Long> planned = new ArrayDeque<>();
 
         void end() {
             lost = 0;
@@ -352,12 +357,17 @@ final class SimulatedClient {
     }
 
     private long delay() {
+        Long planned = faults.planned.poll();
+        if (planned != null) {
+            return planned;
+        }
         double share = random.nextDouble();
         return 50_000 + (long) (faults.slowestNanos * share * share);
     }
 
     private long lateDelay() {
-        return (long) (random.nextDouble() * random.nextDouble() * 40_000 * MILLI);
+        Long planned = faults.planned.poll();
+        return planned != null ? planned : (long) (random.nextDouble() * random.nextDouble() * 40_000 * MILLI);
     }
 
     private boolean chance(double probability) {

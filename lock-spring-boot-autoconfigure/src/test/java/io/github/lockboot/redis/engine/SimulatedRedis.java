@@ -176,6 +176,12 @@ final class SimulatedRedis {
     /** Somebody deletes the key. */
     void delete(String key) {
         lock(key).delete();
+        if (scripts != null) {
+            scripts.delete(key);
+        }
+        if (trace != null) {
+            trace.deleted();
+        }
         changed(key, null);
     }
 

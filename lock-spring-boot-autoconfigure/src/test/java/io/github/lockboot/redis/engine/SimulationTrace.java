@@ -25,6 +25,7 @@ import java.util.Set;
  *   usable id                 the engine has ended it, but a thread may still use its hold
  *   gone id                   the engine has forgotten it
  *   crashed
+ *   deleted                   somebody deleted the key
  * </pre>
  */
 final class SimulationTrace {
@@ -89,6 +90,10 @@ final class SimulationTrace {
 
     void crashed(String session) {
         add(session, "crashed");
+    }
+
+    void deleted() {
+        add(clients.keySet().iterator().next(), "deleted");
     }
 
     /** Called after whatever a client did. */
