@@ -1,0 +1,156 @@
+package io.github.lockboot.redis.connection;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.github.lockboot.Actor;
+import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.internal.Threads;
+import io.github.lockboot.internal.Timer;
+import io.github.lockboot.redis.TestRegistries;
+import io.github.lockboot.redis.engine.PatientStore;
+import io.github.lockboot.redis.protocol.GrantChannel;
+import io.github.lockboot.redis.protocol.GrantChannel.Push;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Threads open, doubt and cut the channel at the same time, on a real Redis. Left alone, it is live on one connection and hears each
+ * message once; closed, it leaves none. {@code -Dlock.schedules} is the number of rounds.
+ */
+@Tag("full")
+@Tag("schedules")
+class ChannelScheduleTests {
+
+    private static final int ROUNDS = Integer.getInteger("lock.schedules", 100);
+    private static final int THREADS = 3;
+    private static final int STEPS = 12;
+    private static final int LAST = 7;
+    private static final Duration TIMEOUT = Duration.ofSeconds(1);
+
+    private static RedisServer server;
+    private static TestRegistries registries;
+
+    @BeforeAll
+    static void start() {
+        server = RedisServer.start();
+        registries = TestRegistries.on(server);
+    }
+
+    @AfterAll
+    static void stop() {
+        registries.close();
+        server.close();
+    }
+
+    @Test
+    void leftAloneItIsLiveOnOneConnectionAndHearsEachMessageOnce() throws Exception {
+        for (int round = 0; round < ROUNDS; round++) {
+            try (Scene scene = new Scene("session" + round)) {
+                List<CompletableFuture<Void>> plays = new ArrayList<>();
+                for (int thread = 0; thread < THREADS; thread++) {
+                    Random random = new Random(ROUNDS * thread + round);
+                    plays.add(CompletableFuture.runAsync(() -> scene.play(random), scene.workers));
+                }
+                for (CompletableFuture<Void> play : plays) {
+                    Actor.get(play);
+                }
+                scene.isLeftAlone(round);
+            }
+            Actor.await("no connection is left", () -> subscribed().isEmpty());
+        }
+    }
+
+    /** The connections that listen. */
+    private static List<String> subscribed() {
+        return String.valueOf(server.command("CLIENT", "LIST", "TYPE", "pubsub"))
+                .lines()
+                .filter(line -> !line.isBlank())
+                .toList();
+    }
+
+    private static final class Scene implements GrantChannel.Subscriber, AutoCloseable {
+
+        private final Timer timer = Timer.system(Threads.daemons("channel-timer"));
+        private final ExecutorService workers = Threads.workers(Threads.daemons("channel-test"), timer);
+        private final Connections connections =
+                Connections.to(registries.connectionFactory(), false, Connections.NONE, TIMEOUT, timer, workers);
+        private final AtomicInteger heard = new AtomicInteger();
+        private final String session;
+        private final PubSubGrantChannel channel;
+
+        Scene(String session) {
+            this.session = session;
+            this.channel = new PubSubGrantChannel(
+                    connections::watchedBy,
+                    PatientStore.on(connections.runner(), TIMEOUT, TIMEOUT),
+                    () -> session,
+                    Duration.ofMillis(200),
+                    this,
+                    timer,
+                    workers);
+        }
+
+        void play(Random random) {
+            for (int step = 0; step < STEPS; step++) {
+                switch (random.nextInt(6)) {
+                    case 0 -> channel.open();
+                    case 1 -> channel.follow();
+                    case 2 -> channel.verify();
+                    case 3 -> server.command("CLIENT", "KILL", "TYPE", "pubsub");
+                    case 4 -> publish(0);
+                    default -> Actor.pass(Duration.ofMillis(random.nextInt(60)));
+                }
+            }
+        }
+
+        private void publish(int fence) {
+            server.command("PUBLISH", "lock:client:" + session, session + "-1 " + fence + " 0 0 0 lock:n");
+        }
+
+        void isLeftAlone(int round) {
+            channel.open();
+            channel.follow();
+            Actor.await(
+                    "it is live on one connection in round " + round,
+                    () -> channel.isLive()
+                            && subscribed().size() == 1
+                            && subscribed().get(0).contains(" sub=2 "));
+            publish(LAST);
+            Actor.await("it hears", () -> heard.get() > 0);
+            Actor.pass(Duration.ofMillis(20));
+            assertThat(heard).as("times in round " + round).hasValue(1);
+        }
+
+        @Override
+        public void close() {
+            channel.close();
+            connections.runner().close();
+            connections.whenClosed().run();
+            timer.close();
+            workers.shutdown();
+        }
+
+        @Override
+        public void onPush(Push push) {
+            if (push.fence() == LAST) {
+                heard.incrementAndGet();
+            }
+        }
+
+        @Override
+        public void onCompletion(Push push) {}
+
+        @Override
+        public void onSubscribed() {}
+    }
+}
