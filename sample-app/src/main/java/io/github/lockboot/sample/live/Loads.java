@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -16,7 +15,9 @@ import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.data.redis.core.HashOperations;
 import org.springframework.data.redis.core.StringRedisTemplate;
+import org.springframework.http.HttpStatus;
 import org.springframework.stereotype.Component;
+import org.springframework.web.server.ResponseStatusException;
 
 /**
  * Runs loads in every instance. The instance that receives the request writes an order into Redis. Every instance looks for orders
@@ -46,24 +47,24 @@ class Loads implements DisposableBean {
         this.instances = instances;
     }
 
-    /** @throws LoadRunningException if this scenario is under load already */
     void start(Scenario scenario, String mode, Duration duration) {
-        if (isRunning(scenario)) {
-            throw new LoadRunningException(scenario.name());
+        if (isRunning(scenario.name())) {
+            throw runs(scenario);
         }
-        LoadOrder order = new LoadOrder(
-                UUID.randomUUID().toString(),
-                instances.name(),
-                mode,
-                duration,
-                Instant.now().plus(duration),
-                instances.all().size());
+        Instant end = Instant.now().plus(duration);
+        Load load =
+                Load.of(instances.name(), mode, duration, end, instances.all().size(), true);
         orders.delete(KEY, scenario.name());
-        scenario.prepare(new Load(order, true));
-        if (!orders.putIfAbsent(KEY, scenario.name(), order.text())) {
-            throw new LoadRunningException(scenario.name());
+        scenario.prepare(load);
+        if (!orders.putIfAbsent(KEY, scenario.name(), load.order())) {
+            throw runs(scenario);
         }
         redis.expire(KEY, Duration.ofDays(1));
+    }
+
+    private static ResponseStatusException runs(Scenario scenario) {
+        return new ResponseStatusException(
+                HttpStatus.CONFLICT, "'" + scenario.name() + "' is under load already; stop it or wait for its end.");
     }
 
     void stop(Scenario scenario) {
@@ -71,28 +72,27 @@ class Loads implements DisposableBean {
     }
 
     /** True until its time is over and every worker of every instance has ended. */
-    boolean isRunning(Scenario scenario) {
-        String text = orders.get(KEY, scenario.name());
-        return text != null && !LoadOrder.parse(text).isOver()
-                || instances.all().stream().anyMatch(instance -> instance.isWorkingOn(scenario.name()));
+    boolean isRunning(String scenario) {
+        String order = orders.get(KEY, scenario);
+        return order != null && !Load.of(order, "").isOver()
+                || instances.all().stream().anyMatch(instance -> instance.isWorkingOn(scenario));
     }
 
     /** Starts loads that are ordered, and stops those that no longer are. Called by one thread. */
     void follow(Iterable<Scenario> scenarios) {
         Map<String, String> ordered = orders.entries(KEY);
         for (Scenario scenario : scenarios) {
-            String text = ordered.get(scenario.name());
-            Load load = running.get(scenario.name());
-            if (text == null) {
-                if (load != null) {
-                    load.stop();
+            String order = ordered.get(scenario.name());
+            Load running = this.running.get(scenario.name());
+            if (order == null) {
+                if (running != null) {
+                    running.stop();
                 }
                 continue;
             }
-            LoadOrder order = LoadOrder.parse(text);
-            if (load == null && !order.isOver() && !order.id().equals(started.get(scenario.name()))) {
-                started.put(scenario.name(), order.id());
-                run(scenario, new Load(order, order.leader().equals(instances.name())));
+            Load load = Load.of(order, instances.name());
+            if (running == null && !load.isOver() && !order.equals(started.put(scenario.name(), order))) {
+                run(scenario, load);
             }
         }
     }

@@ -8,14 +8,15 @@ import java.util.TreeMap;
 import java.util.UUID;
 import java.util.random.RandomGenerator;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.sample.Money;
 import org.springframework.data.redis.core.HashOperations;
 import org.springframework.data.redis.core.ListOperations;
 import org.springframework.data.redis.core.StringRedisTemplate;
+import org.springframework.http.HttpStatus;
 import org.springframework.stereotype.Service;
-
-import static java.util.Objects.requireNonNull;
+import org.springframework.web.server.ResponseStatusException;
 
 /** Red packets in Redis: a hash of the packet, a list of the parts that are left, a hash of the winners. */
 @Service
@@ -61,38 +62,29 @@ class RedPacketService {
     public Grab grab(String redPacketId, String openid) {
         String won = hashes.get(winnersKey(redPacketId), openid);
         if (won != null) {
-            return Grab.of(money(won));
+            return new Grab(Money.ofCents(won), null);
         }
         String part = lists.leftPop(partsKey(redPacketId));
         if (part == null) {
-            requireExists(redPacketId);
-            return Grab.SOLD_OUT;
+            get(redPacketId); // or there is no such packet
+            return new Grab(null, "sold out");
         }
         hashes.put(winnersKey(redPacketId), openid, part);
         redis.expire(winnersKey(redPacketId), KEPT);
-        return Grab.of(money(part));
+        return new Grab(Money.ofCents(part), null);
     }
 
     public RedPacket get(String redPacketId) {
         Map<String, String> packet = hashes.entries(packetKey(redPacketId));
         if (packet.isEmpty()) {
-            throw new UnknownRedPacketException(redPacketId);
+            throw new ResponseStatusException(
+                    HttpStatus.NOT_FOUND, "There is no red packet '" + redPacketId + "'; packets are kept for a day.");
         }
         Map<String, Money> winners = new TreeMap<>();
-        hashes.entries(winnersKey(redPacketId)).forEach((openid, cents) -> winners.put(openid, money(cents)));
-        long remaining = requireNonNull(lists.size(partsKey(redPacketId)));
+        hashes.entries(winnersKey(redPacketId)).forEach((openid, cents) -> winners.put(openid, Money.ofCents(cents)));
+        long remaining = lists.size(partsKey(redPacketId));
         return new RedPacket(
-                money(requireNonNull(packet.get("cents"))), Integer.parseInt(packet.get("count")), remaining, winners);
-    }
-
-    private void requireExists(String redPacketId) {
-        if (!redis.hasKey(packetKey(redPacketId))) {
-            throw new UnknownRedPacketException(redPacketId);
-        }
-    }
-
-    private static Money money(String cents) {
-        return new Money(Long.parseLong(cents));
+                Money.ofCents(packet.get("cents")), Integer.parseInt(packet.get("count")), remaining, winners);
     }
 
     private static String packetKey(String redPacketId) {
@@ -106,4 +98,17 @@ class RedPacketService {
     private static String winnersKey(String redPacketId) {
         return packetKey(redPacketId) + ":winners";
     }
+
+    /** What an openid got: its money, or the message that nothing is left. */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    record Grab(Money money, String msg) {}
+
+    /**
+     * The state of a packet.
+     *
+     * @param count the parts it was split into
+     * @param remaining the parts that are still there
+     * @param winners what each openid got
+     */
+    record RedPacket(Money amount, int count, long remaining, Map<String, Money> winners) {}
 }
