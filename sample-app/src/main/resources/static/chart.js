@@ -14,7 +14,7 @@ export function add(summaries) {
   for (const wait of summaries) {
     if (!seen.has(wait.id)) {
       seen.add(wait.id);
-      waits.push({ ...wait, at: +wait.at, count: +wait.count, median: +wait.median, longest: +wait.longest });
+      waits.push({ ...wait, at: +wait.at, median: +wait.median, longest: +wait.longest });
     }
   }
   const from = Date.now() - span;
@@ -33,8 +33,10 @@ export function summary(name) {
 }
 
 export function draw(canvas) {
-  const style = getComputedStyle(document.documentElement);
-  const color = name => style.getPropertyValue(name).trim();
+  const color = name => {
+    canvas.style.color = `var(${name})`;
+    return getComputedStyle(canvas).color;
+  };
   const scale = window.devicePixelRatio || 1;
   const width = canvas.clientWidth;
   const height = canvas.clientHeight;

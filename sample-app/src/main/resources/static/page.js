@@ -4,19 +4,14 @@ import { add, draw, series, summary } from './chart.js';
 const all = selector => [...document.querySelectorAll(selector)];
 const one = id => document.getElementById(id);
 
-let language = remembered() ?? (navigator.language.startsWith('zh') ? 'zh' : 'en');
+let language = localStorage.getItem('language') ?? (navigator.language.startsWith('zh') ? 'zh' : 'en');
 let snapshot = null;
 let connection = 'connecting';
 let messageTimer = 0;
 const moved = {}; // by mode of payment: the number of payments, and when it last changed
 
-function remembered() {
-  const chosen = localStorage.getItem('language');
-  return chosen in messages ? chosen : null;
-}
-
 function t(key, words = {}) {
-  const text = messages[language][key] ?? key;
+  const text = messages[key]?.[language === 'zh' ? 1 : 0] ?? key;
   return text.replace(/\{([\w-]+)}/g, (whole, word) => words[word] ?? whole);
 }
 
