@@ -60,7 +60,9 @@ class EmbeddedRedisInitializerTests {
         context.refresh();
         context.close();
         assertThat(reachable).isTrue();
-        assertUnreachable();
+        assertThatExceptionOfType(UncheckedIOException.class)
+                .isThrownBy(this::connect)
+                .withCauseInstanceOf(ConnectException.class);
     }
 
     private void initialize() {
@@ -74,11 +76,5 @@ class EmbeddedRedisInitializerTests {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-    }
-
-    private void assertUnreachable() {
-        assertThatExceptionOfType(UncheckedIOException.class)
-                .isThrownBy(this::connect)
-                .withCauseInstanceOf(ConnectException.class);
     }
 }

@@ -65,14 +65,18 @@ class FencingScenario extends Scenario {
         NamedLock lock = locks.get(LOCK, options);
         lock.lockInterruptibly();
         try {
-            long token = lock.fencingToken(); // read before the pause, because a paused process does not notice another
-            // holder
+            // Read before the pause, because a paused process does not notice another holder.
+            long token = lock.fencingToken();
             events.add("held", Map.of("token", String.valueOf(token), "seconds", String.valueOf(lease.toSeconds())));
             lock.onLost(() -> events.add("lost", Map.of("token", String.valueOf(token))));
             load.sleep(load.duration());
             write("late", token);
         } finally {
-            release(lock);
+            try {
+                lock.unlock();
+            } catch (LockLostException lost) {
+                events.add("unlock-refused", Map.of());
+            }
         }
     }
 
@@ -87,7 +91,7 @@ class FencingScenario extends Scenario {
             events.add("granted", Map.of("token", String.valueOf(lock.fencingToken())));
             write("in time", lock.fencingToken());
         } finally {
-            release(lock);
+            lock.unlock();
         }
     }
 
@@ -102,14 +106,6 @@ class FencingScenario extends Scenario {
                             "price", price,
                             "token", String.valueOf(refused.getFencingToken()),
                             "newest", String.valueOf(refused.getNewestToken())));
-        }
-    }
-
-    private void release(NamedLock lock) {
-        try {
-            lock.unlock();
-        } catch (LockLostException lost) {
-            events.add("unlock-refused", Map.of());
         }
     }
 

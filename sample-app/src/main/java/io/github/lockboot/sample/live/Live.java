@@ -88,7 +88,7 @@ class Live {
     private void beat() {
         try {
             instances.publish();
-            loads.follow(scenarios);
+            loads.follow();
             waits.publish();
             if (!pages.isEmpty()) {
                 Map<String, Object> snapshot = snapshot();

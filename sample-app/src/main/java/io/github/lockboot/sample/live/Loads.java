@@ -3,6 +3,7 @@ package io.github.lockboot.sample.live;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
@@ -10,26 +11,36 @@ import java.util.concurrent.Executors;
 
 import io.github.lockboot.LockException;
 import io.github.lockboot.sample.NeedsLocks;
+import jakarta.validation.constraints.Max;
+import jakarta.validation.constraints.Min;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.data.redis.core.HashOperations;
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.http.HttpStatus;
-import org.springframework.stereotype.Component;
+import org.springframework.web.bind.annotation.DeleteMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.ResponseStatus;
+import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.server.ResponseStatusException;
 
 /**
  * Runs loads in every instance. The instance that receives the request writes an order into Redis. Every instance looks for orders
  * a few times a second and starts its workers.
  */
-@Component
+@RestController
+@RequestMapping("/loads/{scenario}")
 @NeedsLocks
 class Loads implements DisposableBean {
 
     private static final Logger log = LoggerFactory.getLogger(Loads.class);
     private static final String KEY = "sample:loads";
 
+    private final List<Scenario> scenarios;
     private final StringRedisTemplate redis;
     private final HashOperations<String, String, String> orders;
     private final Instances instances;
@@ -41,34 +52,59 @@ class Loads implements DisposableBean {
         return thread;
     });
 
-    Loads(StringRedisTemplate redis, Instances instances) {
+    Loads(List<Scenario> scenarios, StringRedisTemplate redis, Instances instances) {
+        this.scenarios = scenarios;
         this.redis = redis;
         this.orders = redis.opsForHash();
         this.instances = instances;
     }
 
-    void start(Scenario scenario, String mode, Duration duration) {
-        if (isRunning(scenario.name())) {
-            throw runs(scenario);
+    /** @param mode one of the scenario's; by default its first */
+    @PostMapping
+    @ResponseStatus(HttpStatus.ACCEPTED)
+    void start(
+            @PathVariable String scenario,
+            @RequestParam(required = false) String mode,
+            @RequestParam(defaultValue = "10") @Min(2) @Max(60) int seconds) {
+        Scenario found = find(scenario);
+        List<String> modes = found.modes();
+        if (mode != null && !modes.contains(mode)) {
+            throw new ResponseStatusException(HttpStatus.BAD_REQUEST, "'mode' must be one of " + modes);
         }
-        Instant end = Instant.now().plus(duration);
-        Load load =
-                Load.of(instances.name(), mode, duration, end, instances.all().size(), true);
-        orders.delete(KEY, scenario.name());
-        scenario.prepare(load);
-        if (!orders.putIfAbsent(KEY, scenario.name(), load.order())) {
-            throw runs(scenario);
+        String chosen = mode != null ? mode : modes.isEmpty() ? "" : modes.get(0);
+        Duration duration = Duration.ofSeconds(seconds);
+        Load load = Load.of(
+                instances.name(),
+                chosen,
+                duration,
+                Instant.now().plus(duration),
+                instances.all().size(),
+                true);
+        boolean begins = false;
+        if (!isRunning(scenario)) {
+            orders.delete(KEY, scenario);
+            found.prepare(load);
+            begins = orders.putIfAbsent(KEY, scenario, load.order());
+        }
+        if (!begins) {
+            throw new ResponseStatusException(
+                    HttpStatus.CONFLICT, "'" + scenario + "' is under load already; stop it or wait for its end.");
         }
         redis.expire(KEY, Duration.ofDays(1));
     }
 
-    private static ResponseStatusException runs(Scenario scenario) {
-        return new ResponseStatusException(
-                HttpStatus.CONFLICT, "'" + scenario.name() + "' is under load already; stop it or wait for its end.");
+    @DeleteMapping
+    @ResponseStatus(HttpStatus.NO_CONTENT)
+    void stop(@PathVariable String scenario) {
+        orders.delete(KEY, find(scenario).name());
     }
 
-    void stop(Scenario scenario) {
-        orders.delete(KEY, scenario.name());
+    private Scenario find(String name) {
+        return scenarios.stream()
+                .filter(scenario -> scenario.name().equals(name))
+                .findAny()
+                .orElseThrow(() ->
+                        new ResponseStatusException(HttpStatus.NOT_FOUND, "There is no scenario '" + name + "'."));
     }
 
     /** True until its time is over and every worker of every instance has ended. */
@@ -79,7 +115,7 @@ class Loads implements DisposableBean {
     }
 
     /** Starts loads that are ordered, and stops those that no longer are. Called by one thread. */
-    void follow(Iterable<Scenario> scenarios) {
+    void follow() {
         Map<String, String> ordered = orders.entries(KEY);
         for (Scenario scenario : scenarios) {
             String order = ordered.get(scenario.name());

@@ -44,9 +44,6 @@ class LockReader {
     /** @param instanceOf the name of the instance that has a session */
     LockView read(String scenario, String lock, UnaryOperator<String> instanceOf) {
         Matcher parts = lock(lock);
-        if (!parts.matches()) {
-            return new LockView(scenario, lock, List.of(), 0, "", 0, 0, List.of());
-        }
         long now = now();
         List<Holder> holders =
                 holders(parts).filter(holder -> holder.until > now).toList();

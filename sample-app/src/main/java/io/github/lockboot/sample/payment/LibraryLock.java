@@ -40,11 +40,6 @@ class LibraryLock implements AccountLock {
         locks.acquire(name(accountId), OPTIONS.withoutRenewal().withWaitTime(PaymentService.PATIENCE));
     }
 
-    @Override
-    public void clear(String accountId) {
-        // nothing stays longer than the lease
-    }
-
     static String name(String accountId) {
         return "payment:" + accountId;
     }

@@ -6,6 +6,7 @@ import io.github.lockboot.sample.Ids;
 import io.github.lockboot.sample.Money;
 import io.github.lockboot.sample.NeedsLocks;
 import io.github.lockboot.sample.payment.PaymentService.Account;
+import io.github.lockboot.sample.payment.PaymentService.Mishap;
 import io.github.lockboot.sample.payment.PaymentService.Payment;
 import io.github.lockboot.sample.payment.PaymentService.Report;
 import jakarta.validation.constraints.Pattern;

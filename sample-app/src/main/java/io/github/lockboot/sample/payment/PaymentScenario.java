@@ -12,6 +12,7 @@ import io.github.lockboot.sample.NeedsLocks;
 import io.github.lockboot.sample.live.EventLog;
 import io.github.lockboot.sample.live.Load;
 import io.github.lockboot.sample.live.Scenario;
+import io.github.lockboot.sample.payment.PaymentService.Mishap;
 import org.springframework.stereotype.Component;
 
 /** The same payments in all four modes at the same time, with the same mishaps in each. */
@@ -57,14 +58,10 @@ class PaymentScenario extends Scenario {
     /** A worker that had to wait long for its turns has not crashed yet. */
     @Override
     public void finish(Load load, int worker) throws InterruptedException {
-        while (hasTroubles(load, worker)) {
-            Trouble trouble = nextDue(mode(worker), load);
-            if (trouble == null) {
-                return;
-            }
-            if (trouble == Trouble.CRASH) {
-                crash(mode(worker));
-            }
+        String mode = mode(worker);
+        boolean isDue = hasTroubles(load, worker) && load.progress() >= Trouble.CRASH.at;
+        if (isDue && troubles.get(mode).remove(Trouble.CRASH)) {
+            crash(mode);
         }
     }
 

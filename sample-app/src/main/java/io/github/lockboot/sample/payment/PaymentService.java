@@ -158,4 +158,13 @@ class PaymentService {
      * @param lostUpdates those made that the balance does not contain, because a later write was based on an older balance
      */
     record Report(long payments, long overlaps, long lostUpdates) {}
+
+    /** A failure of a process that pays. */
+    enum Mishap {
+        NONE,
+        /** It is paused before it writes the new balance, for longer than the expiry. */
+        SLOW,
+        /** It is paused while it releases the lock, for longer than the expiry. */
+        LATE
+    }
 }

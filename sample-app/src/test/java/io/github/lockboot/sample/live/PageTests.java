@@ -21,9 +21,7 @@ class PageTests extends OnTwoInstances {
     void loadsStartedOnThePageShowTheNumbersThatAreInRedis() throws Exception {
         try (Chromium page = Chromium.start("en", false)) {
             page.open(one.url(), 1280, 900);
-            for (String load : SampleLoads.ALL) {
-                page.click("[data-scenario='" + load + "'] [data-load]");
-            }
+            SampleLoads.ALL.forEach(load -> page.click("[data-scenario='" + load + "'] [data-load]"));
             Await.until("all loads run", () -> running(page) == SampleLoads.ALL.size());
             Await.until(
                     "a lock is held", () -> !page.find("#locks .holder .chip").isEmpty());
@@ -36,14 +34,17 @@ class PageTests extends OnTwoInstances {
             SampleLoads.assertRight(two);
             Await.until(
                     "the last figures",
-                    () -> page.text("[data-path='token.stats.upstreamCalls']").equals(counted("upstreamCalls")));
+                    () -> page.text("[data-path='token.stats.upstreamCalls']")
+                            .equals(inRedis("token:stats", "upstreamCalls")));
             assertPayments(page);
             assertThat(page.text("#message")).as("complaints of the page").isEmpty();
-            assertThat(page.text("[data-path='token.expiries']")).isEqualTo(counted("expiries"));
-            assertThat(page.text("[data-path='token.stats.waitersServed']")).isEqualTo(counted("waitersServed"));
-            assertThat(page.text("[data-path='tickets.left']")).isEqualTo(ticket("left"));
+            assertThat(page.text("[data-path='token.expiries']")).isEqualTo(inRedis("token:stats", "expiries"));
+            assertThat(page.text("[data-path='token.stats.waitersServed']"))
+                    .isEqualTo(inRedis("token:stats", "waitersServed"));
+            assertThat(page.text("[data-path='tickets.left']")).isEqualTo(inRedis("tickets:demo", "left"));
             assertThat(page.text("#tickets-sold"))
-                    .isEqualTo(String.valueOf(Integer.parseInt(ticket("total")) - Integer.parseInt(ticket("left"))));
+                    .isEqualTo(String.valueOf(Integer.parseInt(inRedis("tickets:demo", "total"))
+                            - Integer.parseInt(inRedis("tickets:demo", "left"))));
             assertThat(page.text("[data-path='red-packets.doubleGrabs']")).isEqualTo("0");
             assertThat(page.text("[data-path='reports.torn']")).isEqualTo("0");
             assertThat(page.text("[data-path='partner.atOnce']")).isEqualTo("5");
@@ -57,6 +58,7 @@ class PageTests extends OnTwoInstances {
     void aPausedHolderIsSeenToLoseTheLockAndToBeRefused() throws Exception {
         try (Chromium page = Chromium.start("en", true)) {
             page.open(two.url(), 1280, 900);
+            SampleLoads.ALL.forEach(load -> page.click("[data-scenario='" + load + "'] [data-load]"));
             page.script("document.querySelector('[data-seconds]').value = '4'");
             page.click("[data-scenario='fencing'] [data-load]");
             for (String kind : List.of("held", "lost", "granted", "written", "refused")) {
@@ -67,6 +69,7 @@ class PageTests extends OnTwoInstances {
             Await.until(
                     "the value of the second holder", () -> page.text("#price").equals("written in time"));
             page.picture("sample-dark", 1280, Duration.ZERO);
+            SampleLoads.awaitEnd(two);
             assertThat(page.errors()).isEmpty();
         }
     }
@@ -154,12 +157,8 @@ class PageTests extends OnTwoInstances {
         return page.find("[data-load][data-running='true']").size();
     }
 
-    private static String counted(String what) {
-        return strings().<String, String>opsForHash().get("token:stats", what);
-    }
-
-    private static String ticket(String field) {
-        return strings().<String, String>opsForHash().get("tickets:demo", field);
+    private static String inRedis(String key, String field) {
+        return strings().<String, String>opsForHash().get(key, field);
     }
 
     private static long winners() {

@@ -10,6 +10,7 @@ import java.util.concurrent.Future;
 import io.github.lockboot.fixture.Await;
 import io.github.lockboot.sample.SampleInstance;
 import io.github.lockboot.sample.SampleInstance.Answer;
+import io.github.lockboot.sample.payment.PaymentService.Mishap;
 import io.github.lockboot.sample.payment.PaymentService.Report;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
