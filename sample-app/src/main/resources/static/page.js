@@ -71,7 +71,7 @@ function nameOf(lock) {
   const name = element('span', 'lock-name');
   const code = element('code', '', lock.name);
   code.title = lock.name;
-  name.append(code, element('small', '', t(`${camel(lock.scenario)}.title`)));
+  name.append(code, element('small', '', t(`${lock.scenario}.title`)));
   return name;
 }
 
@@ -253,10 +253,6 @@ function time(millis) {
   return millis < 10 ? `${millis.toFixed(1)} ms` : millis < 1_000 ? `${Math.round(millis)} ms` : `${(millis / 1_000).toFixed(1)} s`;
 }
 
-function camel(name) {
-  return name.replace(/-(\w)/g, (dash, letter) => letter.toUpperCase());
-}
-
 async function toggleLoad(card) {
   const running = card.querySelector('[data-load]').dataset.running === 'true';
   const query = new URLSearchParams();
@@ -296,6 +292,10 @@ function listen() {
   });
 }
 
+/** What all cards of scenarios begin with: title, whether it runs, and text. */
+all('[data-scenario]').forEach(card => card.insertAdjacentHTML('afterbegin', `
+  <div class="card-head"><h2 data-t="${card.dataset.scenario}.title"></h2><span class="badge" data-running></span></div>
+  <p class="muted" data-t="${card.dataset.scenario}.text"></p>`));
 all('[data-language]').forEach(button => button.addEventListener('click', () => {
   language = button.dataset.language;
   localStorage.setItem('language', language);
