@@ -28,7 +28,7 @@ class PageTests extends OnTwoInstances {
             Await.until(
                     "permits are held",
                     () -> page.text("[data-lock='partner'] .holder").contains("of 5 permits"));
-            page.picture("sample-light", 1280, Duration.ofSeconds(6));
+            page.picture("sample-light", 1280, Duration.ofSeconds(4));
             Await.until("all loads are over", () -> running(page) == 0);
             SampleLoads.awaitEnd(two);
             SampleLoads.assertRight(two);
