@@ -6,20 +6,15 @@ const span = 60_000;
 const grid = [[0.1, '0.1 ms'], [1, '1 ms'], [10, '10 ms'], [100, '100 ms'], [1_000, '1 s'], [10_000, '10 s']];
 const lowest = Math.log10(0.1);
 const highest = Math.log10(20_000);
-const seen = new Set();
 let waits = [];
 
 /** Takes over what is new; the same summary may come several times. */
 export function add(summaries) {
-  for (const wait of summaries) {
-    if (!seen.has(wait.id)) {
-      seen.add(wait.id);
-      waits.push({ ...wait, at: +wait.at, count: +wait.count, median: +wait.median, longest: +wait.longest });
-    }
-  }
-  const from = Date.now() - span;
-  waits.filter(wait => wait.at < from).forEach(wait => seen.delete(wait.id));
-  waits = waits.filter(wait => wait.at >= from);
+  const known = new Set(waits.map(wait => wait.id));
+  const added = summaries
+    .filter(wait => !known.has(wait.id))
+    .map(wait => ({ ...wait, at: +wait.at, median: +wait.median, longest: +wait.longest }));
+  waits = [...waits, ...added].filter(wait => wait.at >= Date.now() - span);
 }
 
 /** Median of the medians and the longest wait of a series; null if it has none. */
@@ -33,8 +28,10 @@ export function summary(name) {
 }
 
 export function draw(canvas) {
-  const style = getComputedStyle(document.documentElement);
-  const color = name => style.getPropertyValue(name).trim();
+  const color = name => {
+    canvas.style.color = `var(${name})`;
+    return getComputedStyle(canvas).color;
+  };
   const scale = window.devicePixelRatio || 1;
   const width = canvas.clientWidth;
   const height = canvas.clientHeight;

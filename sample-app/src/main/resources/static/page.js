@@ -4,19 +4,14 @@ import { add, draw, series, summary } from './chart.js';
 const all = selector => [...document.querySelectorAll(selector)];
 const one = id => document.getElementById(id);
 
-let language = remembered() ?? (navigator.language.startsWith('zh') ? 'zh' : 'en');
+let language = localStorage.getItem('language') ?? (navigator.language.startsWith('zh') ? 'zh' : 'en');
 let snapshot = null;
 let connection = 'connecting';
 let messageTimer = 0;
 const moved = {}; // by mode of payment: the number of payments, and when it last changed
 
-function remembered() {
-  const chosen = localStorage.getItem('language');
-  return chosen in messages ? chosen : null;
-}
-
 function t(key, words = {}) {
-  const text = messages[language][key] ?? key;
+  const text = messages[key]?.[language === 'zh' ? 1 : 0] ?? key;
   return text.replace(/\{([\w-]+)}/g, (whole, word) => words[word] ?? whole);
 }
 
@@ -76,7 +71,7 @@ function nameOf(lock) {
   const name = element('span', 'lock-name');
   const code = element('code', '', lock.name);
   code.title = lock.name;
-  name.append(code, element('small', '', t(`${camel(lock.scenario)}.title`)));
+  name.append(code, element('small', '', t(`${lock.scenario}.title`)));
   return name;
 }
 
@@ -258,10 +253,6 @@ function time(millis) {
   return millis < 10 ? `${millis.toFixed(1)} ms` : millis < 1_000 ? `${Math.round(millis)} ms` : `${(millis / 1_000).toFixed(1)} s`;
 }
 
-function camel(name) {
-  return name.replace(/-(\w)/g, (dash, letter) => letter.toUpperCase());
-}
-
 async function toggleLoad(card) {
   const running = card.querySelector('[data-load]').dataset.running === 'true';
   const query = new URLSearchParams();
@@ -301,6 +292,10 @@ function listen() {
   });
 }
 
+/** What all cards of scenarios begin with: title, whether it runs, and text. */
+all('[data-scenario]').forEach(card => card.insertAdjacentHTML('afterbegin', `
+  <div class="card-head"><h2 data-t="${card.dataset.scenario}.title"></h2><span class="badge" data-running></span></div>
+  <p class="muted" data-t="${card.dataset.scenario}.text"></p>`));
 all('[data-language]').forEach(button => button.addEventListener('click', () => {
   language = button.dataset.language;
   localStorage.setItem('language', language);

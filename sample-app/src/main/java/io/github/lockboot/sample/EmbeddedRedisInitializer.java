@@ -17,6 +17,8 @@ import org.springframework.core.env.MapPropertySource;
  */
 class EmbeddedRedisInitializer implements ApplicationContextInitializer<GenericApplicationContext> {
 
+    static final String NAME = "embeddedRedis";
+
     private static final Set<String> ADDRESSES = Set.of("url", "host", "port", "sentinel", "cluster");
 
     @Override
@@ -27,10 +29,10 @@ class EmbeddedRedisInitializer implements ApplicationContextInitializer<GenericA
         }
         RedisServer redis = RedisServer.start();
         // Registered before any other bean, so destroyed after them all: locks are still released at shutdown.
-        context.getDefaultListableBeanFactory().registerDisposableBean("embeddedRedis", redis::close);
+        context.getDefaultListableBeanFactory().registerDisposableBean(NAME, redis::close);
         environment
                 .getPropertySources()
-                .addLast(new MapPropertySource("embeddedRedis", Map.of("spring.data.redis.url", redis.uri())));
+                .addLast(new MapPropertySource(NAME, Map.of("spring.data.redis.url", redis.uri())));
     }
 
     private static boolean namesRedis(ConfigurableEnvironment environment) {

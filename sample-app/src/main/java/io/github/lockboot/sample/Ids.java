@@ -4,7 +4,6 @@ package io.github.lockboot.sample;
 public final class Ids {
 
     public static final String FORM = "[A-Za-z0-9_-]{1,64}";
-    public static final String REQUIREMENT = "must be 1 to 64 letters, digits, '-' or '_'";
 
     private Ids() {}
 }

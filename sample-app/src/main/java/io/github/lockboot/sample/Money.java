@@ -32,6 +32,11 @@ public record Money(long cents) {
                 "must be yuan with at most two decimals, from 0.01 to " + MAX + ", such as 100.00");
     }
 
+    /** Reads what {@link #cents} was written as. */
+    public static Money ofCents(String cents) {
+        return new Money(Long.parseLong(cents));
+    }
+
     @JsonValue
     @Override
     public String toString() {

@@ -1,9 +1,5 @@
 package io.github.lockboot.sample;
 
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -27,8 +23,6 @@ class BurstTests {
     private static final int GRABS = 2_000;
     private static final int CLIENTS = 16;
     private static final int OPENIDS = 200;
-
-    private final HttpClient client = HttpClient.newHttpClient();
 
     @Test
     void noGrabFailsRightAfterTheStart() throws Exception {
@@ -60,8 +54,9 @@ class BurstTests {
                 SampleProcess two = new SampleProcess(SampleApplication.class, redis)) {
             List<String> urls = List.of(one.url(), two.url());
             List<Callable<Integer>> grabs = IntStream.range(0, GRABS)
-                    .<Callable<Integer>>mapToObj(
-                            number -> () -> post(urls.get(number % 2) + grab + number / (GRABS / OPENIDS)))
+                    .<Callable<Integer>>mapToObj(number ->
+                            () -> SampleInstance.send("POST", urls.get(number % 2) + grab + number / (GRABS / OPENIDS))
+                                    .status())
                     .toList();
             List<Integer> failed = new ArrayList<>();
             for (Future<Integer> answer : clients.invokeAll(grabs)) {
@@ -74,14 +69,5 @@ class BurstTests {
                             + String.join("\n", two.log()))
                     .isEmpty();
         }
-    }
-
-    private int post(String url) throws Exception {
-        return client.send(
-                        HttpRequest.newBuilder(URI.create(url))
-                                .POST(HttpRequest.BodyPublishers.noBody())
-                                .build(),
-                        HttpResponse.BodyHandlers.discarding())
-                .statusCode();
     }
 }

@@ -1,7 +1,6 @@
 package io.github.lockboot.sample.fencing;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
@@ -29,7 +28,7 @@ import org.springframework.stereotype.Component;
  */
 @Component
 @NeedsLocks
-class FencingScenario implements Scenario {
+class FencingScenario extends Scenario {
 
     private static final String NAME = "fencing";
     private static final String LOCK = "price";
@@ -43,6 +42,7 @@ class FencingScenario implements Scenario {
     private final Waits waits;
 
     FencingScenario(LockRegistry locks, RedisConnectionFactory redis, EventLog events, Waits waits) {
+        super(NAME, 2, LOCK);
         this.locks = locks;
         this.fence = new RedisFence(redis);
         this.events = events;
@@ -50,20 +50,10 @@ class FencingScenario implements Scenario {
     }
 
     @Override
-    public String name() {
-        return NAME;
-    }
-
-    @Override
-    public int workers() {
-        return 2;
-    }
-
-    @Override
     public boolean step(Load load, int worker) throws InterruptedException {
-        if (load.isLedHere() && worker == 0) {
+        if (load.ledHere() && worker == 0) {
             writeAfterAPause(load);
-        } else if (worker == 1 && (!load.isLedHere() || load.instances() == 1)) {
+        } else if (worker == 1 && (!load.ledHere() || load.instances() == 1)) {
             writeAtOnce(load);
         }
         return false;
@@ -71,16 +61,22 @@ class FencingScenario implements Scenario {
 
     private void writeAfterAPause(Load load) throws InterruptedException {
         Duration lease = load.duration().multipliedBy(3).dividedBy(4);
-        LockOptions options = LockOptions.defaults().withoutRenewal().withTtl(max(lease, LockOptions.MIN_TTL));
+        LockOptions options = LockOptions.defaults().withoutRenewal().withTtl(lease);
         NamedLock lock = locks.get(LOCK, options);
         lock.lockInterruptibly();
         try {
-            String token = String.valueOf(lock.fencingToken());
-            events.add("held", Map.of("token", token, "seconds", String.valueOf(lease.toSeconds())));
-            lock.onLost(() -> events.add("lost", Map.of("token", token)));
-            write("late", lock.fencingToken(), () -> load.sleep(load.duration()));
+            // Read before the pause, because a paused process does not notice another holder.
+            long token = lock.fencingToken();
+            events.add("held", Map.of("token", String.valueOf(token), "seconds", String.valueOf(lease.toSeconds())));
+            lock.onLost(() -> events.add("lost", Map.of("token", String.valueOf(token))));
+            load.sleep(load.duration());
+            write("late", token);
         } finally {
-            release(lock);
+            try {
+                lock.unlock();
+            } catch (LockLostException lost) {
+                events.add("unlock-refused", Map.of());
+            }
         }
     }
 
@@ -93,15 +89,13 @@ class FencingScenario implements Scenario {
         }
         try {
             events.add("granted", Map.of("token", String.valueOf(lock.fencingToken())));
-            write("in time", lock.fencingToken(), () -> {});
+            write("in time", lock.fencingToken());
         } finally {
-            release(lock);
+            lock.unlock();
         }
     }
 
-    /** The token is read before the pause, because a paused process does not notice that another holder took over. */
-    private void write(String price, long token, Pause pause) throws InterruptedException {
-        pause.run();
+    private void write(String price, long token) {
         try {
             fence.set(PRICE, price, token, KEPT);
             events.add("written", Map.of("price", price, "token", String.valueOf(token)));
@@ -115,30 +109,8 @@ class FencingScenario implements Scenario {
         }
     }
 
-    private void release(NamedLock lock) {
-        try {
-            lock.unlock();
-        } catch (LockLostException lost) {
-            events.add("unlock-refused", Map.of());
-        }
-    }
-
     @Override
     public Object state() {
         return Map.of("price", Objects.requireNonNullElse(fence.get(PRICE), ""));
-    }
-
-    @Override
-    public List<String> locks() {
-        return List.of(LOCK);
-    }
-
-    private static Duration max(Duration one, Duration other) {
-        return one.compareTo(other) > 0 ? one : other;
-    }
-
-    private interface Pause {
-
-        void run() throws InterruptedException;
     }
 }

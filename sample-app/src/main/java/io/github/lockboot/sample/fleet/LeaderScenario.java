@@ -3,10 +3,11 @@ package io.github.lockboot.sample.fleet;
 import java.io.File;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 
+import io.github.lockboot.LockOptions;
+import io.github.lockboot.LockRegistry;
 import io.github.lockboot.StaleTokenException;
 import io.github.lockboot.leader.LeaderElection;
 import io.github.lockboot.redis.RedisFence;
@@ -14,9 +15,12 @@ import io.github.lockboot.sample.NeedsLocks;
 import io.github.lockboot.sample.live.EventLog;
 import io.github.lockboot.sample.live.Load;
 import io.github.lockboot.sample.live.Scenario;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.context.event.EventListener;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.http.HttpStatus;
+import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.stereotype.Component;
 import org.springframework.web.server.ResponseStatusException;
 
@@ -26,12 +30,16 @@ import org.springframework.web.server.ResponseStatusException;
  */
 @Component
 @NeedsLocks
-class LeaderScenario implements Scenario {
+class LeaderScenario extends Scenario {
 
     static final String ROLE = "publisher";
 
     private static final String CHANGES = "sample:leaders";
     private static final String PUBLISHED = "sample:published";
+
+    /** If the leader dies or is paused, another leads after this time. */
+    private static final Duration TTL = Duration.ofSeconds(3);
+
     private static final Duration KEPT = Duration.ofDays(1);
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(20);
 
@@ -41,6 +49,7 @@ class LeaderScenario implements Scenario {
     private final EventLog events;
 
     LeaderScenario(LeaderElection election, RedisConnectionFactory redis, Draw draw, EventLog events) {
+        super("leader", 1, "leader:" + ROLE, Draw.JOB);
         this.election = election;
         this.fence = new RedisFence(redis);
         this.draw = draw;
@@ -56,16 +65,6 @@ class LeaderScenario implements Scenario {
     @EventListener
     void revoked(LeaderElection.Revoked revoked) {
         events.add(CHANGES, "revoked", Map.of("token", String.valueOf(revoked.fencingToken())));
-    }
-
-    @Override
-    public String name() {
-        return "leader";
-    }
-
-    @Override
-    public int workers() {
-        return 1;
     }
 
     @Override
@@ -119,8 +118,14 @@ class LeaderScenario implements Scenario {
         return Map.of("changes", events.newest(CHANGES, 5), "draws", draw.count(), "runs", draw.runs());
     }
 
-    @Override
-    public List<String> locks() {
-        return List.of("leader:" + ROLE, Draw.JOB);
+    @Configuration(proxyBeanMethods = false)
+    @EnableScheduling
+    @NeedsLocks
+    static class Election {
+
+        @Bean
+        LeaderElection publisher(LockRegistry locks) {
+            return LeaderElection.of(locks, ROLE, LockOptions.defaults().withTtl(TTL));
+        }
     }
 }

@@ -16,14 +16,12 @@ import org.springframework.data.redis.core.StreamOperations;
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.stereotype.Component;
 
-import static java.util.Objects.requireNonNull;
-
 /** The latest events of all instances, in short streams in Redis. */
 @Component
 public class EventLog {
 
     private static final String KEY = "sample:events";
-    private static final int KEPT = 100;
+    private static final int KEPT = 1_000;
     private static final int SHOWN = 12;
 
     private final Environment environment;
@@ -56,13 +54,14 @@ public class EventLog {
         return newest(KEY, SHOWN);
     }
 
-    /** Newest first; each with the time it happened as {@code at}, in ms since 1970. */
+    /** Newest first; each with its {@code id} and with the time it happened as {@code at}, in ms since 1970. */
     public List<Map<String, String>> newest(String key, int count) {
         List<Map<String, String>> newest = new ArrayList<>();
-        List<MapRecord<String, String, String>> records = requireNonNull(
-                streams.reverseRange(key, Range.unbounded(), Limit.limit().count(count)));
+        List<MapRecord<String, String, String>> records =
+                streams.reverseRange(key, Range.unbounded(), Limit.limit().count(count));
         for (MapRecord<String, String, String> entry : records) {
             Map<String, String> event = new HashMap<>(entry.getValue());
+            event.put("id", entry.getId().getValue());
             event.put("at", String.valueOf(entry.getId().getTimestamp()));
             newest.add(event);
         }

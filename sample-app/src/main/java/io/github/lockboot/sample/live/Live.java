@@ -19,14 +19,16 @@ import org.slf4j.LoggerFactory;
 import org.springframework.boot.context.event.ApplicationReadyEvent;
 import org.springframework.context.event.ContextClosedEvent;
 import org.springframework.context.event.EventListener;
-import org.springframework.stereotype.Component;
+import org.springframework.http.MediaType;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
 
 /**
  * Four times a second, publishes the state of this instance, starts and stops loads as ordered, and sends a snapshot to every page
  * that is open here.
  */
-@Component
+@RestController
 @NeedsLocks
 class Live {
 
@@ -37,7 +39,6 @@ class Live {
     private final Instances instances;
     private final Loads loads;
     private final LockReader locks;
-    private final WaitLog waitLog;
     private final Waits waits;
     private final EventLog events;
     private final List<Scenario> scenarios;
@@ -46,24 +47,20 @@ class Live {
     private final ExecutorService senders = Executors.newCachedThreadPool();
     private volatile boolean closed;
 
-    Live(
-            Instances instances,
-            Loads loads,
-            LockReader locks,
-            WaitLog waitLog,
-            Waits waits,
-            EventLog events,
-            List<Scenario> scenarios) {
+    Live(Instances instances, Loads loads, LockReader locks, Waits waits, EventLog events, List<Scenario> scenarios) {
         this.instances = instances;
         this.loads = loads;
         this.locks = locks;
-        this.waitLog = waitLog;
         this.waits = waits;
         this.events = events;
         this.scenarios = scenarios;
     }
 
-    /** A stream of snapshots for one page, until it is closed there or the application stops. */
+    /**
+     * Server-sent events for one page, until it is closed there or the application stops: {@code snapshot}, four a second, or
+     * {@code outage} while Redis is out of reach.
+     */
+    @GetMapping(path = "/live", produces = MediaType.TEXT_EVENT_STREAM_VALUE)
     SseEmitter open() {
         LivePage page = new LivePage(senders);
         page.onEnd(() -> pages.remove(page));
@@ -91,10 +88,10 @@ class Live {
     private void beat() {
         try {
             instances.publish();
-            loads.follow(scenarios);
-            waitLog.add(instances.name(), waits.drain());
+            loads.follow();
+            waits.publish();
             if (!pages.isEmpty()) {
-                Snapshot snapshot = snapshot();
+                Map<String, Object> snapshot = snapshot();
                 pages.forEach(page -> page.send("snapshot", snapshot));
             }
         } catch (RuntimeException failure) {
@@ -104,18 +101,31 @@ class Live {
         }
     }
 
-    private Snapshot snapshot() {
+    /** All that the page shows at one moment. */
+    private Map<String, Object> snapshot() {
         List<Instances.Instance> all = instances.all();
         Map<String, String> names =
                 all.stream().collect(Collectors.toMap(Instances.Instance::session, Instances.Instance::name));
-        List<LockView> views = new ArrayList<>();
-        Map<String, Snapshot.ScenarioView> states = new TreeMap<>();
+        List<LockReader.LockView> views = new ArrayList<>();
+        Map<String, Object> states = new TreeMap<>();
         for (Scenario scenario : scenarios) {
             for (String lock : scenario.locks()) {
                 views.add(locks.read(scenario.name(), lock, session -> names.getOrDefault(session, "?")));
             }
-            states.put(scenario.name(), new Snapshot.ScenarioView(loads.isRunning(scenario), scenario.state()));
+            states.put(scenario.name(), Map.of("running", loads.isRunning(scenario.name()), "state", scenario.state()));
         }
-        return new Snapshot(instances.name(), all, views, states, waitLog.since(WAITS_SHOWN), events.newest());
+        return Map.of(
+                "instance",
+                instances.name(),
+                "instances",
+                all,
+                "locks",
+                views,
+                "scenarios",
+                states,
+                "waits",
+                waits.since(WAITS_SHOWN),
+                "events",
+                events.newest());
     }
 }

@@ -3,32 +3,44 @@ package io.github.lockboot.sample.live;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
-import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
 import io.github.lockboot.LockException;
 import io.github.lockboot.sample.NeedsLocks;
+import jakarta.validation.constraints.Max;
+import jakarta.validation.constraints.Min;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.data.redis.core.HashOperations;
 import org.springframework.data.redis.core.StringRedisTemplate;
-import org.springframework.stereotype.Component;
+import org.springframework.http.HttpStatus;
+import org.springframework.web.bind.annotation.DeleteMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.ResponseStatus;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.server.ResponseStatusException;
 
 /**
  * Runs loads in every instance. The instance that receives the request writes an order into Redis. Every instance looks for orders
  * a few times a second and starts its workers.
  */
-@Component
+@RestController
+@RequestMapping("/loads/{scenario}")
 @NeedsLocks
 class Loads implements DisposableBean {
 
     private static final Logger log = LoggerFactory.getLogger(Loads.class);
     private static final String KEY = "sample:loads";
 
+    private final List<Scenario> scenarios;
     private final StringRedisTemplate redis;
     private final HashOperations<String, String, String> orders;
     private final Instances instances;
@@ -40,59 +52,83 @@ class Loads implements DisposableBean {
         return thread;
     });
 
-    Loads(StringRedisTemplate redis, Instances instances) {
+    Loads(List<Scenario> scenarios, StringRedisTemplate redis, Instances instances) {
+        this.scenarios = scenarios;
         this.redis = redis;
         this.orders = redis.opsForHash();
         this.instances = instances;
     }
 
-    /** @throws LoadRunningException if this scenario is under load already */
-    void start(Scenario scenario, String mode, Duration duration) {
-        if (isRunning(scenario)) {
-            throw new LoadRunningException(scenario.name());
+    /** @param mode one of the scenario's; by default its first */
+    @PostMapping
+    @ResponseStatus(HttpStatus.ACCEPTED)
+    void start(
+            @PathVariable String scenario,
+            @RequestParam(required = false) String mode,
+            @RequestParam(defaultValue = "10") @Min(2) @Max(60) int seconds) {
+        Scenario found = find(scenario);
+        List<String> modes = found.modes();
+        if (mode != null && !modes.contains(mode)) {
+            throw new ResponseStatusException(HttpStatus.BAD_REQUEST, "'mode' must be one of " + modes);
         }
-        LoadOrder order = new LoadOrder(
-                UUID.randomUUID().toString(),
+        String chosen = mode != null ? mode : modes.isEmpty() ? "" : modes.get(0);
+        Duration duration = Duration.ofSeconds(seconds);
+        Load load = Load.of(
                 instances.name(),
-                mode,
+                chosen,
                 duration,
                 Instant.now().plus(duration),
-                instances.all().size());
-        orders.delete(KEY, scenario.name());
-        scenario.prepare(new Load(order, true));
-        if (!orders.putIfAbsent(KEY, scenario.name(), order.text())) {
-            throw new LoadRunningException(scenario.name());
+                instances.all().size(),
+                true);
+        boolean begins = false;
+        if (!isRunning(scenario)) {
+            orders.delete(KEY, scenario);
+            found.prepare(load);
+            begins = orders.putIfAbsent(KEY, scenario, load.order());
+        }
+        if (!begins) {
+            throw new ResponseStatusException(
+                    HttpStatus.CONFLICT, "'" + scenario + "' is under load already; stop it or wait for its end.");
         }
         redis.expire(KEY, Duration.ofDays(1));
     }
 
-    void stop(Scenario scenario) {
-        orders.delete(KEY, scenario.name());
+    @DeleteMapping
+    @ResponseStatus(HttpStatus.NO_CONTENT)
+    void stop(@PathVariable String scenario) {
+        orders.delete(KEY, find(scenario).name());
+    }
+
+    private Scenario find(String name) {
+        return scenarios.stream()
+                .filter(scenario -> scenario.name().equals(name))
+                .findAny()
+                .orElseThrow(() ->
+                        new ResponseStatusException(HttpStatus.NOT_FOUND, "There is no scenario '" + name + "'."));
     }
 
     /** True until its time is over and every worker of every instance has ended. */
-    boolean isRunning(Scenario scenario) {
-        String text = orders.get(KEY, scenario.name());
-        return text != null && !LoadOrder.parse(text).isOver()
-                || instances.all().stream().anyMatch(instance -> instance.isWorkingOn(scenario.name()));
+    boolean isRunning(String scenario) {
+        String order = orders.get(KEY, scenario);
+        return order != null && !Load.of(order, "").isOver()
+                || instances.all().stream().anyMatch(instance -> instance.isWorkingOn(scenario));
     }
 
     /** Starts loads that are ordered, and stops those that no longer are. Called by one thread. */
-    void follow(Iterable<Scenario> scenarios) {
+    void follow() {
         Map<String, String> ordered = orders.entries(KEY);
         for (Scenario scenario : scenarios) {
-            String text = ordered.get(scenario.name());
-            Load load = running.get(scenario.name());
-            if (text == null) {
-                if (load != null) {
-                    load.stop();
+            String order = ordered.get(scenario.name());
+            Load running = this.running.get(scenario.name());
+            if (order == null) {
+                if (running != null) {
+                    running.stop();
                 }
                 continue;
             }
-            LoadOrder order = LoadOrder.parse(text);
-            if (load == null && !order.isOver() && !order.id().equals(started.get(scenario.name()))) {
-                started.put(scenario.name(), order.id());
-                run(scenario, new Load(order, order.leader().equals(instances.name())));
+            Load load = Load.of(order, instances.name());
+            if (running == null && !load.isOver() && !order.equals(started.put(scenario.name(), order))) {
+                run(scenario, load);
             }
         }
     }

@@ -7,10 +7,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.data.redis.connection.DataType;
-import org.springframework.data.redis.connection.RedisServerCommands;
 import org.springframework.data.redis.core.RedisCallback;
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.stereotype.Component;
@@ -46,9 +44,6 @@ class LockReader {
     /** @param instanceOf the name of the instance that has a session */
     LockView read(String scenario, String lock, UnaryOperator<String> instanceOf) {
         Matcher parts = lock(lock);
-        if (!parts.matches()) {
-            return new LockView(scenario, lock, List.of(), 0, "", 0, 0, List.of());
-        }
         long now = now();
         List<Holder> holders =
                 holders(parts).filter(holder -> holder.until > now).toList();
@@ -97,11 +92,27 @@ class LockReader {
     }
 
     private long now() {
-        Long millis = redis.execute((RedisCallback<Long>) connection -> time(connection.serverCommands()));
-        return millis == null ? System.currentTimeMillis() : millis;
+        return redis.execute(
+                (RedisCallback<Long>) connection -> connection.serverCommands().time());
     }
 
-    private static @Nullable Long time(RedisServerCommands server) {
-        return server.time();
-    }
+    /**
+     * A lock as the page shows it.
+     *
+     * @param holders the instance of each hold; empty if it is free. The readers of an instance share a hold, and each permit is one
+     * @param kind how they hold it: 0 alone, -1 as readers, above zero with so many permits
+     * @param token the newest fencing token that Redis gave, as text because JavaScript rounds integers of this size
+     * @param leftMs how long the first lease to end still lasts
+     * @param ttlMs how long that lease lasts in all
+     * @param queue the instances that wait in Redis, in order
+     */
+    record LockView(
+            String scenario,
+            String name,
+            List<String> holders,
+            int kind,
+            String token,
+            long leftMs,
+            long ttlMs,
+            List<String> queue) {}
 }

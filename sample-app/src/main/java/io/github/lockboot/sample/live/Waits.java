@@ -1,7 +1,10 @@
 package io.github.lockboot.sample.live;
 
-import java.util.Arrays;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -13,16 +16,24 @@ import org.springframework.stereotype.Component;
 @Component
 public class Waits {
 
+    private static final String KEY = "sample:waits";
+    private static final int MOST = 500;
+
+    private final EventLog events;
     private final Map<String, AtomicInteger> waiting = new ConcurrentHashMap<>();
     private final Map<String, ConcurrentLinkedQueue<Double>> waited = new ConcurrentHashMap<>();
 
-    /** Runs an action that waits for a lock, and measures its time. */
-    public <T, E extends Throwable> T during(String scenario, Wait<T, E> wait) throws E {
+    Waits(EventLog events) {
+        this.events = events;
+    }
+
+    /** Runs work that waits for a lock, and measures its time. */
+    public <T, E extends Throwable> T during(String scenario, Work<T, E> work) throws E {
         AtomicInteger now = waiting.computeIfAbsent(scenario, name -> new AtomicInteger());
         long start = System.nanoTime();
         now.incrementAndGet();
         try {
-            return wait.run();
+            return work.run();
         } finally {
             now.decrementAndGet();
             waited.computeIfAbsent(scenario, name -> new ConcurrentLinkedQueue<>())
@@ -37,33 +48,31 @@ public class Waits {
         return now;
     }
 
-    /** The waits that ended since the last call, by scenario; none where there were none. */
-    Map<String, Summary> drain() {
-        Map<String, Summary> summaries = new HashMap<>();
+    /** Writes a summary of the waits that ended since the last call, for each scenario, into a stream in Redis. */
+    void publish() {
         waited.forEach((scenario, waits) -> {
-            double[] millis = new double[waits.size()];
-            int count = 0;
-            for (Double wait; count < millis.length && (wait = waits.poll()) != null; count++) {
-                millis[count] = wait;
+            List<Double> millis = new ArrayList<>();
+            for (Double wait = waits.poll(); wait != null; wait = waits.poll()) {
+                millis.add(wait);
             }
-            if (count > 0) {
-                Arrays.sort(millis, 0, count);
-                summaries.put(scenario, new Summary(count, millis[count / 2], millis[count - 1]));
+            if (!millis.isEmpty()) {
+                Collections.sort(millis);
+                events.add(
+                        KEY,
+                        "wait",
+                        Map.of(
+                                "scenario", scenario,
+                                "median", String.valueOf(millis.get(millis.size() / 2)),
+                                "longest", String.valueOf(millis.get(millis.size() - 1))));
             }
         });
-        return summaries;
     }
 
-    /** In milliseconds. */
-    record Summary(int count, double median, double longest) {}
-
-    /**
-     * @param <T> what it returns
-     * @param <E> what it throws
-     */
-    @FunctionalInterface
-    public interface Wait<T, E extends Throwable> {
-
-        T run() throws E;
+    /** The summaries of all instances since the given time before now. */
+    List<Map<String, String>> since(Duration ago) {
+        long from = System.currentTimeMillis() - ago.toMillis();
+        return events.newest(KEY, MOST).stream()
+                .filter(wait -> Long.parseLong(wait.get("at")) > from)
+                .toList();
     }
 }

@@ -1,10 +1,9 @@
 package io.github.lockboot.sample.payment;
 
+import java.time.Duration;
+
 /** A way to exclude other payments from the same account. */
 interface AccountLock {
-
-    /** As the parameter {@code mode} names it. */
-    String mode();
 
     /**
      * Waits until it has the lock of the account.
@@ -20,18 +19,11 @@ interface AccountLock {
     }
 
     /** Removes what such a process left behind, as an operator would by hand. */
-    void clear(String accountId);
+    default void clear(String accountId) {}
 
-    /** Releases the lock. */
     interface Release {
 
-        /** @param pause a pause of the process, at the moment when it does most harm */
-        void release(Pause pause) throws InterruptedException;
-    }
-
-    /** Takes no time, or a long time. */
-    interface Pause {
-
-        void run() throws InterruptedException;
+        /** @param pause of the process, at the moment when it does most harm */
+        void release(Duration pause) throws InterruptedException;
     }
 }

@@ -7,28 +7,23 @@ import io.github.lockboot.LockNotAcquiredException;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 /**
- * <strong>What not to do</strong>: the usual loop around {@code SET NX}. Each subclass is a little better than the one before,
- * and none is right.
+ * <strong>What not to do</strong>: the usual loop around {@code SET NX}. Each mode is a little better than the one before, and none
+ * is right.
  */
-abstract class HandMadeLock implements AccountLock {
-
-    static final Duration EXPIRY = PaymentService.LEASE;
+class HandMadeLock implements AccountLock {
 
     private static final Duration INTERVAL = Duration.ofMillis(5);
 
-    protected final StringRedisTemplate redis;
+    private final String mode;
+    private final StringRedisTemplate redis;
 
-    HandMadeLock(StringRedisTemplate redis) {
+    HandMadeLock(String mode, StringRedisTemplate redis) {
+        this.mode = mode;
         this.redis = redis;
     }
 
-    /** @param me differs in each call */
-    abstract boolean tryOnce(String key, String me);
-
-    abstract void release(String key, String me, Pause pause) throws InterruptedException;
-
     @Override
-    public final Release acquire(String accountId) throws InterruptedException {
+    public Release acquire(String accountId) throws InterruptedException {
         String key = key(accountId);
         String me = UUID.randomUUID().toString();
         long start = System.nanoTime();
@@ -42,12 +37,33 @@ abstract class HandMadeLock implements AccountLock {
         return pause -> release(key, me, pause);
     }
 
+    /**
+     * Without an expiry, the first holder that dies locks out all others for ever. With one, work that outlasts it goes on beside the
+     * next holder.
+     */
+    private boolean tryOnce(String key, String me) {
+        return mode.equals("setnx")
+                ? redis.opsForValue().setIfAbsent(key, me)
+                : redis.opsForValue().setIfAbsent(key, me, PaymentService.LEASE);
+    }
+
+    /**
+     * Who does not look whose lock it is deletes that of the next holder, which lets in a third. Who does may still do so: between the
+     * look and the delete, the lock may expire and another may get it.
+     */
+    private void release(String key, String me, Duration pause) throws InterruptedException {
+        if (!mode.equals("owned") || me.equals(redis.opsForValue().get(key))) {
+            Thread.sleep(pause.toMillis());
+            redis.delete(key);
+        }
+    }
+
     @Override
-    public final void clear(String accountId) {
+    public void clear(String accountId) {
         redis.delete(key(accountId));
     }
 
     private String key(String accountId) {
-        return "hand-made-lock:" + mode() + ":" + accountId;
+        return "hand-made-lock:" + mode + ":" + accountId;
     }
 }

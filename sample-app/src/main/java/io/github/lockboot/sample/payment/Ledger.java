@@ -5,12 +5,11 @@ import java.util.List;
 import java.util.Map;
 
 import io.github.lockboot.sample.Money;
-import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.core.HashOperations;
 import org.springframework.data.redis.core.StringRedisTemplate;
+import org.springframework.http.HttpStatus;
 import org.springframework.stereotype.Component;
-
-import static java.util.Objects.requireNonNull;
+import org.springframework.web.server.ResponseStatusException;
 
 /**
  * Accounts in Redis, a hash for each mode, so that the errors of one mode do not affect the others. The hash has the balance and
@@ -29,56 +28,42 @@ class Ledger {
         this.hashes = redis.opsForHash();
     }
 
-    void open(String accountId, String mode, Money balance) {
-        redis.delete(List.of(key(accountId, mode), ordersKey(accountId, mode)));
+    void open(String account, Money balance) {
+        redis.delete(List.of(account, account + ":orders"));
         String cents = String.valueOf(balance.cents());
-        hashes.putAll(key(accountId, mode), Map.of("opening", cents, "balance", cents, "payments", "0"));
-        redis.expire(key(accountId, mode), KEPT);
+        hashes.putAll(account, Map.of("opening", cents, "balance", cents, "payments", "0"));
+        redis.expire(account, KEPT);
     }
 
-    boolean exists(String accountId, String mode) {
-        return redis.hasKey(key(accountId, mode));
+    boolean exists(String account) {
+        return redis.hasKey(account);
     }
 
-    /** @throws UnknownAccountException if there is none */
-    Entry read(String accountId, String mode) {
-        Map<String, String> account = hashes.entries(key(accountId, mode));
-        if (account.isEmpty()) {
-            throw new UnknownAccountException(accountId);
+    Entry read(String account) {
+        Map<String, String> fields = hashes.entries(account);
+        if (fields.isEmpty()) {
+            throw new ResponseStatusException(
+                    HttpStatus.NOT_FOUND, "There is no '" + account + "'; accounts are kept for a day.");
         }
         return new Entry(
-                money(requireNonNull(account.get("opening"))),
-                money(requireNonNull(account.get("balance"))),
-                Long.parseLong(account.get("payments")));
+                Money.ofCents(fields.get("opening")),
+                Money.ofCents(fields.get("balance")),
+                Long.parseLong(fields.get("payments")));
     }
 
     /** Overwrites the balance after a payment. */
-    void write(String accountId, String mode, String orderId, Money balance, long payments) {
-        hashes.putAll(
-                key(accountId, mode),
-                Map.of("balance", String.valueOf(balance.cents()), "payments", String.valueOf(payments)));
-        redis.expire(key(accountId, mode), KEPT);
-        hashes.put(ordersKey(accountId, mode), orderId, String.valueOf(balance.cents()));
-        redis.expire(ordersKey(accountId, mode), KEPT);
+    void write(String account, String orderId, Money balance, long payments) {
+        String cents = String.valueOf(balance.cents());
+        hashes.putAll(account, Map.of("balance", cents, "payments", String.valueOf(payments)));
+        redis.expire(account, KEPT);
+        hashes.put(account + ":orders", orderId, cents);
+        redis.expire(account + ":orders", KEPT);
     }
 
     /** The balance after the payment for an order; null if that has not been paid. */
-    @Nullable
-    Money paid(String accountId, String mode, String orderId) {
-        String cents = hashes.get(ordersKey(accountId, mode), orderId);
-        return cents == null ? null : money(cents);
-    }
-
-    private static Money money(String cents) {
-        return new Money(Long.parseLong(cents));
-    }
-
-    private static String key(String accountId, String mode) {
-        return "account:" + accountId + ":" + mode;
-    }
-
-    private static String ordersKey(String accountId, String mode) {
-        return key(accountId, mode) + ":orders";
+    Money paid(String account, String orderId) {
+        String cents = hashes.get(account + ":orders", orderId);
+        return cents == null ? null : Money.ofCents(cents);
     }
 
     /** @param payments how many are in the balance */

@@ -1,18 +1,13 @@
 package io.github.lockboot.sample.payment;
 
-import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.NamedLock;
-import io.github.lockboot.sample.NeedsLocks;
-import org.springframework.stereotype.Component;
 
 /** What to do: the lease ends soon after a crash and not before the work does, and a release is one step. */
-@Component
-@NeedsLocks
 class LibraryLock implements AccountLock {
 
     private static final LockOptions OPTIONS =
@@ -25,20 +20,14 @@ class LibraryLock implements AccountLock {
     }
 
     @Override
-    public String mode() {
-        return "lock";
-    }
-
-    @Override
     public Release acquire(String accountId) throws InterruptedException {
         NamedLock lock = locks.get(name(accountId), OPTIONS);
-        Duration patience = PaymentService.PATIENCE;
-        if (!lock.tryLock(patience.toMillis(), TimeUnit.MILLISECONDS)) {
-            throw new LockNotAcquiredException(lock.getName(), patience);
+        if (!lock.tryLock(PaymentService.PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
+            throw new LockNotAcquiredException(lock.getName(), PaymentService.PATIENCE);
         }
         return pause -> {
             try {
-                pause.run();
+                Thread.sleep(pause.toMillis());
             } finally {
                 lock.unlock();
             }
@@ -49,11 +38,6 @@ class LibraryLock implements AccountLock {
     @Override
     public void crash(String accountId) throws InterruptedException {
         locks.acquire(name(accountId), OPTIONS.withoutRenewal().withWaitTime(PaymentService.PATIENCE));
-    }
-
-    @Override
-    public void clear(String accountId) {
-        // nothing stays longer than the lease
     }
 
     static String name(String accountId) {

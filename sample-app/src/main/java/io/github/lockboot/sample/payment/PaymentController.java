@@ -5,15 +5,17 @@ import java.util.Map;
 import io.github.lockboot.sample.Ids;
 import io.github.lockboot.sample.Money;
 import io.github.lockboot.sample.NeedsLocks;
+import io.github.lockboot.sample.payment.PaymentService.Account;
+import io.github.lockboot.sample.payment.PaymentService.Mishap;
+import io.github.lockboot.sample.payment.PaymentService.Payment;
+import io.github.lockboot.sample.payment.PaymentService.Report;
 import jakarta.validation.constraints.Pattern;
-import org.springframework.http.HttpStatus;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.PutMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
-import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 
 @RestController
@@ -28,23 +30,21 @@ class PaymentController {
     }
 
     @PutMapping
-    Map<String, Account> open(
-            @PathVariable @Pattern(regexp = Ids.FORM, message = Ids.REQUIREMENT) String id,
-            @RequestParam Money balance) {
+    Map<String, Account> open(@PathVariable @Pattern(regexp = Ids.FORM) String id, @RequestParam Money balance) {
         payments.open(id, balance);
         return payments.get(id);
     }
 
     @GetMapping
-    Map<String, Account> get(@PathVariable @Pattern(regexp = Ids.FORM, message = Ids.REQUIREMENT) String id) {
+    Map<String, Account> get(@PathVariable @Pattern(regexp = Ids.FORM) String id) {
         return payments.get(id);
     }
 
     @PostMapping("/payments")
     Payment pay(
-            @PathVariable @Pattern(regexp = Ids.FORM, message = Ids.REQUIREMENT) String id,
+            @PathVariable @Pattern(regexp = Ids.FORM) String id,
             @RequestParam Money money,
-            @RequestParam @Pattern(regexp = Ids.FORM, message = Ids.REQUIREMENT) String orderId,
+            @RequestParam @Pattern(regexp = Ids.FORM) String orderId,
             @RequestParam(defaultValue = "lock") String mode,
             @RequestParam(defaultValue = "NONE") Mishap mishap)
             throws InterruptedException {
@@ -52,15 +52,13 @@ class PaymentController {
     }
 
     @PostMapping("/crashes")
-    @ResponseStatus(HttpStatus.NO_CONTENT)
-    void crash(
-            @PathVariable @Pattern(regexp = Ids.FORM, message = Ids.REQUIREMENT) String id, @RequestParam String mode)
+    void crash(@PathVariable @Pattern(regexp = Ids.FORM) String id, @RequestParam String mode)
             throws InterruptedException {
         payments.crash(id, mode);
     }
 
     @GetMapping("/report")
-    Map<String, Report> report(@PathVariable @Pattern(regexp = Ids.FORM, message = Ids.REQUIREMENT) String id) {
+    Map<String, Report> report(@PathVariable @Pattern(regexp = Ids.FORM) String id) {
         return payments.report(id);
     }
 }

@@ -12,15 +12,13 @@ import io.github.lockboot.sample.NeedsLocks;
 import io.github.lockboot.sample.live.EventLog;
 import io.github.lockboot.sample.live.Load;
 import io.github.lockboot.sample.live.Scenario;
-import org.jspecify.annotations.Nullable;
+import io.github.lockboot.sample.payment.PaymentService.Mishap;
 import org.springframework.stereotype.Component;
-
-import static java.util.Objects.requireNonNull;
 
 /** The same payments in all four modes at the same time, with the same mishaps in each. */
 @Component
 @NeedsLocks
-class PaymentScenario implements Scenario {
+class PaymentScenario extends Scenario {
 
     static final String ACCOUNT = "demo";
 
@@ -32,18 +30,9 @@ class PaymentScenario implements Scenario {
     private final Map<String, Queue<Trouble>> troubles = new ConcurrentHashMap<>();
 
     PaymentScenario(PaymentService payments, EventLog events) {
+        super(PaymentService.NAME, WORKERS_PER_MODE * PaymentService.MODES.size(), LibraryLock.name(ACCOUNT));
         this.payments = payments;
         this.events = events;
-    }
-
-    @Override
-    public String name() {
-        return PaymentService.NAME;
-    }
-
-    @Override
-    public int workers() {
-        return WORKERS_PER_MODE * PaymentService.MODES.size();
     }
 
     @Override
@@ -69,14 +58,10 @@ class PaymentScenario implements Scenario {
     /** A worker that had to wait long for its turns has not crashed yet. */
     @Override
     public void finish(Load load, int worker) throws InterruptedException {
-        while (hasTroubles(load, worker)) {
-            Trouble trouble = nextDue(mode(worker), load);
-            if (trouble == null) {
-                return;
-            }
-            if (trouble == Trouble.CRASH) {
-                crash(mode(worker));
-            }
+        String mode = mode(worker);
+        boolean isDue = hasTroubles(load, worker) && load.progress() >= Trouble.CRASH.at;
+        if (isDue && troubles.get(mode).remove(Trouble.CRASH)) {
+            crash(mode);
         }
     }
 
@@ -85,7 +70,7 @@ class PaymentScenario implements Scenario {
     }
 
     private static boolean hasTroubles(Load load, int worker) {
-        return load.isLedHere() && worker < PaymentService.MODES.size();
+        return load.ledHere() && worker < PaymentService.MODES.size();
     }
 
     private void crash(String mode) throws InterruptedException {
@@ -93,8 +78,8 @@ class PaymentScenario implements Scenario {
         events.add("crashed", Map.of("mode", mode));
     }
 
-    private @Nullable Trouble nextDue(String mode, Load load) {
-        Queue<Trouble> ahead = requireNonNull(troubles.get(mode));
+    private Trouble nextDue(String mode, Load load) {
+        Queue<Trouble> ahead = troubles.get(mode);
         Trouble next = ahead.peek();
         return next != null && load.progress() >= next.at ? ahead.poll() : null;
     }
@@ -105,11 +90,6 @@ class PaymentScenario implements Scenario {
             return Map.of();
         }
         return Map.of("report", payments.report(ACCOUNT), "accounts", payments.get(ACCOUNT));
-    }
-
-    @Override
-    public List<String> locks() {
-        return List.of(LibraryLock.name(ACCOUNT));
     }
 
     /** What happens to the first worker of each mode, and when. */

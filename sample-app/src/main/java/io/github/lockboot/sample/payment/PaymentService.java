@@ -5,13 +5,16 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
-import java.util.stream.Collectors;
 
-import io.github.lockboot.sample.BadParameterException;
+import io.github.lockboot.LockRegistry;
 import io.github.lockboot.sample.Money;
 import io.github.lockboot.sample.NeedsLocks;
+import io.github.lockboot.sample.live.Figures;
 import io.github.lockboot.sample.live.Waits;
+import org.springframework.data.redis.core.StringRedisTemplate;
+import org.springframework.http.HttpStatus;
 import org.springframework.stereotype.Service;
+import org.springframework.web.server.ResponseStatusException;
 
 /** Pays by reading the balance, checking it and writing what is left, which is correct only if no other caller does so meanwhile. */
 @Service
@@ -34,11 +37,11 @@ class PaymentService {
 
     private final Map<String, AccountLock> locks;
     private final Ledger ledger;
-    private final Witness witness;
+    private final Figures witness;
     private final Waits waits;
 
-    PaymentService(List<AccountLock> locks, Ledger ledger, Witness witness, Waits waits) {
-        this.locks = locks.stream().collect(Collectors.toMap(AccountLock::mode, Function.identity()));
+    PaymentService(LockRegistry locks, StringRedisTemplate redis, Ledger ledger, Figures witness, Waits waits) {
+        this.locks = perMode(mode -> mode.equals("lock") ? new LibraryLock(locks) : new HandMadeLock(mode, redis));
         this.ledger = ledger;
         this.witness = witness;
         this.waits = waits;
@@ -47,8 +50,8 @@ class PaymentService {
     /** Opens the account, again if it exists, with this balance, without payments, and without a lock that a crash left behind. */
     void open(String accountId, Money balance) {
         for (String mode : MODES) {
-            ledger.open(accountId, mode, balance);
-            witness.forget(accountId, mode);
+            ledger.open(account(accountId, mode), balance);
+            witness.reset(witness(accountId, mode));
             lock(mode).clear(accountId);
         }
     }
@@ -56,69 +59,112 @@ class PaymentService {
     /** Pays an order, unless it has been paid already. */
     Payment pay(String accountId, String mode, String orderId, Money money, Mishap mishap) throws InterruptedException {
         AccountLock lock = lock(mode);
-        ledger.read(accountId, mode); // throws for an unknown account before it becomes part of a lock's name
+        ledger.read(account(accountId, mode)); // throws for an unknown account before it becomes part of a lock's name
         AccountLock.Release release =
                 waits.during(mode.equals("lock") ? NAME : "hand-made", () -> lock.acquire(accountId));
         Duration work = mishap == Mishap.SLOW ? MISHAP : WORK;
         try {
-            return witness.watch(accountId, mode, () -> payUnderLock(accountId, mode, orderId, money, work));
+            return witness.during(witness(accountId, mode), () -> payUnderLock(accountId, mode, orderId, money, work));
         } finally {
-            release.release(() -> Thread.sleep(mishap == Mishap.LATE ? MISHAP.toMillis() : 0));
+            release.release(mishap == Mishap.LATE ? MISHAP : Duration.ZERO);
         }
     }
 
     /** Simulates a process that dies while it holds the lock of the account. */
     void crash(String accountId, String mode) throws InterruptedException {
         AccountLock lock = lock(mode);
-        ledger.read(accountId, mode);
+        ledger.read(account(accountId, mode));
         lock.crash(accountId);
     }
 
     boolean exists(String accountId) {
-        return ledger.exists(accountId, MODES.get(0));
+        return ledger.exists(account(accountId, MODES.get(0)));
     }
 
     Map<String, Report> report(String accountId) {
-        return perMode(mode -> witness.report(
-                accountId, mode, () -> ledger.read(accountId, mode).payments()));
+        return perMode(mode -> {
+            String witnessed = witness(accountId, mode);
+            long payments = witness.counted(witnessed, "payments");
+            // Read later, so the account may know of one more, which is counted next.
+            long inBalance = ledger.read(account(accountId, mode)).payments();
+            return new Report(payments, witness.counted(witnessed, "overlaps"), Math.max(0, payments - inBalance));
+        });
     }
 
     Map<String, Account> get(String accountId) {
         return perMode(mode -> {
-            Money paid = witness.paid(accountId, mode);
-            Ledger.Entry entry = ledger.read(accountId, mode);
-            return new Account(entry.balance(), new Money(entry.opening().cents() - paid.cents()));
+            long paid = witness.counted(witness(accountId, mode), "cents");
+            Ledger.Entry entry = ledger.read(account(accountId, mode));
+            return new Account(entry.balance(), new Money(entry.opening().cents() - paid));
         });
     }
 
     private Payment payUnderLock(String accountId, String mode, String orderId, Money money, Duration work)
             throws InterruptedException {
-        Money paid = ledger.paid(accountId, mode, orderId);
+        String account = account(accountId, mode);
+        Money paid = ledger.paid(account, orderId);
         if (paid != null) {
             return new Payment(orderId, paid);
         }
-        Ledger.Entry before = ledger.read(accountId, mode);
+        Ledger.Entry before = ledger.read(account);
         if (before.balance().cents() < money.cents()) {
-            throw new InsufficientBalanceException(before.balance(), money);
+            throw new ResponseStatusException(HttpStatus.CONFLICT, "The balance is " + before.balance() + ".");
         }
         Thread.sleep(work.toMillis());
         Money after = new Money(before.balance().cents() - money.cents());
-        ledger.write(accountId, mode, orderId, after, before.payments() + 1);
-        witness.count(accountId, mode, money);
+        ledger.write(account, orderId, after, before.payments() + 1);
+        witness.count(witness(accountId, mode), "payments");
+        witness.add(witness(accountId, mode), "cents", money.cents());
         return new Payment(orderId, after);
     }
 
     private AccountLock lock(String mode) {
-        AccountLock lock = locks.get(mode);
-        if (lock == null) {
-            throw new BadParameterException("mode", "must be one of " + String.join(", ", MODES));
+        if (!MODES.contains(mode)) {
+            throw new ResponseStatusException(HttpStatus.BAD_REQUEST, "'mode' must be one of " + MODES);
         }
-        return lock;
+        return locks.get(mode);
+    }
+
+    private static String account(String accountId, String mode) {
+        return "account:" + accountId + ":" + mode;
+    }
+
+    private static String witness(String accountId, String mode) {
+        return account(accountId, mode) + ":witness";
     }
 
     private static <T> Map<String, T> perMode(Function<String, T> value) {
         Map<String, T> values = new LinkedHashMap<>();
         MODES.forEach(mode -> values.put(mode, value.apply(mode)));
         return values;
+    }
+
+    /** @param balance what was left on the account */
+    record Payment(String orderId, Money balance) {}
+
+    /**
+     * The state of an account in one mode.
+     *
+     * @param balance the balance that is stored
+     * @param expected the balance if no payment had been lost
+     */
+    record Account(Money balance, Money expected) {}
+
+    /**
+     * The result of the payments of one mode.
+     *
+     * @param payments those made
+     * @param overlaps how often one began while another was under way
+     * @param lostUpdates those made that the balance does not contain, because a later write was based on an older balance
+     */
+    record Report(long payments, long overlaps, long lostUpdates) {}
+
+    /** A failure of a process that pays. */
+    enum Mishap {
+        NONE,
+        /** It is paused before it writes the new balance, for longer than the expiry. */
+        SLOW,
+        /** It is paused while it releases the lock, for longer than the expiry. */
+        LATE
     }
 }

@@ -10,20 +10,20 @@ import io.github.lockboot.sample.NeedsLocks;
 import io.github.lockboot.sample.live.Load;
 import io.github.lockboot.sample.live.Scenario;
 import io.github.lockboot.sample.live.Waits;
+import io.github.lockboot.sample.redpacket.RedPacketService.RedPacket;
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.stereotype.Component;
 
 /** A crowd of openids, each of whom taps many times at once, in all instances. */
 @Component
 @NeedsLocks
-class RedPacketScenario implements Scenario {
+class RedPacketScenario extends Scenario {
 
     private static final String NAME = "red-packets";
     private static final String CURRENT = "sample:red-packet";
     private static final Money AMOUNT = new Money(100_000);
     private static final int PARTS = 200;
     private static final int OPENIDS = 300;
-    private static final int WORKERS = 8;
     private static final long TAPPING_MILLIS = 40;
     private static final Duration BETWEEN_TAPS = Duration.ofMillis(15);
 
@@ -33,19 +33,10 @@ class RedPacketScenario implements Scenario {
     private volatile String lastTapped = "#openid+#redPacketId";
 
     RedPacketScenario(RedPacketService redPackets, StringRedisTemplate redis, Waits waits) {
+        super(NAME, 8);
         this.redPackets = redPackets;
         this.redis = redis;
         this.waits = waits;
-    }
-
-    @Override
-    public String name() {
-        return NAME;
-    }
-
-    @Override
-    public int workers() {
-        return WORKERS;
     }
 
     @Override

@@ -2,20 +2,23 @@ package io.github.lockboot.sample.redpacket;
 
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.random.RandomGenerator;
+import java.util.stream.IntStream;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.sample.Money;
 import org.springframework.data.redis.core.HashOperations;
 import org.springframework.data.redis.core.ListOperations;
 import org.springframework.data.redis.core.StringRedisTemplate;
+import org.springframework.http.HttpStatus;
 import org.springframework.stereotype.Service;
-
-import static java.util.Objects.requireNonNull;
+import org.springframework.web.server.ResponseStatusException;
 
 /** Red packets in Redis: a hash of the packet, a list of the parts that are left, a hash of the winners. */
 @Service
@@ -37,16 +40,15 @@ class RedPacketService {
     /** Returns the id of the new packet: 32 hexadecimal digits. */
     public String create(Money amount, int count) {
         String redPacketId = UUID.randomUUID().toString().replace("-", "");
-        List<String> parts = RedPacketSplit.split(amount, count, random).stream()
+        List<String> parts = split(amount, count, random).stream()
                 .map(part -> String.valueOf(part.cents()))
                 .toList();
-        lists.rightPushAll(partsKey(redPacketId), parts);
-        redis.expire(partsKey(redPacketId), KEPT);
+        lists.rightPushAll(key(redPacketId) + ":parts", parts);
+        redis.expire(key(redPacketId) + ":parts", KEPT);
         // Last, so that a packet that can be found is complete.
         hashes.putAll(
-                packetKey(redPacketId),
-                Map.of("cents", String.valueOf(amount.cents()), "count", String.valueOf(count)));
-        redis.expire(packetKey(redPacketId), KEPT);
+                key(redPacketId), Map.of("cents", String.valueOf(amount.cents()), "count", String.valueOf(count)));
+        redis.expire(key(redPacketId), KEPT);
         return redPacketId;
     }
 
@@ -59,51 +61,70 @@ class RedPacketService {
      */
     @DistributedLock(key = "#openid+#redPacketId")
     public Grab grab(String redPacketId, String openid) {
-        String won = hashes.get(winnersKey(redPacketId), openid);
+        String won = hashes.get(key(redPacketId) + ":winners", openid);
         if (won != null) {
-            return Grab.of(money(won));
+            return new Grab(Money.ofCents(won), null);
         }
-        String part = lists.leftPop(partsKey(redPacketId));
+        String part = lists.leftPop(key(redPacketId) + ":parts");
         if (part == null) {
-            requireExists(redPacketId);
-            return Grab.SOLD_OUT;
+            if (!redis.hasKey(key(redPacketId))) {
+                throw unknown(redPacketId);
+            }
+            return new Grab(null, "sold out");
         }
-        hashes.put(winnersKey(redPacketId), openid, part);
-        redis.expire(winnersKey(redPacketId), KEPT);
-        return Grab.of(money(part));
+        hashes.put(key(redPacketId) + ":winners", openid, part);
+        redis.expire(key(redPacketId) + ":winners", KEPT);
+        return new Grab(Money.ofCents(part), null);
     }
 
     public RedPacket get(String redPacketId) {
-        Map<String, String> packet = hashes.entries(packetKey(redPacketId));
+        Map<String, String> packet = hashes.entries(key(redPacketId));
         if (packet.isEmpty()) {
-            throw new UnknownRedPacketException(redPacketId);
+            throw unknown(redPacketId);
         }
         Map<String, Money> winners = new TreeMap<>();
-        hashes.entries(winnersKey(redPacketId)).forEach((openid, cents) -> winners.put(openid, money(cents)));
-        long remaining = requireNonNull(lists.size(partsKey(redPacketId)));
+        hashes.entries(key(redPacketId) + ":winners")
+                .forEach((openid, cents) -> winners.put(openid, Money.ofCents(cents)));
+        long remaining = lists.size(key(redPacketId) + ":parts");
         return new RedPacket(
-                money(requireNonNull(packet.get("cents"))), Integer.parseInt(packet.get("count")), remaining, winners);
+                Money.ofCents(packet.get("cents")), Integer.parseInt(packet.get("count")), remaining, winners);
     }
 
-    private void requireExists(String redPacketId) {
-        if (!redis.hasKey(packetKey(redPacketId))) {
-            throw new UnknownRedPacketException(redPacketId);
-        }
+    private static ResponseStatusException unknown(String redPacketId) {
+        return new ResponseStatusException(
+                HttpStatus.NOT_FOUND, "There is no red packet '" + redPacketId + "'; packets are kept for a day.");
     }
 
-    private static Money money(String cents) {
-        return new Money(Long.parseLong(cents));
+    /**
+     * Splits an amount into random parts. Gives every part one cent and cuts the rest, laid out as a line, at random points. So the
+     * parts sum up exactly, none is empty, and each has the same chances whatever its place.
+     *
+     * @param count from 1 to the number of cents in the amount
+     */
+    static List<Money> split(Money amount, int count, RandomGenerator random) {
+        long rest = amount.cents() - count;
+        long[] points = new long[count + 1];
+        Arrays.setAll(points, i -> i == count ? rest : i == 0 ? 0 : random.nextLong(rest + 1));
+        Arrays.sort(points);
+        return IntStream.range(0, count)
+                .mapToObj(i -> new Money(1 + points[i + 1] - points[i]))
+                .toList();
     }
 
-    private static String packetKey(String redPacketId) {
+    private static String key(String redPacketId) {
         return "red-packet:" + redPacketId;
     }
 
-    private static String partsKey(String redPacketId) {
-        return packetKey(redPacketId) + ":parts";
-    }
+    /** What an openid got: its money, or the message that nothing is left. */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    record Grab(Money money, String msg) {}
 
-    private static String winnersKey(String redPacketId) {
-        return packetKey(redPacketId) + ":winners";
-    }
+    /**
+     * The state of a packet.
+     *
+     * @param count the parts it was split into
+     * @param remaining the parts that are still there
+     * @param winners what each openid got
+     */
+    record RedPacket(Money amount, int count, long remaining, Map<String, Money> winners) {}
 }

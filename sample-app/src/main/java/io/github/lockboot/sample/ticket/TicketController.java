@@ -8,7 +8,6 @@ import io.github.lockboot.sample.NeedsLocks;
 import jakarta.validation.constraints.Max;
 import jakarta.validation.constraints.Min;
 import jakarta.validation.constraints.Pattern;
-import org.jspecify.annotations.Nullable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
@@ -27,18 +26,11 @@ class TicketController {
 
     /** @param sale to sell together with another instance, the same for both; by default a sale of its own */
     @PostMapping("/sale")
-    Sale sell(
-            @RequestParam
-                    @Min(value = 1, message = "must be at least 1")
-                    @Max(value = 20, message = "must be at most 20")
-                    int windows,
-            @RequestParam
-                    @Min(value = 1, message = "must be at least 1")
-                    @Max(value = 10_000, message = "must be at most 10000")
-                    int count,
+    TicketStock.Sale sell(
+            @RequestParam @Min(1) @Max(20) int windows,
+            @RequestParam @Min(1) @Max(10_000) int count,
             @RequestParam(defaultValue = "lock") String mode,
-            @RequestParam(required = false) @Pattern(regexp = Ids.FORM, message = Ids.REQUIREMENT) @Nullable
-                    String sale)
+            @RequestParam(required = false) @Pattern(regexp = Ids.FORM) String sale)
             throws InterruptedException {
         String saleId = sale == null ? UUID.randomUUID().toString() : sale;
         return tickets.sell(saleId, windows, count, mode, Duration.ZERO, () -> false);

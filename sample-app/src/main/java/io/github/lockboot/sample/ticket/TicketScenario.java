@@ -9,10 +9,10 @@ import io.github.lockboot.sample.live.Load;
 import io.github.lockboot.sample.live.Scenario;
 import org.springframework.stereotype.Component;
 
-/** One sale in which every instance has five windows. */
+/** One sale in which every instance has five windows. Its one worker opens them. */
 @Component
 @NeedsLocks
-class TicketScenario implements Scenario {
+class TicketScenario extends Scenario {
 
     private static final String SALE = "demo";
     private static final int WINDOWS = 5;
@@ -22,24 +22,14 @@ class TicketScenario implements Scenario {
     private final TicketStock stock;
 
     TicketScenario(TicketService tickets, TicketStock stock) {
+        super(TicketService.NAME, 1, TicketService.lockName(SALE));
         this.tickets = tickets;
         this.stock = stock;
     }
 
     @Override
-    public String name() {
-        return TicketService.NAME;
-    }
-
-    @Override
     public List<String> modes() {
-        return List.of("lock", "fair");
-    }
-
-    /** One that opens the windows, which are threads of their own. */
-    @Override
-    public int workers() {
-        return 1;
+        return TicketService.MODES;
     }
 
     @Override
@@ -61,12 +51,7 @@ class TicketScenario implements Scenario {
 
     @Override
     public Object state() {
-        Sale sale = stock.sale(SALE);
+        TicketStock.Sale sale = stock.sale(SALE);
         return Map.of("total", sale.total(), "left", stock.left(SALE), "sold", sale.sold());
-    }
-
-    @Override
-    public List<String> locks() {
-        return List.of(TicketService.lockName(SALE));
     }
 }

@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
 
-import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.core.HashOperations;
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.stereotype.Component;
@@ -74,11 +73,19 @@ class TicketStock {
         return new Sale(number(fields.get("total")), sold);
     }
 
-    private static int number(@Nullable String text) {
+    private static int number(String text) {
         return text == null ? 0 : Integer.parseInt(text);
     }
 
     private static String key(String saleId) {
         return "tickets:" + saleId;
     }
+
+    /**
+     * The result of a sale.
+     *
+     * @param total the tickets there were
+     * @param sold by window, of all instances that took part
+     */
+    record Sale(int total, Map<Integer, Integer> sold) {}
 }

@@ -31,7 +31,7 @@ class TokenController {
     }
 
     @GetMapping("/stats")
-    TokenStats stats() {
+    TokenService.Stats stats() {
         return tokens.stats();
     }
 }

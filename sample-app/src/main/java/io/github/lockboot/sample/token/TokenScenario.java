@@ -12,45 +12,31 @@ import org.springframework.stereotype.Component;
 /** All workers want the token, and it expires again and again. */
 @Component
 @NeedsLocks
-class TokenScenario implements Scenario {
+class TokenScenario extends Scenario {
 
-    private static final int WORKERS = 8;
     private static final Duration BETWEEN_CALLS = Duration.ofMillis(20);
     private static final Duration BETWEEN_EXPIRIES = Duration.ofMillis(900);
 
     private final TokenService tokens;
-    private final TokenCache cache;
 
-    TokenScenario(TokenService tokens, TokenCache cache) {
+    TokenScenario(TokenService tokens) {
+        super(TokenService.NAME, 8, TokenService.NAME, "flight:" + TokenService.NAME);
         this.tokens = tokens;
-        this.cache = cache;
-    }
-
-    @Override
-    public String name() {
-        return TokenService.NAME;
     }
 
     @Override
     public List<String> modes() {
-        return tokens.modes();
+        return TokenService.MODES;
     }
 
-    @Override
-    public int workers() {
-        return WORKERS;
-    }
-
-    /** Begins with a token, so that from now on every call of the upstream has an expiry before it. */
     @Override
     public void prepare(Load load) {
-        cache.put("to be expired");
-        cache.resetCounts();
+        tokens.reset();
     }
 
     @Override
     public boolean step(Load load, int worker) throws InterruptedException {
-        if (worker == 0 && load.isLedHere()) {
+        if (worker == 0 && load.ledHere()) {
             tokens.expire();
             load.sleep(BETWEEN_EXPIRIES);
         } else {
@@ -62,11 +48,6 @@ class TokenScenario implements Scenario {
 
     @Override
     public Object state() {
-        return Map.of("stats", tokens.stats(), "expiries", cache.counted("expiries"));
-    }
-
-    @Override
-    public List<String> locks() {
-        return List.of(BlockingTokens.LOCK, "flight:" + SingleFlightTokens.FLIGHT);
+        return Map.of("stats", tokens.stats(), "expiries", tokens.expiries());
     }
 }

@@ -1,83 +1,114 @@
 package io.github.lockboot.sample.token;
 
 import java.time.Duration;
-import java.util.Comparator;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-import io.github.lockboot.sample.BadParameterException;
+import io.github.lockboot.LockTemplate;
 import io.github.lockboot.sample.NeedsLocks;
+import io.github.lockboot.sample.live.Figures;
 import io.github.lockboot.sample.live.Waits;
+import org.springframework.data.redis.core.StringRedisTemplate;
+import org.springframework.http.HttpStatus;
 import org.springframework.stereotype.Service;
+import org.springframework.web.server.ResponseStatusException;
 
+/** The token that all instances share, in Redis, and counters of what happened to it. */
 @Service
 @NeedsLocks
 class TokenService {
 
+    /** Of the scenario, the lock, the flight and the key. */
     static final String NAME = "token";
 
+    static final List<String> MODES = List.of("blocking", "single-flight");
+
+    private static final String STATS = "token:stats";
+    private static final Duration VALID = Duration.ofHours(2);
     private static final Duration UPSTREAM_TAKES = Duration.ofMillis(300);
 
-    private final List<TokenSource> sources;
-    private final TokenCache cache;
+    private final LockTemplate locks;
+    private final StringRedisTemplate redis;
+    private final Figures figures;
     private final Waits waits;
 
-    TokenService(List<TokenSource> sources, TokenCache cache, Waits waits) {
-        this.sources =
-                sources.stream().sorted(Comparator.comparing(TokenSource::mode)).toList();
-        this.cache = cache;
+    TokenService(LockTemplate locks, StringRedisTemplate redis, Figures figures, Waits waits) {
+        this.locks = locks;
+        this.redis = redis;
+        this.figures = figures;
         this.waits = waits;
     }
 
-    List<String> modes() {
-        return sources.stream().map(TokenSource::mode).toList();
-    }
-
     String get(String mode) throws InterruptedException {
-        TokenSource source = source(mode);
-        String cached = cache.get();
+        if (!MODES.contains(mode)) {
+            throw new ResponseStatusException(HttpStatus.BAD_REQUEST, "'mode' must be one of " + MODES);
+        }
+        String cached = cached();
         if (cached != null) {
             return cached;
         }
         AtomicBoolean fetched = new AtomicBoolean();
-        String token = waits.during(
-                NAME,
-                () -> source.get(cache, () -> {
-                    fetched.set(true);
-                    return fetch();
-                }));
+        String token = waits.during(NAME, () -> mode.equals("blocking") ? doubleCheck(fetched) : singleFlight(fetched));
         if (!fetched.get()) {
-            cache.count("waitersServed");
+            figures.count(STATS, "waitersServed");
         }
         return token;
+    }
+
+    /** The holder looks into the cache again before it fetches. The callers that waited get the lock one after the other. */
+    private String doubleCheck(AtomicBoolean fetched) throws InterruptedException {
+        return locks.execute(NAME, () -> {
+            String fetchedMeanwhile = cached();
+            return fetchedMeanwhile != null ? fetchedMeanwhile : fetch(fetched);
+        });
+    }
+
+    /** One caller leads and fetches. All others wait for it and get the token at the same time, without a lock. */
+    private String singleFlight(AtomicBoolean fetched) throws InterruptedException {
+        return locks.singleFlight(NAME, this::cached, () -> fetch(fetched));
+    }
+
+    private String cached() {
+        return redis.opsForValue().get(NAME);
+    }
+
+    /** The upstream is slow, and asking it again makes the older token invalid. */
+    private String fetch(AtomicBoolean fetched) throws InterruptedException {
+        fetched.set(true);
+        figures.count(STATS, "upstreamCalls");
+        Thread.sleep(UPSTREAM_TAKES.toMillis());
+        String token = UUID.randomUUID().toString();
+        redis.opsForValue().set(NAME, token, VALID);
+        return token;
+    }
+
+    /** Begins with a token, so that from now on every call of the upstream has an expiry before it. */
+    void reset() {
+        redis.opsForValue().set(NAME, "to be expired", VALID);
+        figures.reset(STATS);
     }
 
     /** @return whether there was one */
     boolean expire() {
-        boolean removed = cache.remove();
+        boolean removed = redis.delete(NAME);
         if (removed) {
-            cache.count("expiries");
+            figures.count(STATS, "expiries");
         }
         return removed;
     }
 
-    TokenStats stats() {
-        return new TokenStats(cache.counted("upstreamCalls"), cache.counted("waitersServed"));
+    long expiries() {
+        return figures.counted(STATS, "expiries");
     }
 
-    private String fetch() throws InterruptedException {
-        cache.count("upstreamCalls");
-        Thread.sleep(UPSTREAM_TAKES.toMillis());
-        String token = UUID.randomUUID().toString();
-        cache.put(token);
-        return token;
+    Stats stats() {
+        return new Stats(figures.counted(STATS, "upstreamCalls"), figures.counted(STATS, "waitersServed"));
     }
 
-    private TokenSource source(String mode) {
-        return sources.stream()
-                .filter(source -> source.mode().equals(mode))
-                .findAny()
-                .orElseThrow(() -> new BadParameterException("mode", "must be one of " + String.join(", ", modes())));
-    }
+    /**
+     * @param upstreamCalls how often a token was fetched
+     * @param waitersServed calls that waited for another's fetch and got its token
+     */
+    record Stats(long upstreamCalls, long waitersServed) {}
 }

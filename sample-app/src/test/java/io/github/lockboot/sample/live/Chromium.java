@@ -3,7 +3,6 @@ package io.github.lockboot.sample.live;
 import java.io.File;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -25,20 +24,13 @@ import org.openqa.selenium.chrome.ChromeOptions;
 import org.openqa.selenium.logging.LogEntry;
 import org.openqa.selenium.logging.LogType;
 import org.openqa.selenium.logging.LoggingPreferences;
-import org.springframework.util.FileSystemUtils;
 
-/** A headless Chromium with a profile of its own. */
+/** A headless Chromium. */
 final class Chromium implements AutoCloseable {
 
-    private final Path profile;
     private final ChromeDriver driver;
 
     private Chromium(Path browser, Path chromedriver, String language, boolean dark) {
-        try {
-            profile = Files.createTempDirectory("chromium");
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
         ChromeOptions options = new ChromeOptions();
         options.setBinary(browser.toFile());
         options.addArguments(
@@ -46,13 +38,7 @@ final class Chromium implements AutoCloseable {
                 "--no-sandbox",
                 "--disable-gpu",
                 "--disable-dev-shm-usage",
-                "--disable-quic",
-                "--no-first-run",
-                "--disable-background-networking",
-                "--disable-component-update",
-                "--disable-sync",
                 "--hide-scrollbars",
-                "--user-data-dir=" + profile,
                 "--accept-lang=" + language,
                 "--lang=" + language);
         LoggingPreferences logs = new LoggingPreferences();
@@ -69,25 +55,15 @@ final class Chromium implements AutoCloseable {
                 Map.of("features", List.of(Map.of("name", "prefers-color-scheme", "value", dark ? "dark" : "light"))));
     }
 
-    static boolean isInstalled() {
-        return browser().isPresent() && driver().isPresent();
-    }
-
     /** Skips the test where no Chromium is installed. */
     static Chromium start(String language, boolean dark) {
+        Optional<Path> browser = onPath("chromium", "chromium-browser", "google-chrome");
+        Optional<Path> chromedriver = onPath("chromedriver");
         Assumptions.assumeTrue(
-                isInstalled(),
+                browser.isPresent() && chromedriver.isPresent(),
                 "The sample's page in a browser: no Chromium with chromedriver found;"
                         + " install chromium and chromium-driver");
-        return new Chromium(browser().orElseThrow(), driver().orElseThrow(), language, dark);
-    }
-
-    private static Optional<Path> browser() {
-        return onPath("chromium", "chromium-browser", "google-chrome");
-    }
-
-    private static Optional<Path> driver() {
-        return onPath("chromedriver");
+        return new Chromium(browser.get(), chromedriver.get(), language, dark);
     }
 
     private static Optional<Path> onPath(String... names) {
@@ -159,10 +135,5 @@ final class Chromium implements AutoCloseable {
     @Override
     public void close() {
         driver.quit();
-        try {
-            FileSystemUtils.deleteRecursively(profile);
-        } catch (IOException left) {
-            // a file that the browser is still about to close
-        }
     }
 }

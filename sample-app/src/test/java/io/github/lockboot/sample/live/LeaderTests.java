@@ -1,9 +1,5 @@
 package io.github.lockboot.sample.live;
 
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.util.List;
 import java.util.Map;
 
@@ -52,12 +48,8 @@ class LeaderTests {
         SampleProcess other = leader == one ? two : one;
         try (LiveStream page = new LiveStream(other.url())) {
             String before = page.await("$.instances.length()", 2);
-            HttpRequest pause = HttpRequest.newBuilder(URI.create(other.url() + "/loads/leader?seconds=10"))
-                    .POST(HttpRequest.BodyPublishers.noBody())
-                    .build();
-            assertThat(HttpClient.newHttpClient()
-                            .send(pause, HttpResponse.BodyHandlers.discarding())
-                            .statusCode())
+            assertThat(SampleInstance.send("POST", other.url() + "/loads/leader?seconds=10")
+                            .status())
                     .isEqualTo(202);
 
             String meanwhile = page.await(LEADER, List.of(port(other)));

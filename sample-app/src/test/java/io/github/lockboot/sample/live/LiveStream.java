@@ -4,7 +4,6 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
-import java.io.Writer;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -52,15 +51,6 @@ final class LiveStream implements AutoCloseable {
             snapshot = next("snapshot");
         }
         return snapshot;
-    }
-
-    /** A server that stops may cut the stream before its last chunk: to the page one end is like the other. */
-    void awaitEnd() {
-        try {
-            reader.transferTo(Writer.nullWriter());
-        } catch (IOException cut) {
-            // the end too
-        }
     }
 
     @Override

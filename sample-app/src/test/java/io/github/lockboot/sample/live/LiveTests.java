@@ -8,6 +8,7 @@ import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.sample.OnTwoInstances;
 import io.github.lockboot.sample.SampleInstance;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -16,26 +17,11 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-class LiveTests {
-
-    @Test
-    void aStreamBeginsWithACommentAndGoesOnWithSnapshots() throws Exception {
-        try (SampleInstance sample = SampleInstance.start();
-                LiveStream stream = new LiveStream(sample.url())) {
-            assertThat(stream.firstLine()).isEqualTo(":open");
-            String snapshot = stream.next("snapshot");
-            assertThat(JsonPath.<String>read(snapshot, "$.instance")).isNotEmpty();
-            assertThat(JsonPath.<Integer>read(snapshot, "$.scenarios.length()")).isEqualTo(8);
-        }
-    }
+class LiveTests extends OnTwoInstances {
 
     @Test
     void aHeldLockIsShownWithItsInstanceTokenLeaseAndQueue() throws Exception {
-        try (RedisServer redis = RedisServer.start();
-                SampleInstance one = SampleInstance.on(redis);
-                SampleInstance two = SampleInstance.on(redis);
-                LiveStream stream = new LiveStream(one.url())) {
-            SampleLoads.awaitBoth(one);
+        try (LiveStream stream = new LiveStream(one.url())) {
             NamedLock lock = one.bean(LockRegistry.class).get("price");
             lock.lock();
             try {
@@ -60,11 +46,7 @@ class LiveTests {
     @Test
     void holdsOfSeveralInstancesAreShownTogetherAndHow() throws Exception {
         LockOptions five = LockOptions.defaults().withPermits(5);
-        try (RedisServer redis = RedisServer.start();
-                SampleInstance one = SampleInstance.on(redis);
-                SampleInstance two = SampleInstance.on(redis);
-                LiveStream stream = new LiveStream(one.url())) {
-            SampleLoads.awaitBoth(one);
+        try (LiveStream stream = new LiveStream(one.url())) {
             String here = one.bean(Instances.class).name();
             String there = two.bean(Instances.class).name();
             try (Lease reader = one.bean(LockRegistry.class)
@@ -87,9 +69,9 @@ class LiveTests {
 
     @Test
     void aClosedTabDoesNotEndTheBroadcast() throws Exception {
-        try (SampleInstance sample = SampleInstance.start();
-                LiveStream stays = new LiveStream(sample.url())) {
-            try (LiveStream closed = new LiveStream(sample.url())) {
+        try (LiveStream stays = new LiveStream(one.url())) {
+            assertThat(stays.firstLine()).isEqualTo(":open");
+            try (LiveStream closed = new LiveStream(one.url())) {
                 closed.next("snapshot");
             }
             for (int i = 0; i < 8; i++) {
@@ -101,18 +83,17 @@ class LiveTests {
     @Test
     @ExtendWith(OutputCaptureExtension.class)
     void anOpenPageIsToldOfAnOutageAndDoesNotDelayTheEnd(CapturedOutput log) throws Exception {
-        RedisServer redis = RedisServer.start();
-        SampleInstance sample = SampleInstance.on(redis);
+        RedisServer other = RedisServer.start();
+        SampleInstance sample = SampleInstance.on(other);
         try (LiveStream stream = new LiveStream(sample.url())) {
             stream.next("snapshot");
-            redis.kill();
+            other.kill();
             assertThat(stream.next("outage")).isEqualTo("{}");
             sample.close();
-            stream.awaitEnd();
             assertThat(log).contains("Graceful shutdown complete").doesNotContain("Graceful shutdown aborted");
         } finally {
             sample.close();
-            redis.close();
+            other.close();
         }
     }
 }

@@ -4,12 +4,9 @@ import java.time.Duration;
 import java.util.List;
 
 import io.github.lockboot.fixture.Await;
-import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.leader.LeaderElection;
-import io.github.lockboot.sample.SampleInstance;
+import io.github.lockboot.sample.OnTwoInstances;
 import io.github.lockboot.sample.SampleInstance.Answer;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.data.redis.core.StringRedisTemplate;
@@ -18,58 +15,36 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** The page in a real browser, on two instances that share one Redis. */
 @Tag("full")
-class PageTests {
-
-    private static RedisServer redis;
-    private static SampleInstance one;
-    private static SampleInstance two;
-
-    @BeforeAll
-    static void start() {
-        if (Chromium.isInstalled()) { // else each test is skipped when it opens the page
-            redis = RedisServer.start();
-            one = SampleInstance.on(redis);
-            two = SampleInstance.on(redis);
-            SampleLoads.awaitBoth(one);
-        }
-    }
-
-    @AfterAll
-    static void stop() {
-        if (redis != null) {
-            two.close();
-            one.close();
-            redis.close();
-        }
-    }
+class PageTests extends OnTwoInstances {
 
     @Test
     void loadsStartedOnThePageShowTheNumbersThatAreInRedis() throws Exception {
         try (Chromium page = Chromium.start("en", false)) {
             page.open(one.url(), 1280, 900);
-            for (String load : SampleLoads.ALL) {
-                page.click("[data-scenario='" + load + "'] [data-load]");
-            }
+            SampleLoads.ALL.forEach(load -> page.click("[data-scenario='" + load + "'] [data-load]"));
             Await.until("all loads run", () -> running(page) == SampleLoads.ALL.size());
             Await.until(
                     "a lock is held", () -> !page.find("#locks .holder .chip").isEmpty());
             Await.until(
                     "permits are held",
                     () -> page.text("[data-lock='partner'] .holder").contains("of 5 permits"));
-            page.picture("sample-light", 1280, Duration.ofSeconds(6));
+            page.picture("sample-light", 1280, Duration.ofSeconds(4));
             Await.until("all loads are over", () -> running(page) == 0);
             SampleLoads.awaitEnd(two);
             SampleLoads.assertRight(two);
             Await.until(
                     "the last figures",
-                    () -> page.text("[data-path='token.stats.upstreamCalls']").equals(counted("upstreamCalls")));
+                    () -> page.text("[data-path='token.stats.upstreamCalls']")
+                            .equals(inRedis("token:stats", "upstreamCalls")));
             assertPayments(page);
             assertThat(page.text("#message")).as("complaints of the page").isEmpty();
-            assertThat(page.text("[data-path='token.expiries']")).isEqualTo(counted("expiries"));
-            assertThat(page.text("[data-path='token.stats.waitersServed']")).isEqualTo(counted("waitersServed"));
-            assertThat(page.text("[data-path='tickets.left']")).isEqualTo(ticket("left"));
+            assertThat(page.text("[data-path='token.expiries']")).isEqualTo(inRedis("token:stats", "expiries"));
+            assertThat(page.text("[data-path='token.stats.waitersServed']"))
+                    .isEqualTo(inRedis("token:stats", "waitersServed"));
+            assertThat(page.text("[data-path='tickets.left']")).isEqualTo(inRedis("tickets:demo", "left"));
             assertThat(page.text("#tickets-sold"))
-                    .isEqualTo(String.valueOf(Integer.parseInt(ticket("total")) - Integer.parseInt(ticket("left"))));
+                    .isEqualTo(String.valueOf(Integer.parseInt(inRedis("tickets:demo", "total"))
+                            - Integer.parseInt(inRedis("tickets:demo", "left"))));
             assertThat(page.text("[data-path='red-packets.doubleGrabs']")).isEqualTo("0");
             assertThat(page.text("[data-path='reports.torn']")).isEqualTo("0");
             assertThat(page.text("[data-path='partner.atOnce']")).isEqualTo("5");
@@ -83,6 +58,7 @@ class PageTests {
     void aPausedHolderIsSeenToLoseTheLockAndToBeRefused() throws Exception {
         try (Chromium page = Chromium.start("en", true)) {
             page.open(two.url(), 1280, 900);
+            SampleLoads.ALL.forEach(load -> page.click("[data-scenario='" + load + "'] [data-load]"));
             page.script("document.querySelector('[data-seconds]').value = '4'");
             page.click("[data-scenario='fencing'] [data-load]");
             for (String kind : List.of("held", "lost", "granted", "written", "refused")) {
@@ -93,6 +69,7 @@ class PageTests {
             Await.until(
                     "the value of the second holder", () -> page.text("#price").equals("written in time"));
             page.picture("sample-dark", 1280, Duration.ZERO);
+            SampleLoads.awaitEnd(two);
             assertThat(page.errors()).isEmpty();
         }
     }
@@ -130,21 +107,10 @@ class PageTests {
             assertThat(page.text("h1")).isEqualTo("Distributed locks, live");
             page.open(one.url(), 1280, 900);
             assertThat(page.text("h1")).as("remembered").isEqualTo("Distributed locks, live");
-            assertThat(page.errors()).isEmpty();
-        }
-    }
-
-    @Test
-    void bothLanguagesSayTheSameThings() {
-        try (Chromium page = Chromium.start("en", false)) {
-            page.open(one.url(), 1280, 900);
-            Object differing = page.script(
-                    "return import('./messages.js').then(({ messages: { en, zh } }) =>"
-                            + " [...Object.keys(en).filter(key => !(key in zh)), ...Object.keys(zh).filter(key => !(key in en))])");
-            assertThat(differing).isEqualTo(List.of());
             Object untranslated = page.script("return [...document.querySelectorAll('[data-t]')]"
                     + ".filter(target => target.textContent === target.dataset.t).map(target => target.dataset.t)");
             assertThat(untranslated).as("keys without a message").isEqualTo(List.of());
+            assertThat(page.errors()).isEmpty();
         }
     }
 
@@ -191,12 +157,8 @@ class PageTests {
         return page.find("[data-load][data-running='true']").size();
     }
 
-    private static String counted(String what) {
-        return strings().<String, String>opsForHash().get("token:stats", what);
-    }
-
-    private static String ticket(String field) {
-        return strings().<String, String>opsForHash().get("tickets:demo", field);
+    private static String inRedis(String key, String field) {
+        return strings().<String, String>opsForHash().get(key, field);
     }
 
     private static long winners() {

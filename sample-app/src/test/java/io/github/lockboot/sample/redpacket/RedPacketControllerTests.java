@@ -1,7 +1,6 @@
 package io.github.lockboot.sample.redpacket;
 
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.NamedLock;
@@ -12,8 +11,6 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.data.redis.core.StringRedisTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -60,69 +57,30 @@ class RedPacketControllerTests {
         assertThat(grab(id, "o1").body()).isEqualTo("{\"money\":\"0.01\"}");
     }
 
-    @Test
-    void everyKeyOfAPacketExpiresWithinADay() {
-        String id = create("0.02", 2);
-        grab(id, "o1");
-        StringRedisTemplate redis = sample.bean(StringRedisTemplate.class);
-        assertThat(redis.keys("red-packet:" + id + "*"))
-                .hasSize(3)
-                .allSatisfy(
-                        key -> assertThat(redis.getExpire(key, TimeUnit.HOURS)).isBetween(23L, 24L));
-    }
-
     @ParameterizedTest
     @CsvSource({
-        "amount, amount=abc&count=1, from 0.01 to 1000000.00",
-        "amount, amount=&count=1, from 0.01 to 1000000.00",
-        "amount, amount=-1&count=1, from 0.01 to 1000000.00",
-        "amount, amount=0&count=1, from 0.01 to 1000000.00",
-        "amount, amount=1.001&count=1, at most two decimals",
-        "amount, amount=1000000.01&count=1, from 0.01 to 1000000.00",
-        "amount, count=1, must be given",
-        "count, amount=1, must be given",
-        "count, amount=1&count=, must be a whole number",
-        "count, amount=1&count=1.5, must be a whole number",
-        "count, amount=1&count=99999999999, must be a whole number",
-        "count, amount=1&count=0, must be at least 1",
-        "count, amount=1&count=-1, must be at least 1",
-        "count, amount=1000&count=10001, must be at most 10000",
-        "count, amount=1&count=101, must be at most 100",
+        "amount, ?amount=abc&count=1",
+        "amount, ?amount=0&count=1",
+        "amount, ?amount=1.001&count=1",
+        "amount, ?count=1",
+        "count, ?amount=1",
+        "count, ?amount=1&count=1.5",
+        "count, ?amount=1&count=0",
+        "count, ?amount=1000&count=10001",
+        "count, ?amount=1&count=101",
+        "redPacketId, /nope/grab?openid=o1",
+        "openid, /00000000000000000000000000000000/grab",
+        "openid, /00000000000000000000000000000000/grab?openid=",
+        "openid, /00000000000000000000000000000000/grab?openid=a%2Fb",
     })
-    void aBadPacketIsRefused(String parameter, String query, String requirement) {
-        sample.post("/red-packets?" + query).assertBadParameter(parameter, requirement);
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"", "a+b", "a%2Fb", "%E5%BC%A0", "a%00", "a%0A"})
-    void anOpenidOfOtherCharactersIsRefused(String openid) {
-        grab(UNKNOWN_ID, openid).assertBadParameter("openid", "1 to 64 letters");
+    void badParametersAreRefused(String parameter, String path) {
+        sample.post("/red-packets" + path).assertBadParameter(parameter);
     }
 
     @Test
-    void anOpenidMayHave64CharactersAndNoMore() {
-        String id = create("1", 1);
-        assertThat(grab(id, "o".repeat(64)).status()).isEqualTo(200);
-        grab(id, "o".repeat(65)).assertBadParameter("openid", "1 to 64 letters");
-    }
-
-    @Test
-    void aMissingOpenidIsRefused() {
-        sample.post("/red-packets/" + UNKNOWN_ID + "/grab").assertBadParameter("openid", "must be given");
-    }
-
-    @Test
-    void anOversizedIdIsRefused() {
-        String id = "0".repeat(65);
-        sample.get("/red-packets/" + id).assertBadParameter("redPacketId", "at most 64 characters");
-        grab(id, "o1").assertBadParameter("redPacketId", "at most 64 characters");
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"00000000000000000000000000000000", "nope", "1"})
-    void anUnknownPacketIsNotFound(String id) {
-        sample.get("/red-packets/" + id).assertProblem(404, id);
-        grab(id, "o1").assertProblem(404, id);
+    void anUnknownPacketIsNotFound() {
+        sample.get("/red-packets/" + UNKNOWN_ID).assertProblem(404, UNKNOWN_ID);
+        grab(UNKNOWN_ID, "o1").assertProblem(404, UNKNOWN_ID);
     }
 
     @Test
@@ -136,17 +94,6 @@ class RedPacketControllerTests {
             lock.unlock();
         }
         assertThat(grab(id, "o1").body()).isEqualTo("{\"money\":\"1.00\"}");
-    }
-
-    @Test
-    void anIdOfAnotherFormIsRefusedBeforeTheLock() {
-        NamedLock lock = sample.bean(LockRegistry.class).get("o1nope");
-        lock.lock();
-        try {
-            grab("nope", "o1").assertProblem(404, "nope");
-        } finally {
-            lock.unlock();
-        }
     }
 
     private static String create(String amount, int count) {

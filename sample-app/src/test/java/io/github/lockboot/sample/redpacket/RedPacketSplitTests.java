@@ -19,7 +19,7 @@ class RedPacketSplitTests {
         Random random = new Random(repetition.getCurrentRepetition());
         int count = random.nextInt(1, 1_000);
         Money amount = new Money(random.nextLong(count, random.nextBoolean() ? count + 10L : Money.MAX.cents()));
-        List<Money> parts = RedPacketSplit.split(amount, count, random);
+        List<Money> parts = RedPacketService.split(amount, count, random);
         assertThat(parts)
                 .hasSize(count)
                 .allSatisfy(part -> assertThat(part.cents()).isPositive());
@@ -27,23 +27,18 @@ class RedPacketSplitTests {
     }
 
     @Test
-    void asManyPartsAsCentsAreACentEach() {
-        assertThat(RedPacketSplit.split(new Money(10_000), 10_000, new Random(1)))
+    void asManyPartsAsCentsAreACentEachAndASinglePartIsTheWholeAmount() {
+        assertThat(RedPacketService.split(new Money(10_000), 10_000, new Random(1)))
                 .hasSize(10_000)
                 .containsOnly(new Money(1));
-    }
-
-    @Test
-    void aSinglePartIsTheWholeAmount() {
-        assertThat(RedPacketSplit.split(new Money(1), 1, new Random(1))).containsExactly(new Money(1));
-        assertThat(RedPacketSplit.split(Money.MAX, 1, new Random(1))).containsExactly(Money.MAX);
+        assertThat(RedPacketService.split(Money.MAX, 1, new Random(1))).containsExactly(Money.MAX);
     }
 
     @Test
     void everyPlaceHasTheSameChances() {
         int count = 5;
         List<List<Money>> splits = IntStream.range(0, 10_000)
-                .mapToObj(seed -> RedPacketSplit.split(new Money(10_000), count, new Random(seed)))
+                .mapToObj(seed -> RedPacketService.split(new Money(10_000), count, new Random(seed)))
                 .toList();
         for (int place = 0; place < count; place++) {
             int here = place;

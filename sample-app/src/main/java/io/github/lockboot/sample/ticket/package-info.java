@@ -1,5 +1,0 @@
-/** Windows that sell tickets, one at a time. */
-@NullMarked
-package io.github.lockboot.sample.ticket;
-
-import org.jspecify.annotations.NullMarked;
