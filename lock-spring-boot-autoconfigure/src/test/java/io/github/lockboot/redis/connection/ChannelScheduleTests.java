@@ -27,15 +27,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Threads open, doubt and cut the channel at the same time, on a real Redis. Left alone, it is live on one connection and hears each
- * message once; closed, it leaves none. {@code -Dlock.schedules} is four times the number of rounds.
+ * message once; closed, it leaves none. {@code -Dlock.schedules} is ten times the number of rounds.
  */
 @Tag("full")
 @Tag("schedules")
 class ChannelScheduleTests {
 
-    private static final int ROUNDS = Integer.getInteger("lock.schedules", 100) / 4;
+    private static final int ROUNDS = Integer.getInteger("lock.schedules", 100) / 10;
     private static final int THREADS = 3;
-    private static final int STEPS = 12;
+    private static final int STEPS = 40;
     private static final int LAST = 7;
     private static final Duration TIMEOUT = Duration.ofSeconds(1);
 
@@ -104,14 +104,14 @@ class ChannelScheduleTests {
 
         void play(Random random) {
             for (int step = 0; step < STEPS; step++) {
-                switch (random.nextInt(8)) {
+                switch (random.nextInt(9)) {
                     case 0 -> channel.open();
                     case 1 -> channel.follow();
                     case 2 -> channel.verify();
                     case 3 -> server.command("CLIENT", "KILL", "TYPE", "pubsub");
                     case 4 -> tryToPublish();
                     case 5 -> allowChannels(random.nextBoolean());
-                    default -> Actor.pass(Duration.ofMillis(random.nextInt(60)));
+                    default -> Actor.pass(Duration.ofMillis(random.nextInt(30)));
                 }
             }
         }
