@@ -1,5 +1,7 @@
 package io.github.lockboot.sample.live;
 
+import java.awt.image.BufferedImage;
+import java.io.ByteArrayInputStream;
 import java.io.File;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -11,6 +13,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.logging.Level;
 import java.util.stream.Stream;
+import javax.imageio.ImageIO;
 
 import io.github.lockboot.fixture.Await;
 import org.junit.jupiter.api.Assumptions;
@@ -116,8 +119,8 @@ final class Chromium implements AutoCloseable {
     }
 
     /**
-     * Takes a picture of the whole page into the folder named by the system property {@code sample.screenshots}; nothing if it is
-     * not set.
+     * Takes a picture of the whole page, and one of its upper half, into the folder named by the system property
+     * {@code sample.screenshots}; nothing if it is not set.
      */
     void picture(String name, int width, Duration when) throws IOException, InterruptedException {
         String folder = System.getProperty("sample.screenshots", "");
@@ -126,9 +129,15 @@ final class Chromium implements AutoCloseable {
             Number height = (Number) script("return document.documentElement.scrollHeight");
             resize(width, height.intValue());
             Thread.sleep(500);
-            Path target = Path.of(folder, name + ".png");
-            Files.createDirectories(target.getParent());
-            Files.write(target, driver.getScreenshotAs(OutputType.BYTES));
+            Path target = Files.createDirectories(Path.of(folder));
+            BufferedImage whole = ImageIO.read(new ByteArrayInputStream(driver.getScreenshotAs(OutputType.BYTES)));
+            Number half = (Number) script("return Math.round("
+                    + "document.querySelector(\"[data-scenario='tickets']\").getBoundingClientRect().bottom + 8)");
+            ImageIO.write(whole, "png", target.resolve(name + ".png").toFile());
+            ImageIO.write(
+                    whole.getSubimage(0, 0, whole.getWidth(), half.intValue()),
+                    "png",
+                    target.resolve(name + "-top.png").toFile());
         }
     }
 

@@ -9,7 +9,8 @@ class RedPacketService {
 
     @DistributedLock(key = "#openid+#redPacketId")
     public String grab(String redPacketId, String openid) {
-        return openid + " opens " + redPacketId; // one call at a time for this openid and packet, in all instances
+        // one call at a time for this openid and packet, in all instances
+        return openid + " opens " + redPacketId;
     }
 }
 // end::service
