@@ -1,6 +1,7 @@
 package io.github.lockboot;
 
 import io.github.lockboot.internal.LockNames;
+import io.github.lockboot.internal.Troubleshooting;
 
 /** Checks that code runs under a {@link DistributedLock}. */
 public final class LockAssert {
@@ -28,7 +29,9 @@ public final class LockAssert {
 
     private static void assertValid(LockContext context) {
         if (!context.isValid()) {
-            throw new IllegalStateException("lock '" + LockNames.printable(context.name()) + "' is no longer held");
+            throw new IllegalStateException("lock '" + LockNames.printable(context.name())
+                    + "' is no longer held: it was lost, so let the method end; see " + Troubleshooting.PAGE
+                    + "locklostexception");
         }
     }
 }

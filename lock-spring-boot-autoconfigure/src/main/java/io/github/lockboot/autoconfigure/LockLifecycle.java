@@ -187,9 +187,17 @@ class LockLifecycle implements ApplicationListener<ApplicationContextEvent>, Sma
     public void stop(Runnable callback) {
         stop();
         Stream<RedisLockRegistry> held = closing ? registriesToClose() : Stream.empty();
-        CompletableFuture.allOf(held.map(registry -> registry.drain(properties.shutdownGracePeriod()))
-                        .toArray(CompletableFuture<?>[]::new))
+        CompletableFuture.allOf(held.map(this::drain).toArray(CompletableFuture<?>[]::new))
                 .whenComplete((none, failure) -> callback.run());
+    }
+
+    private CompletableFuture<Void> drain(RedisLockRegistry registry) {
+        if (registry.inspector().inUse() > 0
+                && !properties.shutdownGracePeriod().isZero()) {
+            log.info("The shutdown waits up to " + PropertyCheck.text(properties.shutdownGracePeriod())
+                    + " for locks to be released (lock.shutdown-grace-period)");
+        }
+        return registry.drain(properties.shutdownGracePeriod());
     }
 
     @Override

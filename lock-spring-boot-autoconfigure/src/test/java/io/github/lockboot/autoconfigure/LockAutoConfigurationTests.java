@@ -4,6 +4,7 @@ import java.time.Duration;
 
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockTemplate;
+import io.github.lockboot.LogReader;
 import io.github.lockboot.RecordingLockRegistry;
 import io.github.lockboot.internal.Troubleshooting;
 import io.github.lockboot.memory.MemoryLockRegistry;
@@ -85,6 +86,20 @@ class LockAutoConfigurationTests {
                         .doesNotHaveBean(LockRegistry.class)
                         .doesNotHaveBean(LockTemplate.class)
                         .doesNotHaveBean("distributedLockAdvisor"));
+    }
+
+    @Test
+    void aWarningSaysThatItIsDisabled() {
+        new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(DisabledLockAutoConfiguration.class))
+                .withPropertyValues("lock.enabled=false")
+                .run(context -> assertThat(context).hasSingleBean(DisabledLockAutoConfiguration.class));
+        try (LogReader log = new LogReader()) {
+            new DisabledLockAutoConfiguration();
+            assertThat(log.warnings())
+                    .containsExactly(
+                            "lock.enabled=false: methods with @DistributedLock and @ScheduledLock run without a lock");
+        }
     }
 
     @Test

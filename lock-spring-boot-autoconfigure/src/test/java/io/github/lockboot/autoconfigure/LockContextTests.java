@@ -8,6 +8,7 @@ import io.github.lockboot.LockAssert;
 import io.github.lockboot.LockContext;
 import io.github.lockboot.LockLostException;
 import io.github.lockboot.RecordingLockRegistry;
+import io.github.lockboot.internal.Troubleshooting;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -113,7 +114,8 @@ class LockContextTests {
                     .withMessageContaining("was it called from within its own bean, past the proxy?");
             assertThatIllegalStateException()
                     .isThrownBy(() -> context.getBean(Told.class).insistingAfterALoss())
-                    .withMessage("lock 'lost\\u000aname' is no longer held");
+                    .withMessage("lock 'lost\\u000aname' is no longer held: it was lost, so let the method end; see "
+                            + Troubleshooting.PAGE + "locklostexception");
         });
     }
 

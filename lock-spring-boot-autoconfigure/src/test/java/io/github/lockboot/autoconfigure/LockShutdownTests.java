@@ -12,6 +12,7 @@ import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockTemplate;
 import io.github.lockboot.LockUnavailableException;
+import io.github.lockboot.LogReader;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.fixture.StoredLock;
 import io.github.lockboot.redis.RedisLockRegistry;
@@ -221,7 +222,11 @@ class LockShutdownTests {
         Work work = context.getBean(Work.class);
         work.async();
         Actor.await("it is held", work::hasBegun);
-        Actor.get(close(context));
+        try (LogReader log = new LogReader()) {
+            Actor.get(close(context));
+            assertThat(log.messages())
+                    .contains("The shutdown waits up to 100ms for locks to be released (lock.shutdown-grace-period)");
+        }
         assertThat((Long) server.command("PTTL", "lock:async")).isPositive();
     }
 

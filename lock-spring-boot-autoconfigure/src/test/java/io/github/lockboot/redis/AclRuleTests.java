@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 import io.github.lockboot.Actor;
+import io.github.lockboot.LogReader;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.fixture.AclUser;
 import io.github.lockboot.fixture.RedisProbe;
@@ -67,6 +68,23 @@ class AclRuleTests {
         useLocks();
         assertThat(AclUser.allRefusals(server)).isEmpty();
         server.command("ACL", "SETUSER", AclUser.NAME, "-client", "+client|tracking", "+client|caching");
+    }
+
+    @Test
+    void aWarningNamesTheRightThatIsMissingForTheChannel() throws Exception {
+        server.command("ACL", "SETUSER", AclUser.NAME, "resetchannels");
+        try (TestRegistries registries = TestRegistries.on(asTheUser());
+                LogReader log = new LogReader()) {
+            registries.registry().connect();
+            Actor.await(
+                    "a warning",
+                    () -> log.warnings().stream()
+                            .anyMatch(line ->
+                                    line.startsWith("Subscribing to the channel") && line.contains(": NOPERM ")));
+        } finally {
+            server.command("ACL", "SETUSER", AclUser.NAME, "&lock:*");
+            server.command("ACL", "LOG", "RESET");
+        }
     }
 
     @ParameterizedTest

@@ -27,8 +27,8 @@ class EmbeddedRedisInitializer implements ApplicationContextInitializer<GenericA
         if (namesRedis(environment)) {
             return;
         }
-        RedisServer redis = RedisServer.start();
-        // Registered before any other bean, so destroyed after them all: locks are still released at shutdown.
+        // Ended after every bean, also at Ctrl-C: locks are still released at shutdown.
+        RedisServer redis = RedisServer.builder().endedByCaller().start();
         context.getDefaultListableBeanFactory().registerDisposableBean(NAME, redis::close);
         environment
                 .getPropertySources()

@@ -11,6 +11,7 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 import io.github.lockboot.internal.Timer;
+import io.github.lockboot.internal.Unexpected;
 import io.github.lockboot.redis.protocol.GrantChannel;
 import io.github.lockboot.redis.protocol.ScriptStore;
 import org.apache.commons.logging.Log;
@@ -275,7 +276,7 @@ public final class PubSubGrantChannel implements GrantChannel {
             } catch (Throwable failure) { // also an Error: nothing else would try again
                 if (pauseMillis == FIRST_PAUSE_MILLIS && !closed) {
                     log.warn("Subscribing to the channel " + channel.get() + " failed, so waiters only poll: "
-                            + failure);
+                            + Unexpected.reasonOf(failure));
                 }
                 state.set(State.SUBSCRIBING);
                 orBeginAnew(() -> later(pauseMillis, this::subscribe));
