@@ -176,10 +176,13 @@ final class RedisTrace {
         Set<Object> dropped = new LinkedHashSet<>();
         long unseen = 1_000_000;
         for (StoredLock.Waiter waiter : before.queue()) {
-            boolean itself = script.equals("cancel") && run.words.get(4).equals(waiter.id());
+            long ago = run.end() / 1_000 - waiter.seen();
+            boolean itself = run.words.get(4).equals(waiter.id())
+                    && (script.equals("cancel")
+                            || script.equals("unlock") && ago < patience); // granted and released at once
             if (!itself && !has(after, waiter.id())) {
                 dropped.add(id(waiter.id()));
-                unseen = Math.min(unseen, run.end() / 1_000 - waiter.seen());
+                unseen = Math.min(unseen, ago);
             }
         }
         line.put("dropped", dropped);
