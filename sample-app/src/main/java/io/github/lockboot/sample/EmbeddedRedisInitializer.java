@@ -4,6 +4,7 @@ import java.util.Map;
 import java.util.Set;
 
 import io.github.lockboot.fixture.RedisServer;
+import org.springframework.boot.SpringApplication;
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.ApplicationContextInitializer;
@@ -29,6 +30,7 @@ class EmbeddedRedisInitializer implements ApplicationContextInitializer<GenericA
         }
         // Ended after every bean, also at Ctrl-C: locks are still released at shutdown.
         RedisServer redis = RedisServer.builder().endedByCaller().start();
+        SpringApplication.getShutdownHandlers().add(redis::close);
         context.getDefaultListableBeanFactory().registerDisposableBean(NAME, redis::close);
         environment
                 .getPropertySources()

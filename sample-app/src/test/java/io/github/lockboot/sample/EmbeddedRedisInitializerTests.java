@@ -32,6 +32,8 @@ class EmbeddedRedisInitializerTests {
         TestPropertyValues.of("spring.data.redis.timeout=2s").applyTo(context);
         initialize();
         connect();
+        context.refresh();
+        context.close();
     }
 
     @ParameterizedTest
