@@ -59,10 +59,18 @@ public final class LeaderElection implements SmartLifecycle, ApplicationEventPub
     /** Is called with the events. Should return soon, because the next event waits for it. */
     public interface Listener {
 
-        /** This instance leads. */
+        /**
+         * This instance leads.
+         *
+         * @param event says of which role, and with which fencing token
+         */
         default void onGranted(Granted event) {}
 
-        /** This instance leads no longer. */
+        /**
+         * This instance leads no longer.
+         *
+         * @param event says of which role, and with which fencing token it led
+         */
         default void onRevoked(Revoked event) {}
     }
 
@@ -87,7 +95,12 @@ public final class LeaderElection implements SmartLifecycle, ApplicationEventPub
         }
     }
 
-    /** {@return an election to the role} As {@link #of(LockRegistry, String, LockOptions)} with the registry's own options. */
+    /**
+     * {@return an election to the role} As {@link #of(LockRegistry, String, LockOptions)} with the registry's own options.
+     *
+     * @param registry has the lock of the role
+     * @param role the name of the role
+     */
     public static LeaderElection of(LockRegistry registry, String role) {
         return of(registry, role, LockOptions.defaults());
     }
@@ -129,7 +142,11 @@ public final class LeaderElection implements SmartLifecycle, ApplicationEventPub
         return Optional.ofNullable(candidacy.current()).map(current -> current.since);
     }
 
-    /** Adds a listener for events from now on: usually before the start. */
+    /**
+     * Adds a listener for events from now on: usually before the start.
+     *
+     * @param listener is called with the events
+     */
     public void addListener(Listener listener) {
         listeners.add(listener);
     }
