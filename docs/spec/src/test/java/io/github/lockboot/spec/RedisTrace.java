@@ -241,11 +241,22 @@ final class RedisTrace {
     private static long grantedAt(StoredLock before, StoredLock after, Shown run) {
         Set<Long> known = new LinkedHashSet<>();
         before.holders().forEach(each -> known.add(fenceOf(before, each)));
-        return after.holders().stream()
+        long seen = after.holders().stream()
                 .mapToLong(each -> fenceOf(after, each))
                 .filter(fence -> !known.contains(fence) && fence >= run.begin && fence <= run.end())
                 .min()
                 .orElse(0);
+        return seen == 0 ? 0 : seen - tokensOfTheFirst(before, after, run);
+    }
+
+    /** How many tokens the first in the queue had, if the script granted it the lock and took it back at once; else 0. */
+    private static long tokensOfTheFirst(StoredLock before, StoredLock after, Shown run) {
+        if (before.queue().isEmpty() || before.holders().stream().allMatch(each -> each.until() > run.end() / 1_000)) {
+            return 0;
+        }
+        StoredLock.Waiter first = before.queue().get(0);
+        boolean ended = first.id().equals(run.words.get(4)) && !has(after, first.id());
+        return !ended ? 0 : first.kind() > 0 ? TOKENS_PER_PERMIT : 1;
     }
 
     private static long fenceOf(StoredLock lock, StoredLock.Holder holder) {
