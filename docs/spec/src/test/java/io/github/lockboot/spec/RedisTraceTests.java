@@ -121,14 +121,13 @@ class RedisTraceTests {
                 .containsKeys("acquire", "unlock", "unlock with next", "renew", "downgrade", "cancel", "gone surely");
     }
 
+    /** Not those that so few calls show by chance only; schedules show them ({@link TraceTests}). */
     @ParameterizedTest
     @ValueSource(
             strings = {
                 "admit-any-kind",
-                "admit-one-more",
                 "downgrade-reopens",
                 "downgrade-untold",
-                "leave-admits-nobody",
                 "overtake",
                 "permit-unreserved",
                 "queue-holder",
