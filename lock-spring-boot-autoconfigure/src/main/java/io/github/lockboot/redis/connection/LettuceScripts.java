@@ -387,17 +387,21 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             return first;
         }
 
-        /** What has expired tells whether there is a connection. */
+        /** Says if there is no connection. Never throws: else the call would never end. */
         private Throwable explained(Throwable failure) {
-            if (command == null) {
-                return RedisFailure.of(failure) == RedisFailure.NOT_SENT
-                        ? failure
-                        : new NotConnectedException("no connection to Redis", failure);
+            try {
+                if (command == null) {
+                    return RedisFailure.of(failure) == RedisFailure.NOT_SENT
+                            ? failure
+                            : new NotConnectedException("no connection to Redis", failure);
+                }
+                Link current = link;
+                return failure instanceof TimeoutException && (current == null || !reaches(current, key))
+                        ? new TimeoutException("the connection was lost before Redis answered")
+                        : failure;
+            } catch (Throwable notExplained) {
+                return failure;
             }
-            Link current = link;
-            return failure instanceof TimeoutException && (current == null || !reaches(current, key))
-                    ? new TimeoutException("the connection was lost before Redis answered")
-                    : failure;
         }
 
         private void withdraw() {

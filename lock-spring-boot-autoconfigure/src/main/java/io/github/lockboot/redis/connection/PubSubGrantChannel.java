@@ -213,8 +213,8 @@ public final class PubSubGrantChannel implements GrantChannel {
             if (container != null) {
                 container.destroy();
             }
-        } catch (Exception e) {
-            log.debug("Closing the lock channel failed", e);
+        } catch (Throwable notClosed) { // also an Error: the channel is subscribed anew after it
+            log.debug("Closing the lock channel failed", notClosed);
         }
     }
 
