@@ -3,6 +3,7 @@ package io.github.lockboot.sample;
 import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.LockUnavailableException;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.MessageSourceResolvable;
@@ -51,7 +52,7 @@ class ProblemAdvice extends ResponseEntityExceptionHandler {
 
     /** Says what each parameter must be. */
     @Override
-    protected ResponseEntity<Object> handleHandlerMethodValidationException(
+    protected @Nullable ResponseEntity<Object> handleHandlerMethodValidationException(
             HandlerMethodValidationException invalid, HttpHeaders headers, HttpStatusCode status, WebRequest request) {
         String detail = invalid.getParameterValidationResults().stream()
                 .map(result -> "'" + result.getMethodParameter().getParameterName() + "' "

@@ -11,7 +11,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.factory.BeanCreationException;
 import org.springframework.beans.factory.DisposableBean;
+import org.springframework.beans.factory.InitializingBean;
 import org.springframework.boot.test.util.TestPropertyValues;
 import org.springframework.context.support.GenericApplicationContext;
 
@@ -62,6 +64,20 @@ class EmbeddedRedisInitializerTests {
         context.refresh();
         context.close();
         assertThat(reachable).isTrue();
+        assertUnreachable();
+    }
+
+    @Test
+    void redisEndsWithAnApplicationThatCannotStart() {
+        context.registerBean(InitializingBean.class, () -> () -> {
+            throw new IllegalStateException("refuses to start");
+        });
+        initialize();
+        assertThatExceptionOfType(BeanCreationException.class).isThrownBy(context::refresh);
+        assertUnreachable();
+    }
+
+    private void assertUnreachable() {
         assertThatExceptionOfType(UncheckedIOException.class)
                 .isThrownBy(this::connect)
                 .withCauseInstanceOf(ConnectException.class);

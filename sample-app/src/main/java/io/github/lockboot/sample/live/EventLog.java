@@ -16,6 +16,8 @@ import org.springframework.data.redis.core.StreamOperations;
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.stereotype.Component;
 
+import static java.util.Objects.requireNonNull;
+
 /** The latest events of all instances, in short streams in Redis. */
 @Component
 public class EventLog {
@@ -59,7 +61,7 @@ public class EventLog {
         List<Map<String, String>> newest = new ArrayList<>();
         List<MapRecord<String, String, String>> records =
                 streams.reverseRange(key, Range.unbounded(), Limit.limit().count(count));
-        for (MapRecord<String, String, String> entry : records) {
+        for (MapRecord<String, String, String> entry : requireNonNull(records)) {
             Map<String, String> event = new HashMap<>(entry.getValue());
             event.put("id", entry.getId().getValue());
             event.put("at", String.valueOf(entry.getId().getTimestamp()));

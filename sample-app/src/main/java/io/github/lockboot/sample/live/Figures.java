@@ -8,6 +8,8 @@ import org.springframework.data.redis.core.HashOperations;
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.stereotype.Component;
 
+import static java.util.Objects.requireNonNull;
+
 /** Counts what callers of all instances do, in hashes in Redis. It takes no part in what it counts, and relies on no lock. */
 @Component
 public class Figures {
@@ -49,7 +51,7 @@ public class Figures {
         try {
             redis.opsForZSet().removeRangeByScore(insideKey(key), 0, now - LONGEST_STAY.toMillis());
             redis.expire(insideKey(key), LONGEST_STAY);
-            long inside = redis.opsForZSet().zCard(insideKey(key));
+            long inside = requireNonNull(redis.opsForZSet().zCard(insideKey(key)));
             count(key, AT_ONCE + inside);
             if (inside > 1) {
                 count(key, "overlaps");

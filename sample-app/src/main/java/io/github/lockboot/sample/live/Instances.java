@@ -11,6 +11,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.sample.NeedsLocks;
+import org.jspecify.annotations.Nullable;
 import org.springframework.core.env.Environment;
 import org.springframework.data.redis.core.HashOperations;
 import org.springframework.data.redis.core.StringRedisTemplate;
@@ -36,7 +37,7 @@ class Instances {
     private final StringRedisTemplate redis;
     private final HashOperations<String, String, String> hashes;
     private final Map<String, Integer> working = new ConcurrentHashMap<>();
-    private String session;
+    private @Nullable String session;
 
     Instances(Environment environment, LockRegistry locks, LockReader reader, Waits waits, StringRedisTemplate redis) {
         this.environment = environment;

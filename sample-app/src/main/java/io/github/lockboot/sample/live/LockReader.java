@@ -14,6 +14,7 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.stereotype.Component;
 
 import static java.util.Comparator.comparingLong;
+import static java.util.Objects.requireNonNull;
 
 /** Reads locks from Redis, as docs/design.md describes their text. For display only: no decision may depend on it. */
 @Component
@@ -92,8 +93,8 @@ class LockReader {
     }
 
     private long now() {
-        return redis.execute(
-                (RedisCallback<Long>) connection -> connection.serverCommands().time());
+        return requireNonNull(redis.execute(
+                (RedisCallback<Long>) connection -> connection.serverCommands().time()));
     }
 
     /**

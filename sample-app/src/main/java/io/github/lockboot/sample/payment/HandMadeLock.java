@@ -42,9 +42,10 @@ class HandMadeLock implements AccountLock {
      * next holder.
      */
     private boolean tryOnce(String key, String me) {
-        return mode.equals("setnx")
-                ? redis.opsForValue().setIfAbsent(key, me)
-                : redis.opsForValue().setIfAbsent(key, me, PaymentService.LEASE);
+        return Boolean.TRUE.equals(
+                mode.equals("setnx")
+                        ? redis.opsForValue().setIfAbsent(key, me)
+                        : redis.opsForValue().setIfAbsent(key, me, PaymentService.LEASE));
     }
 
     /**

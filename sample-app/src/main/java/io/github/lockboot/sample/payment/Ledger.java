@@ -5,11 +5,14 @@ import java.util.List;
 import java.util.Map;
 
 import io.github.lockboot.sample.Money;
+import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.core.HashOperations;
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.http.HttpStatus;
 import org.springframework.stereotype.Component;
 import org.springframework.web.server.ResponseStatusException;
+
+import static java.util.Objects.requireNonNull;
 
 /**
  * Accounts in Redis, a hash for each mode, so that the errors of one mode do not affect the others. The hash has the balance and
@@ -46,8 +49,8 @@ class Ledger {
                     HttpStatus.NOT_FOUND, "There is no '" + account + "'; accounts are kept for a day.");
         }
         return new Entry(
-                Money.ofCents(fields.get("opening")),
-                Money.ofCents(fields.get("balance")),
+                Money.ofCents(requireNonNull(fields.get("opening"))),
+                Money.ofCents(requireNonNull(fields.get("balance"))),
                 Long.parseLong(fields.get("payments")));
     }
 
@@ -61,6 +64,7 @@ class Ledger {
     }
 
     /** The balance after the payment for an order; null if that has not been paid. */
+    @Nullable
     Money paid(String account, String orderId) {
         String cents = hashes.get(account + ":orders", orderId);
         return cents == null ? null : Money.ofCents(cents);

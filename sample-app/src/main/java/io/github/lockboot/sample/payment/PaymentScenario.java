@@ -13,7 +13,10 @@ import io.github.lockboot.sample.live.EventLog;
 import io.github.lockboot.sample.live.Load;
 import io.github.lockboot.sample.live.Scenario;
 import io.github.lockboot.sample.payment.PaymentService.Mishap;
+import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
+
+import static java.util.Objects.requireNonNull;
 
 /** The same payments in all four modes at the same time, with the same mishaps in each. */
 @Component
@@ -60,7 +63,7 @@ class PaymentScenario extends Scenario {
     public void finish(Load load, int worker) throws InterruptedException {
         String mode = mode(worker);
         boolean isDue = hasTroubles(load, worker) && load.progress() >= Trouble.CRASH.at;
-        if (isDue && troubles.get(mode).remove(Trouble.CRASH)) {
+        if (isDue && requireNonNull(troubles.get(mode)).remove(Trouble.CRASH)) {
             crash(mode);
         }
     }
@@ -78,8 +81,8 @@ class PaymentScenario extends Scenario {
         events.add("crashed", Map.of("mode", mode));
     }
 
-    private Trouble nextDue(String mode, Load load) {
-        Queue<Trouble> ahead = troubles.get(mode);
+    private @Nullable Trouble nextDue(String mode, Load load) {
+        Queue<Trouble> ahead = requireNonNull(troubles.get(mode));
         Trouble next = ahead.peek();
         return next != null && load.progress() >= next.at ? ahead.poll() : null;
     }

@@ -16,6 +16,8 @@ import org.springframework.http.HttpStatus;
 import org.springframework.stereotype.Service;
 import org.springframework.web.server.ResponseStatusException;
 
+import static java.util.Objects.requireNonNull;
+
 /** Pays by reading the balance, checking it and writing what is left, which is correct only if no other caller does so meanwhile. */
 @Service
 @NeedsLocks
@@ -122,7 +124,7 @@ class PaymentService {
         if (!MODES.contains(mode)) {
             throw new ResponseStatusException(HttpStatus.BAD_REQUEST, "'mode' must be one of " + MODES);
         }
-        return locks.get(mode);
+        return requireNonNull(locks.get(mode));
     }
 
     private static String account(String accountId, String mode) {

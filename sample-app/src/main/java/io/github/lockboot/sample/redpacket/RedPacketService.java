@@ -13,12 +13,15 @@ import java.util.stream.IntStream;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.sample.Money;
+import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.core.HashOperations;
 import org.springframework.data.redis.core.ListOperations;
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.http.HttpStatus;
 import org.springframework.stereotype.Service;
 import org.springframework.web.server.ResponseStatusException;
+
+import static java.util.Objects.requireNonNull;
 
 /** Red packets in Redis: a hash of the packet, a list of the parts that are left, a hash of the winners. */
 @Service
@@ -85,9 +88,12 @@ class RedPacketService {
         Map<String, Money> winners = new TreeMap<>();
         hashes.entries(key(redPacketId) + ":winners")
                 .forEach((openid, cents) -> winners.put(openid, Money.ofCents(cents)));
-        long remaining = lists.size(key(redPacketId) + ":parts");
+        long remaining = requireNonNull(lists.size(key(redPacketId) + ":parts"));
         return new RedPacket(
-                Money.ofCents(packet.get("cents")), Integer.parseInt(packet.get("count")), remaining, winners);
+                Money.ofCents(requireNonNull(packet.get("cents"))),
+                Integer.parseInt(packet.get("count")),
+                remaining,
+                winners);
     }
 
     private static ResponseStatusException unknown(String redPacketId) {
@@ -117,7 +123,7 @@ class RedPacketService {
 
     /** What an openid got: its money, or the message that nothing is left. */
     @JsonInclude(JsonInclude.Include.NON_NULL)
-    record Grab(Money money, String msg) {}
+    record Grab(@Nullable Money money, @Nullable String msg) {}
 
     /**
      * The state of a packet.

@@ -23,6 +23,8 @@ import org.springframework.http.HttpStatus;
 import org.springframework.stereotype.Service;
 import org.springframework.web.server.ResponseStatusException;
 
+import static java.util.Objects.requireNonNull;
+
 /** Windows that sell one ticket at a time, each on a thread of its own. */
 @Service
 @NeedsLocks
@@ -104,7 +106,7 @@ class TicketService {
                 shutters.close();
             }
             runAll(windows, window -> {
-                Lease turn = waits.during(NAME, () -> get(turns.get(window)));
+                Lease turn = waits.during(NAME, () -> get(requireNonNull(turns.get(window))));
                 try {
                     boolean open = counter.sellOne(window);
                     if (open) {

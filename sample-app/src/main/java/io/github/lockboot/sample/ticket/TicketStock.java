@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
 
+import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.core.HashOperations;
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.stereotype.Component;
@@ -73,7 +74,7 @@ class TicketStock {
         return new Sale(number(fields.get("total")), sold);
     }
 
-    private static int number(String text) {
+    private static int number(@Nullable String text) {
         return text == null ? 0 : Integer.parseInt(text);
     }
 

@@ -9,6 +9,7 @@ import io.github.lockboot.LockTemplate;
 import io.github.lockboot.sample.NeedsLocks;
 import io.github.lockboot.sample.live.Figures;
 import io.github.lockboot.sample.live.Waits;
+import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.http.HttpStatus;
 import org.springframework.stereotype.Service;
@@ -65,11 +66,12 @@ class TokenService {
     }
 
     /** One caller leads and fetches. All others wait for it and get the token at the same time, without a lock. */
+    @SuppressWarnings("NullAway") // the cache may return null
     private String singleFlight(AtomicBoolean fetched) throws InterruptedException {
         return locks.singleFlight(NAME, this::cached, () -> fetch(fetched));
     }
 
-    private String cached() {
+    private @Nullable String cached() {
         return redis.opsForValue().get(NAME);
     }
 
