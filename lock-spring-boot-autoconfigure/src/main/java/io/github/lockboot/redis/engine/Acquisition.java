@@ -405,7 +405,7 @@ final class Acquisition {
     private void onRenewal(@Nullable Reply reply, Moment sentAt) {
         if (state == State.OWNED && reply instanceof Reply.Renewed renewed) {
             grant().prolong(renewed.leaseMillis(), sentAt);
-            acquisitions.renewer().begin(renewal);
+            acquisitions.renewer().beginAnswered(renewal);
             queue.renewed(this, true);
             if (renewed.waiters() > 0) {
                 queue.othersWait(this);

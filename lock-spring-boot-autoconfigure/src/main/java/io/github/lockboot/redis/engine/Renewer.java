@@ -31,7 +31,8 @@ import org.jspecify.annotations.Nullable;
  *
  * Others also change a lock by waiting for it, and readers by each renewal. So each renewal in doubt makes the pause until the next one
  * longer: for an exclusive lock up to the interval in which a waiter asks, for others up to a third of the lease, until a renewal finds
- * the lock unchanged. A holder then asks no more often than a waiter, however many others there are.
+ * the lock unchanged. A holder then asks no more often than a waiter, however many others there are. A renewal in doubt that fails is
+ * repeated after that pause, too.
  */
 final class Renewer {
 
@@ -46,7 +47,7 @@ final class Renewer {
 
         private boolean watched;
 
-        /** Whether a change has been announced since the last renewal. */
+        /** Whether a change has been announced that no renewal has answered yet. */
         private boolean doubted;
 
         private long renewedAt;
@@ -98,6 +99,12 @@ final class Renewer {
         } else {
             enter(slot, due, grant.tolerance());
         }
+    }
+
+    /** As {@link #begin}; what was announced until now is answered. */
+    void beginAnswered(Slot slot) {
+        slot.doubted = false;
+        begin(slot);
     }
 
     /** As {@link #begin}, if the lease is left to end: it has a new holder. */
@@ -243,10 +250,9 @@ final class Renewer {
         if (renew) {
             slot.watched = true;
             slot.pause = slot.doubted ? Math.min(2 * slot.pause + UNWATCHED_NANOS, longestPause(slot.lease.terms)) : 0;
-            slot.doubted = false;
             slot.renewedAt = now - start;
         }
-        long retry = now + grant.retryDelay();
+        long retry = now + (slot.doubted ? Math.min(slot.pause, grant.retryDelay()) : grant.retryDelay());
         enter(slot, renew && retry - grant.deadline() < 0 ? retry : grant.deadline(), 0);
         return renew;
     }
