@@ -1,5 +1,6 @@
 package io.github.lockboot.redis;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.Lock;
@@ -54,7 +55,7 @@ class RedisClusterLockTests extends LockRegistryContract {
     void locksOfOneSlotAreTakenByOneCommandAndOthersOneByOne() {
         Lock ofOneSlot = one.allOf(List.of("{" + name + "} a", "{" + name + "} b", "{" + name + "} c"));
         Lock ofSeveral = registries
-                .registry() // has no connection yet
+                .registry(builder -> builder.commandTimeout(Duration.ofSeconds(20))) // has no connection yet
                 .allOf(IntStream.range(0, 10).mapToObj(i -> name + " " + i).toList());
         long before = scripts();
         ofOneSlot.lock();

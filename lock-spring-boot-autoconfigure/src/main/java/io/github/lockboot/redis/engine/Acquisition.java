@@ -396,16 +396,17 @@ final class Acquisition {
     /** Sends a renewal. Called without the mutex. */
     void renew() {
         Moment sentAt = context.now();
+        int number = renewal.sent();
         acquisitions
                 .store()
                 .renew(queue.name(), id, grant().fence(), terms.ttlMillis())
-                .whenComplete((reply, failure) -> onEvent(() -> onRenewal(reply, sentAt)));
+                .whenComplete((reply, failure) -> onEvent(() -> onRenewal(reply, sentAt, number)));
     }
 
-    private void onRenewal(@Nullable Reply reply, Moment sentAt) {
+    private void onRenewal(@Nullable Reply reply, Moment sentAt, int number) {
         if (state == State.OWNED && reply instanceof Reply.Renewed renewed) {
             grant().prolong(renewed.leaseMillis(), sentAt);
-            acquisitions.renewer().beginAnswered(renewal);
+            acquisitions.renewer().beginAnswered(renewal, number);
             queue.renewed(this, true);
             if (renewed.waiters() > 0) {
                 queue.othersWait(this);

@@ -29,10 +29,10 @@ import org.jspecify.annotations.Nullable;
  *                                               a pause that has grown
  * </pre>
  *
- * Others also change a lock by waiting for it, and readers by each renewal. So each renewal in doubt makes the pause until the next one
- * longer: for an exclusive lock up to the interval in which a waiter asks, for others up to a third of the lease, until a renewal finds
- * the lock unchanged. A holder then asks no more often than a waiter, however many others there are. A renewal in doubt that fails is
- * repeated after that pause, too.
+ * Only the answer to a renewal that was sent after the change ends the doubt. Others also change a lock by waiting for it, and readers by
+ * each renewal. So each renewal in doubt makes the pause until the next one longer: for an exclusive lock up to the interval in which a
+ * waiter asks, for others up to a third of the lease, until a renewal finds the lock unchanged. A holder then asks no more often than a
+ * waiter, however many others there are. One that is not watched, or is in doubt, and has no answer asks that often, too.
  */
 final class Renewer {
 
@@ -45,10 +45,13 @@ final class Renewer {
         /** Whether the lease is left to end, because no holder had it renewed. */
         private boolean leftToEnd;
 
-        private boolean watched;
+        /** How many renewals have been sent, and which one was answered. */
+        private volatile int sent;
 
-        /** Whether a change has been announced that no renewal has answered yet. */
-        private boolean doubted;
+        private int answered;
+
+        /** The last renewal that was sent before a change was announced. */
+        private int doubtedAfter = -1;
 
         private long renewedAt;
 
@@ -57,6 +60,15 @@ final class Renewer {
 
         Slot(Acquisition lease) {
             this.lease = lease;
+        }
+
+        /** The number of the newest renewal. May be read without the mutex. */
+        int sent() {
+            return sent;
+        }
+
+        private boolean isDoubted() {
+            return doubtedAfter >= answered;
         }
     }
 
@@ -93,18 +105,28 @@ final class Renewer {
             return;
         }
         long due = grant.renewalDue();
-        long watch = slot.watched || !store.announcesChanges() ? due : context.nanoTime() + UNWATCHED_NANOS;
-        if (watch - due < 0) {
-            enter(slot, watch, Math.min(grant.tolerance(), UNWATCHED_NANOS / 10));
+        long earlier = slot.isDoubted()
+                ? start + inDoubtDue(slot)
+                : isUnwatched(slot) ? context.nanoTime() + UNWATCHED_NANOS : due;
+        if (earlier - due < 0) {
+            enter(slot, earlier, Math.min(grant.tolerance(), UNWATCHED_NANOS / 10));
         } else {
             enter(slot, due, grant.tolerance());
         }
     }
 
-    /** As {@link #begin}; what was announced until now is answered. */
-    void beginAnswered(Slot slot) {
-        slot.doubted = false;
+    /** As {@link #begin}; what was announced before that renewal was sent is answered. */
+    void beginAnswered(Slot slot, int renewal) {
+        slot.answered = Math.max(slot.answered, renewal);
         begin(slot);
+    }
+
+    private boolean isUnwatched(Slot slot) {
+        return slot.answered == 0 && store.announcesChanges();
+    }
+
+    private long inDoubtDue(Slot slot) {
+        return Math.max(now(), slot.renewedAt + slot.pause);
     }
 
     /** As {@link #begin}, if the lease is left to end: it has a new holder. */
@@ -164,11 +186,11 @@ final class Renewer {
         }
     }
 
-    /** Called on the timer's thread now and then: a round that was due before and did not come never will. */
+    /** Called on the timer's thread now and then: a round that was due before and did not come, or was not planned, never will. */
     void lookAfter() {
         if (nextRound != NEVER && now() - nextRound > LATE_NANOS) {
             round();
-        } else if (nextRound == NEVER) {
+        } else {
             planNext();
         }
     }
@@ -177,9 +199,9 @@ final class Renewer {
     void renewSoon(Slot slot) {
         slot.lease.onEvent(() -> {
             Entry planned = slot.entry;
-            boolean soon =
-                    planned != null && planned.due - now() <= slot.lease.grant().retryDelay();
+            boolean soon = planned != null && planned.due - now() <= soon(slot.lease.grant());
             if (!soon && slot.lease.shouldRenew()) {
+                slot.doubtedAfter = slot.sent;
                 enter(slot, context.nanoTime(), 0);
             }
         });
@@ -188,9 +210,9 @@ final class Renewer {
     /** The lock has perhaps been changed by another; the mutex is held. */
     void changed(Slot slot) {
         Entry planned = slot.entry;
-        if (slot.watched && planned != null && !slot.leftToEnd) {
-            slot.doubted = true;
-            long due = Math.max(now(), slot.renewedAt + slot.pause);
+        if (slot.sent > 0 && planned != null && !slot.leftToEnd) {
+            slot.doubtedAfter = slot.sent;
+            long due = inDoubtDue(slot);
             if (due < planned.due) {
                 enter(slot, start + due, 0);
             }
@@ -247,14 +269,22 @@ final class Renewer {
         }
         boolean renew = slot.lease.shouldRenew();
         slot.leftToEnd = !renew;
+        long retry = slot.isDoubted() || isUnwatched(slot) ? soon(grant) : grant.retryDelay();
         if (renew) {
-            slot.watched = true;
-            slot.pause = slot.doubted ? Math.min(2 * slot.pause + UNWATCHED_NANOS, longestPause(slot.lease.terms)) : 0;
+            if (!slot.isDoubted()) {
+                slot.pause = 0;
+            } else if (slot.answered == slot.sent) {
+                slot.pause = Math.min(2 * slot.pause + UNWATCHED_NANOS, longestPause(slot.lease.terms));
+            }
+            slot.sent++;
             slot.renewedAt = now - start;
         }
-        long retry = now + (slot.doubted ? Math.min(slot.pause, grant.retryDelay()) : grant.retryDelay());
-        enter(slot, renew && retry - grant.deadline() < 0 ? retry : grant.deadline(), 0);
+        enter(slot, renew && now + retry - grant.deadline() < 0 ? now + retry : grant.deadline(), 0);
         return renew;
+    }
+
+    private long soon(Grant grant) {
+        return Math.min(grant.retryDelay(), context.retryInterval());
     }
 
     private long longestPause(Terms terms) {

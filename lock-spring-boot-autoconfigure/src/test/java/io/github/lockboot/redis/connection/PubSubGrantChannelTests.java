@@ -46,6 +46,7 @@ class PubSubGrantChannelTests {
     private volatile boolean holding;
     private volatile boolean lacking;
     private final Queue<Runnable> heldTasks = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger running = new AtomicInteger();
     private final Executor held = heldTasks::add;
 
     private final PubSubGrantChannel channel = new PubSubGrantChannel(
@@ -74,6 +75,7 @@ class PubSubGrantChannelTests {
         channel.open();
         Actor.await("it is live", channel::isLive);
         Actor.await("the subscriber is notified", () -> subscriptions.get() == 1);
+        Actor.await("all is done", () -> running.get() == 0);
     }
 
     @AfterEach
@@ -86,7 +88,14 @@ class PubSubGrantChannelTests {
         if (lacking) {
             throw new OutOfMemoryError("unable to create native thread");
         }
-        (holding ? held : workers).execute(task);
+        running.incrementAndGet();
+        (holding ? held : workers).execute(() -> {
+            try {
+                task.run();
+            } finally {
+                running.decrementAndGet();
+            }
+        });
     }
 
     private CompletableFuture<Reply> ask() {

@@ -157,28 +157,90 @@ class AnnouncedChangeTests {
         release(lease);
     }
 
-    /** However long the lease: until Redis has answered, the lock may be lost. */
-    @Test
-    void aRenewalInDoubtThatFailsIsRepeatedAsOftenAsAWaiterAsks() {
-        Duration ttl = TTL.multipliedBy(100);
-        CompletableFuture<Lease> future = scripted.acquire(Duration.ZERO, ttl, true);
-        scripted.next("acquire").answer(new Reply.Owner(100, ttl.toMillis(), 0));
-        Lease lease = future.join();
+    // --- however long the lease -------------------------------------------------------------------------------
+
+    private static final Duration LONG = TTL.multipliedBy(100);
+    private static final Duration POLL = SECOND.multipliedBy(2);
+
+    private Lease longOne(int permits) {
+        CompletableFuture<Lease> future = scripted.acquire(new Kind(permits), Duration.ZERO, LONG);
+        scripted.next("acquire").answer(new Reply.Owner(100, LONG.toMillis(), 0));
+        return future.join();
+    }
+
+    private Lease longAndWatched(int permits) {
+        Lease lease = longOne(permits);
         scripted.timer.tick(SECOND);
-        scripted.next("renew").answer(new Reply.Renewed(ttl.toMillis(), 0));
+        answered();
+        return lease;
+    }
+
+    private void answered() {
+        scripted.next("renew").answer(new Reply.Renewed(LONG.toMillis(), 0));
+        scripted.nothingIsSent();
+    }
+
+    /** Until Redis has answered, the lock may be lost. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, -1, 3})
+    void aRenewalInDoubtThatFailsIsRepeatedAsOftenAsAWaiterAsks(int permits) {
+        Lease lease = longAndWatched(permits);
         announce(KEY);
-        scripted.next("renew").fail("LOADING");
-        scripted.timer.tick(SECOND);
-        scripted.next("renew").fail("LOADING");
         for (int i = 0; i < 10; i++) {
-            scripted.timer.tick(SECOND.multipliedBy(2));
             scripted.next("renew").fail("LOADING");
             scripted.nothingIsSent();
+            scripted.timer.tick(POLL);
         }
-        scripted.timer.tick(SECOND.multipliedBy(2));
-        scripted.next("renew").answer(new Reply.Renewed(ttl.toMillis(), 0));
-        scripted.timer.tick(ttl.dividedBy(4));
+        answered();
+        scripted.timer.tick(LONG.dividedBy(4));
         scripted.nothingIsSent();
+        announce(KEY);
+        answered();
+        release(lease);
+    }
+
+    /** Until then the store does not watch the lock. */
+    @Test
+    void theFirstRenewalIsRepeatedAsOftenAsAWaiterAsksUntilItIsAnswered() {
+        Lease lease = longOne(0);
+        scripted.timer.tick(SECOND);
+        for (int i = 0; i < 10; i++) {
+            scripted.next("renew").fail("LOADING");
+            scripted.nothingIsSent();
+            scripted.timer.tick(POLL);
+        }
+        answered();
+        scripted.timer.tick(LONG.dividedBy(4));
+        scripted.nothingIsSent();
+        release(lease);
+    }
+
+    /** The change may have come after the renewal, whose answer was held back or is of a command that was sent again. */
+    @Test
+    void anAnswerToAnEarlierRenewalDoesNotEndTheDoubt() {
+        Lease lease = longAndWatched(0);
+        announce(KEY);
+        Sent early = scripted.next("renew");
+        announce(KEY);
+        scripted.nothingIsSent();
+        early.answer(new Reply.Renewed(LONG.toMillis(), 0));
+        scripted.timer.tick(POLL);
+        scripted.next("renew").answer(Reply.Plain.NOT_OWNER);
+        assertThat(lease.isValid()).isFalse();
+    }
+
+    @Test
+    void aLeaseInDoubtByTheTimeOfDayIsRenewedSoonAndAgainSoonIfThatFails() {
+        scripted.announcesChanges = false;
+        Lease lease = longOne(0);
+        scripted.timer.tick(LONG.dividedBy(3).minus(Duration.ofMinutes(1)));
+        scripted.nothingIsSent();
+        scripted.timer.setWallForwardBy(LONG);
+        scripted.timer.tick(POLL);
+        scripted.next("renew").fail("LOADING");
+        scripted.timer.tick(POLL);
+        answered();
+        assertThat(lease.isValid()).isTrue();
         release(lease);
     }
 

@@ -121,7 +121,11 @@ public final class ScriptedEngine {
     }
 
     public CompletableFuture<Lease> acquire(Kind kind, Duration wait) {
-        return acquire(wait, new Terms(kind.permits(), TTL.toMillis(), true));
+        return acquire(kind, wait, TTL);
+    }
+
+    public CompletableFuture<Lease> acquire(Kind kind, Duration wait, Duration ttl) {
+        return acquire(wait, new Terms(kind.permits(), ttl.toMillis(), true));
     }
 
     private CompletableFuture<Lease> acquire(Duration wait, Terms terms) {
