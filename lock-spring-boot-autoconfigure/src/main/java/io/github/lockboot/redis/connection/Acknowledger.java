@@ -15,6 +15,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.Timer;
+import io.github.lockboot.internal.Unexpected;
 import io.github.lockboot.redis.protocol.RedisFailure.NotAcknowledgedException;
 import io.github.lockboot.redis.protocol.Reply;
 import io.lettuce.core.AbstractRedisAsyncCommands;
@@ -100,12 +101,13 @@ final class Acknowledger {
         }
 
         private void begin() {
-            while (over && !waiting.isEmpty()) {
-                judge(taken(), 0, null);
-            }
-            if (!waiting.isEmpty() && underWay.compareAndSet(false, true)) {
-                List<Waiting> covered = taken();
+            List<Waiting> covered = new ArrayList<>();
+            if (over) {
+                takeInto(covered);
+                judge(covered, 0, null);
+            } else if (!waiting.isEmpty() && underWay.compareAndSet(false, true)) {
                 try {
+                    takeInto(covered);
                     round(covered);
                 } catch (Throwable notSent) {
                     onRound(covered, 0, notSent);
@@ -113,12 +115,10 @@ final class Acknowledger {
             }
         }
 
-        private List<Waiting> taken() {
-            List<Waiting> taken = new ArrayList<>();
+        private void takeInto(List<Waiting> taken) {
             for (Waiting next = waiting.poll(); next != null; next = waiting.poll()) {
                 taken.add(next);
             }
-            return taken;
         }
 
         private void round(List<Waiting> covered) {
@@ -151,23 +151,27 @@ final class Acknowledger {
             begin();
         }
 
+        /** What is thrown for one call does not keep the others waiting. */
         private void judge(List<Waiting> covered, long have, @Nullable Throwable failure) {
-            int needed = needed();
-            for (Waiting each : covered) {
-                if (each.call.isDone()) {
-                    continue; // refused, or it has expired
-                } else if (over) {
-                    fail(each, new IllegalStateException("the connection was lost before Redis answered"));
-                } else if (failure != null) {
-                    fail(each, new NotAcknowledgedException("Redis refuses to wait", Futures.unwrap(failure)));
-                } else if (have >= needed && each.sent.isDone()) {
-                    // Replies come in order: the script was written before this WAIT, even if another thread sent it.
-                    each.sent.thenAccept(each.call::complete);
-                } else if (timer.nanoTime() - each.deadline < 0) {
-                    waiting.add(each);
-                } else {
-                    fail(each, new NotAcknowledgedException(notBy(have, needed), null));
-                }
+            covered.forEach(each ->
+                    Unexpected.attempt("when a lease was acknowledged", () -> judge(each, have, needed(), failure)));
+        }
+
+        private void judge(Waiting each, long have, int needed, @Nullable Throwable failure) {
+            if (each.call.isDone()) {
+                return; // refused, or it has expired
+            }
+            if (over) {
+                fail(each, new IllegalStateException("the connection was lost before Redis answered"));
+            } else if (failure != null) {
+                fail(each, new NotAcknowledgedException("Redis refuses to wait", Futures.unwrap(failure)));
+            } else if (have >= needed && each.sent.isDone()) {
+                // Replies come in order: the script was written before this WAIT, even if another thread sent it.
+                each.sent.thenAccept(each.call::complete);
+            } else if (timer.nanoTime() - each.deadline < 0) {
+                waiting.add(each);
+            } else {
+                fail(each, new NotAcknowledgedException(notBy(have, needed), null));
             }
         }
 

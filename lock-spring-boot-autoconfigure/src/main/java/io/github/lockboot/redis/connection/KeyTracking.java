@@ -7,6 +7,8 @@ import java.util.List;
 import java.util.Set;
 import java.util.WeakHashMap;
 import java.util.function.Consumer;
+import java.util.function.LongConsumer;
+import java.util.function.LongSupplier;
 
 import io.github.lockboot.redis.protocol.RedisFailure;
 import io.lettuce.core.RedisCommandExecutionException;
@@ -36,10 +38,15 @@ final class KeyTracking implements PushListener {
     /** Those that have had this as a listener, which stays over a reconnection. */
     private final Set<Object> connections = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
-    private final Runnable onRefused;
+    private final LongSupplier epoch;
+    private final LongConsumer onRefused;
 
-    /** @param onRefused called when the protocol or the rights of the user do not allow tracking */
-    KeyTracking(Runnable onRefused) {
+    /**
+     * @param epoch another one after each reconnection
+     * @param onRefused called with the epoch in which the protocol or the rights of the user did not allow tracking
+     */
+    KeyTracking(LongSupplier epoch, LongConsumer onRefused) {
+        this.epoch = epoch;
         this.onRefused = onRefused;
     }
 
@@ -53,7 +60,7 @@ final class KeyTracking implements PushListener {
     RedisFuture<?> switchOn(StatefulConnection<byte[], byte[]> connection) {
         if (!(connection instanceof StatefulRedisConnectionImpl<byte[], byte[]> known)
                 || known.getConnectionState().getNegotiatedProtocolVersion() != ProtocolVersion.RESP3) {
-            onRefused.run();
+            onRefused.accept(epoch.getAsLong());
             return null;
         }
         if (connections.add(known)) {
@@ -72,9 +79,10 @@ final class KeyTracking implements PushListener {
         List.of(words).forEach(args::add);
         AsyncCommand<byte[], byte[], String> command = new AsyncCommand<>(
                 new Command<>(CommandType.CLIENT, new StatusOutput<>(ByteArrayCodec.INSTANCE), args));
+        long sentIn = epoch.getAsLong(); // Lettuce sends it again on the next connection, which may not track yet
         command.whenComplete((none, failure) -> {
             if (failure instanceof RedisCommandExecutionException && RedisFailure.of(failure) != RedisFailure.NOT_NOW) {
-                onRefused.run();
+                onRefused.accept(sentIn);
             }
         });
         connection.dispatch(command);

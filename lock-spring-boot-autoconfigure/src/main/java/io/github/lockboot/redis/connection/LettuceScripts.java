@@ -19,6 +19,7 @@ import java.util.stream.Stream;
 
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.Timer;
+import io.github.lockboot.internal.Unexpected;
 import io.github.lockboot.redis.protocol.LuaScript;
 import io.github.lockboot.redis.protocol.LuaScript.ForeignReplyException;
 import io.github.lockboot.redis.protocol.RedisFailure;
@@ -97,7 +98,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         this.watchdog = watchdog;
         this.acknowledger = acknowledger;
         this.check = timer.check(CHECK_NANOS, this::sendWaiting);
-        this.tracking = new KeyTracking(() -> trackingRefusedIn = epoch.get());
+        this.tracking = new KeyTracking(this::epoch, refusedIn -> trackingRefusedIn = refusedIn);
     }
 
     @Override
@@ -382,7 +383,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         public boolean completeExceptionally(Throwable failure) {
             boolean first = super.completeExceptionally(explained(failure));
             if (first) {
-                withdraw();
+                Unexpected.attempt("when a call was withdrawn", this::withdraw);
             }
             return first;
         }

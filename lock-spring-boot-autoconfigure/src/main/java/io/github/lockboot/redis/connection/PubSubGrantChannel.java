@@ -2,6 +2,7 @@ package io.github.lockboot.redis.connection;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -125,13 +126,14 @@ public final class PubSubGrantChannel implements GrantChannel {
     public void verify() {
         Object doubt = new Object();
         if (isLive() && grants.doubt.compareAndSet(null, doubt)) {
-            store.echo(session.get()).whenComplete((published, failure) -> {
-                if (failure == null) {
-                    timer.schedule(echoWithin.toNanos(), () -> judge(doubt));
-                } else {
-                    grants.doubt.set(null); // without an answer of Redis, the missing echo proves nothing
-                }
-            });
+            CompletableFuture.completedFuture(doubt)
+                    .thenCompose(asked -> store.echo(session.get()))
+                    .thenAccept(published -> timer.schedule(echoWithin.toNanos(), () -> judge(doubt)))
+                    .exceptionally(
+                            failure -> { // without an answer of Redis, the missing echo proves nothing
+                                grants.doubt.set(null);
+                                return null;
+                            });
         }
     }
 

@@ -26,8 +26,9 @@ final class FutureWaiter<T> extends Waiter {
 
     /** Waits in the queue that it has entered. */
     CompletableFuture<T> start() {
-        if (isWaiting()) {
-            Timer.Task atDeadline = context.repeat(timeToDecide(), context.commandTimeout(), this::onTime);
+        if (!future.isDone()) {
+            long first = isWaiting() ? timeToDecide() : context.commandTimeout();
+            Timer.Task atDeadline = context.repeat(first, context.commandTimeout(), this::onTime);
             future.whenComplete((value, failure) -> atDeadline.cancel());
         }
         future.whenComplete((value, failure) -> {

@@ -518,23 +518,26 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
     private void lose(Acquisition owner, String reason) {
         List<Hold> taken = new ArrayList<>(0);
         List<Hold> lost = new ArrayList<>(0);
-        for (Hold hold : owner == asking ? List.<Hold>of() : holdsOf(owner)) {
-            if (hold.takeBack()) {
-                taken.add(0, hold);
-            } else if (hold.isHeld()) {
-                losses.remember(hold); // first: its thread finds the hold or the loss, whenever it looks
-                hold.lose(hold.waiter().canUseLock() ? reason : THREAD_ENDED);
-                lost.add(hold);
+        try {
+            for (Hold hold : owner == asking ? List.<Hold>of() : holdsOf(owner)) {
+                if (hold.takeBack()) {
+                    taken.add(0, hold);
+                } else if (hold.isHeld()) {
+                    lost.add(hold);
+                    losses.remember(hold); // first: its thread finds the hold or the loss, whenever it looks
+                    hold.lose(hold.waiter().canUseLock() ? reason : THREAD_ENDED);
+                }
             }
+            forget(owner);
+            if (taken.isEmpty() || !lost.isEmpty()) {
+                owner.drop();
+            } else {
+                owner.unlock(null);
+            }
+            taken.forEach(hold -> waiters.putBack(hold.waiter()));
+        } finally {
+            lost.stream().filter(Hold::isLost).forEach(losses::report);
         }
-        forget(owner);
-        if (taken.isEmpty() || !lost.isEmpty()) {
-            owner.drop();
-        } else {
-            owner.unlock(null);
-        }
-        taken.forEach(hold -> waiters.putBack(hold.waiter()));
-        lost.forEach(losses::report);
         askForFirst();
     }
 
@@ -703,12 +706,14 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
         retireIfIdle();
     }
 
-    /** Called once a second: finishes what was cut short, and releases what a caller that is gone has left. */
+    /** Called once a second: finishes what was cut short, wakes who is served, and releases what a caller that is gone has left. */
     void lookAfter() {
         onEvent(() -> {
             for (Hold hold : holds) {
                 if (hold.waiter().isWithdrawn()) {
                     withdraw(hold.waiter());
+                } else if (hold.isGranted()) {
+                    hold.waiter().wake(); // it may have been woken in vain
                 }
             }
             lookAtLingering();

@@ -32,7 +32,7 @@ final class LossReporter {
         } catch (Throwable thrown) {
             Unexpected.failure("when a loss was reported", thrown);
         }
-        hold.runLossCallbacks();
+        Unexpected.attempt("when the callbacks of a loss were run", hold::runLossCallbacks);
     }
 
     /** The hold of that name that the thread lost and did not have an exception for. */

@@ -50,6 +50,31 @@ class AcknowledgerTests {
         assertThat(call).isCompletedExceptionally();
     }
 
+    @Test
+    void aCallThatCannotFailDoesNotKeepTheNextFromBeingAcknowledged() {
+        CompletableFuture<Reply> throwing = new CompletableFuture<>() {
+
+            @Override
+            public boolean completeExceptionally(Throwable failure) {
+                throw new OutOfMemoryError("unable to create native thread");
+            }
+        };
+        acknowledger.on(commands).acknowledge(throwing, granted);
+        CompletableFuture<Reply> next = new CompletableFuture<>();
+        acknowledger.on(commands).acknowledge(next, granted);
+        Answer<Long> refusal = new Answer<>();
+        when(commands.<Long>dispatch(any(), any(), any())).thenReturn(refusal);
+        replicas.complete(0L);
+        refusal.completeExceptionally(new IllegalStateException("refused"));
+        assertThat(next).isCompletedExceptionally();
+        Answer<Long> again = new Answer<>();
+        when(commands.<Long>dispatch(any(), any(), any())).thenReturn(again);
+        CompletableFuture<Reply> later = new CompletableFuture<>();
+        acknowledger.on(commands).acknowledge(later, granted);
+        again.complete(1L);
+        assertThat(later).isCompleted();
+    }
+
     private static final class Answer<T> extends CompletableFuture<T> implements RedisFuture<T> {
 
         @Override

@@ -170,6 +170,17 @@ class PubSubGrantChannelTests {
     }
 
     @Test
+    void aChannelIsCheckedAgainAfterACheckForWhichThereWasNoMemory() {
+        timer.lackOnce();
+        channel.verify();
+        assertThat(asked).hasValue(1);
+        channel.verify();
+        assertThat(asked).hasValue(2);
+        timer.tick(WITHIN);
+        awaitSubscribedAgain();
+    }
+
+    @Test
     void aChannelThatHearsNothingIsSubscribedAgain() {
         timer.tick(Duration.ofSeconds(30));
         assertThat(asked).hasValue(1);

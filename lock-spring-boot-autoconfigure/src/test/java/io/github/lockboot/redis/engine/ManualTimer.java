@@ -16,10 +16,14 @@ public final class ManualTimer implements Timer {
     private long now = 1_000_000_000_000L;
     private long wallAhead;
     private long order;
-    private boolean lacking;
+    private int lacking;
+    private int readsUntilClockFails;
 
     @Override
     public long nanoTime() {
+        if (--readsUntilClockFails == 0) {
+            throw new OutOfMemoryError("Java heap space");
+        }
         return now;
     }
 
@@ -30,7 +34,8 @@ public final class ManualTimer implements Timer {
 
     @Override
     public Task schedule(long delayNanos, Runnable task) {
-        if (lacking) {
+        if (lacking > 0) {
+            lacking--;
             throw new OutOfMemoryError("Java heap space");
         }
         Due due = new Due(now + Math.max(0, delayNanos), order++, task);
@@ -61,7 +66,17 @@ public final class ManualTimer implements Timer {
 
     /** Whether there is no memory for further tasks. */
     public void lack(boolean memory) {
-        lacking = memory;
+        lacking = memory ? Integer.MAX_VALUE : 0;
+    }
+
+    /** There is no memory for the next task, but for those after it. */
+    public void lackOnce() {
+        lacking = 1;
+    }
+
+    /** The clock cannot be read that one time. */
+    public void failClockAt(int nthRead) {
+        readsUntilClockFails = nthRead;
     }
 
     /** Lets time pass; what becomes due on the way runs at its time. */

@@ -1,0 +1,50 @@
+package io.github.lockboot.redis.connection;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.StatefulRedisConnectionImpl;
+import io.lettuce.core.protocol.AsyncCommand;
+import io.lettuce.core.protocol.RedisCommand;
+import org.junit.jupiter.api.Test;
+import org.mockito.ArgumentCaptor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.verify;
+
+/** What Redis answers to commands about tracking, on a connection that the test plays. */
+@SuppressWarnings("unchecked")
+class KeyTrackingTests {
+
+    private final AtomicLong epoch = new AtomicLong();
+    private final List<Long> refusedIn = new ArrayList<>();
+    private final KeyTracking tracking = new KeyTracking(epoch::get, refusedIn::add);
+    private final StatefulRedisConnectionImpl<byte[], byte[]> connection = mock(StatefulRedisConnectionImpl.class);
+
+    private AsyncCommand<byte[], byte[], ?> sent() {
+        tracking.trackNext(connection);
+        ArgumentCaptor<RedisCommand<byte[], byte[], Object>> command = ArgumentCaptor.captor();
+        verify(connection).dispatch(command.capture());
+        return (AsyncCommand<byte[], byte[], ?>) command.getValue();
+    }
+
+    @Test
+    void whatAUserMayNotDoIsRefusedOnThisConnection() {
+        sent().completeExceptionally(new RedisCommandExecutionException("NOPERM this user has no permissions"));
+        assertThat(refusedIn).containsExactly(0L);
+    }
+
+    /** Lettuce sends a command without an answer again, here before tracking is switched on. */
+    @Test
+    void aCommandThatIsSentAgainOnTheNextConnectionDoesNotEndTrackingThere() {
+        AsyncCommand<byte[], byte[], ?> sent = sent();
+        epoch.incrementAndGet();
+        sent.completeExceptionally(
+                new RedisCommandExecutionException(
+                        "ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT mode enabled"));
+        assertThat(refusedIn).containsExactly(0L);
+    }
+}

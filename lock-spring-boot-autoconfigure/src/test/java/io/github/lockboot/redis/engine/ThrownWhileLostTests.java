@@ -1,0 +1,85 @@
+package io.github.lockboot.redis.engine;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+import io.github.lockboot.Lease;
+import io.github.lockboot.redis.protocol.Kind;
+import io.github.lockboot.redis.protocol.Reply;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static io.github.lockboot.redis.engine.ScriptedEngine.TTL;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** What is thrown while a hold is lost, or while a waiter is told that it was served, takes neither from its owner. */
+class ThrownWhileLostTests {
+
+    private static final int READS = 30;
+
+    private final ScriptedEngine scripted = new ScriptedEngine(64);
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, -1})
+    void aLossIsReportedOnceWhicheverReadingOfTheClockThrows(int permits) {
+        for (int nth = 1; nth <= READS; nth++) {
+            ScriptedEngine each = new ScriptedEngine(64);
+            CompletableFuture<Lease> future = each.acquire(new Kind(permits), Duration.ofMinutes(1));
+            each.next("acquire").answer(new Reply.Owner(100, TTL.toMillis(), 0));
+            List<String> losses = new ArrayList<>();
+            future.join().onLost(() -> losses.add("lost"));
+            each.timer.tick(TTL.dividedBy(3));
+            each.timer.failClockAt(nth);
+            each.next("renew").answer(Reply.Plain.NOT_OWNER);
+            each.timer.failClockAt(0);
+            each.timer.tick(TTL.multipliedBy(2));
+            assertThat(losses).as("reading %d throws", nth).containsExactly("lost");
+            assertThat(future.join().isValid()).isFalse();
+        }
+    }
+
+    @Test
+    void aReaderThatJoinsOthersIsServedAlthoughItWasWokenInVain() {
+        Kind shared = Kind.SHARED;
+        CompletableFuture<Lease> first = scripted.acquire(shared, Duration.ofMinutes(1));
+        scripted.next("acquire").answer(new Reply.Owner(100, TTL.toMillis(), 0));
+        scripted.lackThread();
+        scripted.timer.lackOnce();
+        CompletableFuture<Lease> second = scripted.acquire(shared, Duration.ofMinutes(1));
+        assertThat(second).isNotDone();
+        scripted.timer.tick(Duration.ofSeconds(2));
+        assertThat(second).isCompleted();
+        first.join().close();
+    }
+
+    @Test
+    void aReaderThatWasWokenInVainAndIsCancelledGivesBackItsHold() {
+        Kind shared = Kind.SHARED;
+        CompletableFuture<Lease> first = scripted.acquire(shared, Duration.ofMinutes(1));
+        scripted.next("acquire").answer(new Reply.Owner(100, TTL.toMillis(), 0));
+        scripted.lackThread();
+        scripted.timer.lackOnce();
+        CompletableFuture<Lease> second = scripted.acquire(shared, Duration.ofMinutes(1));
+        second.cancel(false);
+        scripted.timer.tick(Duration.ofSeconds(2));
+        first.join().closeAfter(Duration.ZERO);
+        scripted.next("unlock").answer(Reply.Plain.RELEASED);
+        assertThat(scripted.engine.inUse()).isZero();
+    }
+
+    @Test
+    void aRefusalOfWhichAFutureWasToldInVainIsToldAgain() {
+        CompletableFuture<Lease> first = scripted.acquire(Duration.ofMinutes(1));
+        scripted.next("acquire").answer(new Reply.Owner(100, TTL.toMillis(), 0));
+        scripted.lackThread();
+        scripted.timer.lackOnce();
+        CompletableFuture<Lease> second = scripted.acquire(Duration.ZERO);
+        assertThat(second).isNotDone();
+        scripted.timer.tick(Duration.ofSeconds(2));
+        assertThat(second).isCompletedExceptionally();
+        first.join().closeAfter(Duration.ZERO);
+    }
+}
