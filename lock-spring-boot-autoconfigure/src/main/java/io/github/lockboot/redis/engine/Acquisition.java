@@ -60,35 +60,6 @@ final class Acquisition {
         LASTING
     }
 
-    /** The queue of waiters that the id stands for. */
-    interface Queue {
-
-        String name();
-
-        /** Runs an action under the mutex. What it throws is logged. */
-        void onEvent(Runnable action);
-
-        /** The lock is ours. */
-        void owned(Acquisition acquisition, boolean othersWait);
-
-        /** Another has the lock. {@return whether a waiter waits on} */
-        boolean refused(Acquisition acquisition);
-
-        /** Redis could not be asked. {@return whether a waiter waits on} */
-        boolean failed(Acquisition acquisition, @Nullable Throwable failure, Outage outage);
-
-        /** Other JVMs wait for the lock that is ours. */
-        void othersWait(Acquisition acquisition);
-
-        /** {@return whether to renew the lease, which is due} */
-        boolean shouldRenew(Acquisition acquisition);
-
-        void renewed(Acquisition acquisition, boolean successfully);
-
-        /** The lease is over although the lock was not released. */
-        void lost(Acquisition acquisition, String reason);
-    }
-
     /** A place in the queue in Redis, by the newest answer: when that was asked for, and the newest token at the time. */
     private record Place(Moment askedAt, long newestToken) {}
 
@@ -106,7 +77,7 @@ final class Acquisition {
 
     final String id;
     final Terms terms;
-    private final Queue queue;
+    private final LocalQueue queue;
     private final Acquisitions acquisitions;
     private final EngineContext context;
     private final Renewer.Slot renewal = new Renewer.Slot(this);
@@ -140,7 +111,7 @@ final class Acquisition {
     private int looksWhenLate;
 
     /** @param answered whether the waiters have had an answer of Redis, under an earlier id: then they endure failures */
-    Acquisition(Acquisitions acquisitions, Queue queue, Terms terms, boolean answered) {
+    Acquisition(Acquisitions acquisitions, LocalQueue queue, Terms terms, boolean answered) {
         this.acquisitions = acquisitions;
         this.context = acquisitions.context();
         this.queue = queue;

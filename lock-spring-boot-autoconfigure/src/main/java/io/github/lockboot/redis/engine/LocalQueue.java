@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Everything happens under the mutex of the {@link Waiters}, and nothing under it blocks. If an action throws, all waiters fail, a
  * grant that was not claimed is given back, a claimed hold stays, and the name begins again.
  */
-final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line {
+final class LocalQueue implements Hold.Releaser, Waiter.Line {
 
     private static final String FAILED = "the lock engine failed: please report it with the cause";
     private static final String THREAD_ENDED = "its thread ended without releasing it";
@@ -78,8 +78,7 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
         this.onRetired = onRetired;
     }
 
-    @Override
-    public String name() {
+    String name() {
         return name;
     }
 
@@ -100,9 +99,8 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
         });
     }
 
-    /** Runs the action under the mutex. There is no caller to get what it throws. */
-    @Override
-    public void onEvent(Runnable action) {
+    /** Runs the action under the mutex. There is no caller to get what it throws, so it is logged. */
+    void onEvent(Runnable action) {
         try {
             locked(action);
         } catch (Throwable thrown) {
@@ -344,9 +342,8 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
 
     // --- answers and messages ---------------------------------------------------------------------------------
 
-    /** Serves the first waiter, or gives the lock back. Waiters that do not wait any longer are refused. */
-    @Override
-    public void owned(Acquisition owner, boolean othersWait) {
+    /** The lock is ours: serves the first waiter, or gives it back. Waiters that do not wait any longer are refused. */
+    void owned(Acquisition owner, boolean othersWait) {
         if (owner != asking) {
             owner.unlock(null); // something was thrown when it should have ended
             return;
@@ -388,9 +385,11 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
         }
     }
 
-    /** The lock goes back to Redis after the waiters that are here now; no reader joins any more. Another call changes nothing. */
-    @Override
-    public void othersWait(Acquisition owner) {
+    /**
+     * Other JVMs wait for the lock, or may. It goes back to Redis after the waiters that are here now; no reader joins any more. Another
+     * call changes nothing.
+     */
+    void othersWait(Acquisition owner) {
         if (owner == lingering) {
             unlock(owner, null);
             return;
@@ -398,8 +397,8 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
         owner.grant().limitHandOvers(kind.isShared() ? 0 : Math.min(waiters.size(), context.localHandoffLimit()));
     }
 
-    @Override
-    public boolean refused(Acquisition asked) {
+    /** Another has the lock. {@return whether a waiter waits on} */
+    boolean refused(Acquisition asked) {
         waiters.decideIf(waiter -> waiter.isLastCall() || !waiter.canUseLock(), Waiter.Plain.REFUSED);
         leaveRedisIfNobodyWaits();
         if (asked != asking) {
@@ -409,9 +408,12 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
         return true;
     }
 
-    /** Fails waiters that do not wait any longer; if the outage lasts, also those that wait without limit. */
-    @Override
-    public boolean failed(Acquisition asked, @Nullable Throwable failure, Acquisition.Outage outage) {
+    /**
+     * Redis could not be asked: fails waiters that do not wait any longer; if the outage lasts, also those that wait without limit.
+     *
+     * @return whether a waiter waits on
+     */
+    boolean failed(Acquisition asked, @Nullable Throwable failure, Acquisition.Outage outage) {
         waiters.decideIf(
                 waiter -> outage == Acquisition.Outage.NEVER_ANSWERED
                         || waiter.isLastCall()
@@ -448,8 +450,8 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
 
     // --- the lease --------------------------------------------------------------------------------------------
 
-    @Override
-    public boolean shouldRenew(Acquisition owner) {
+    /** {@return whether to renew the lease, which is due} */
+    boolean shouldRenew(Acquisition owner) {
         if (!owners.contains(owner) || !owner.terms.renew()) {
             return false;
         }
@@ -465,8 +467,7 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
         return anyInUse;
     }
 
-    @Override
-    public void renewed(Acquisition owner, boolean successfully) {
+    void renewed(Acquisition owner, boolean successfully) {
         if (!owners.contains(owner)) {
             return;
         }
@@ -496,8 +497,8 @@ final class LocalQueue implements Acquisition.Queue, Hold.Releaser, Waiter.Line 
         });
     }
 
-    @Override
-    public void lost(Acquisition owner, String reason) {
+    /** The lease is over although the lock was not released. */
+    void lost(Acquisition owner, String reason) {
         if (owner == asking || owners.contains(owner)) {
             lose(owner, reason);
         } else {
