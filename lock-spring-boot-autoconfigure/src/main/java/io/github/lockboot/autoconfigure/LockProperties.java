@@ -178,17 +178,7 @@ record LockProperties(
         }
 
         private LockOptions options() {
-            LockOptions options = LockOptions.defaults();
-            options = ttl != null ? options.withTtl(ttl) : options;
-            options = waitTime != null ? options.withWaitTime(waitTime) : options;
-            options = maxHold != null ? options.withMaxHold(maxHold) : options;
-            options = permits != null ? options.withPermits(permits) : options;
-            options = release != null ? options.withRelease(release) : options;
-            options = linger != null ? options.withLinger(linger) : options;
-            if (renew == null) {
-                return options;
-            }
-            return renew ? options.withRenewal() : options.withoutRenewal();
+            return new LockOptions(ttl, waitTime, renew, maxHold, null, null, permits, release, linger);
         }
     }
 
