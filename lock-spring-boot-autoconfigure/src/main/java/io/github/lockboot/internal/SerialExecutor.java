@@ -45,21 +45,13 @@ public final class SerialExecutor implements Executor {
         try {
             for (Runnable next = tasks.poll(); next != null; next = tasks.poll()) {
                 waiting.decrementAndGet();
-                run(next);
+                Unexpected.attempt("in a task", next);
             }
         } finally {
             running.set(false);
             if (!tasks.isEmpty()) {
                 start();
             }
-        }
-    }
-
-    private static void run(Runnable task) {
-        try {
-            task.run();
-        } catch (Throwable thrown) {
-            Unexpected.failure("in a task", thrown);
         }
     }
 }

@@ -146,12 +146,6 @@ public interface Timer extends AutoCloseable {
     }
 
     private static Runnable guarded(Runnable task) {
-        return () -> {
-            try {
-                task.run();
-            } catch (Throwable thrown) {
-                Unexpected.failure("on the timer's thread", thrown);
-            }
-        };
+        return () -> Unexpected.attempt("on the timer's thread", task);
     }
 }

@@ -91,9 +91,7 @@ final class MemoryTimer implements Timer {
     private void inTurn(Runnable task) {
         turn.lock();
         try {
-            task.run();
-        } catch (Throwable thrown) {
-            Unexpected.failure("on the timer's thread", thrown);
+            Unexpected.attempt("on the timer's thread", task);
         } finally {
             turn.unlock();
         }
