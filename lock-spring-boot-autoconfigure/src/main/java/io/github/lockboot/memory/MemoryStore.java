@@ -213,8 +213,8 @@ final class MemoryStore implements LockStore {
     }
 
     @Override
-    public long epoch() {
-        return 0;
+    public Client client() {
+        return () -> 0; // nothing is sent twice
     }
 
     private CompletableFuture<Reply> askAsHolder(String name, String id, BiFunction<State, Holder, Reply> question) {

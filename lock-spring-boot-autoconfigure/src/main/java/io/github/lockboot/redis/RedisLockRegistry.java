@@ -143,7 +143,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         SelfCheck check = new SelfCheck(with.connections.factory(), with.store, InstantSource.system());
         List<Finding> findings = check.run();
         servers = check.servers();
-        announcesChanges = with.store.announcesChanges(); // known since the check has renewed a lock
+        announcesChanges = with.store.client().announcesChanges(); // known since the check has renewed a lock
         return findings;
     }
 

@@ -155,7 +155,8 @@ final class SelfCheck {
                 add(
                         "Redis does not run the scripts of locks (" + reasonOf(failure) + ")",
                         "use a master that accepts writes, and a user with these rights: ~" + store.keyOf("*") + " &"
-                                + store.keyOf("*") + " " + COMMANDS + (store.acknowledges() ? ACKNOWLEDGING : ""));
+                                + store.keyOf("*") + " " + COMMANDS
+                                + (store.client().acknowledges() ? ACKNOWLEDGING : ""));
             }
         }
     }

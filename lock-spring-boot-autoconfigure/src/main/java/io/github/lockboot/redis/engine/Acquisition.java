@@ -319,7 +319,7 @@ final class Acquisition {
             long lease = TimeUnit.MILLISECONDS.toNanos(push.leaseMillis());
             long left = known.askedAt.deadline(push.leaseMillis()) - context.nanoTime();
             boolean renewable = terms.renew() || push.leaseMillis() >= terms.ttlMillis();
-            if (renewable && left >= lease / 3 && !acquisitions.store().acknowledges()) {
+            if (renewable && left >= lease / 3 && !acquisitions.store().client().acknowledges()) {
                 own(
                         new Grant(terms, push.fence(), push.token(), push.leaseMillis(), known.askedAt, true),
                         push.waiters());
@@ -437,7 +437,7 @@ final class Acquisition {
         predecessorSettled = settled;
         if (state == State.WAITING
                 && reply instanceof Reply.Owner
-                && acquisitions.store().acknowledges()) {
+                && acquisitions.store().client().acknowledges()) {
             ask(true); // only an answer to a question is acknowledged
         } else {
             onAnswer(reply, failure, sentAt, true);
@@ -510,7 +510,7 @@ final class Acquisition {
 
     /** Called once a second, without the mutex. */
     void lookAfter(long now, long wallMillis) {
-        if (acquisitions.store().isConnecting()) {
+        if (acquisitions.store().client().isConnecting()) {
             onEvent(() -> expectWithin(0));
         } else if (isLate(now)) {
             onEvent(this::goOn);

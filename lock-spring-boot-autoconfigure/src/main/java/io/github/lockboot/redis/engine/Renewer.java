@@ -122,7 +122,7 @@ final class Renewer {
     }
 
     private boolean isUnwatched(Slot slot) {
-        return slot.answered == 0 && store.announcesChanges();
+        return slot.answered == 0 && store.client().announcesChanges();
     }
 
     private long inDoubtDue(Slot slot) {

@@ -102,7 +102,7 @@ final class Termination {
 
     private CompletableFuture<Hold.Release> send(Supplier<CompletableFuture<Reply>> end, @Nullable Acquisition next) {
         Moment sentAt = acquisitions.context().now();
-        long epoch = store.epoch();
+        long epoch = store.client().epoch();
         CompletableFuture<Hold.Release> answered = end.get().handle((reply, failure) -> {
             CompletableFuture<Void> settled = reply == null ? settle() : CompletableFuture.completedFuture(null);
             ending.onEvent(() -> {
@@ -132,7 +132,7 @@ final class Termination {
     private Hold.Release releaseOf(Reply reply, long epochSentIn) {
         boolean lost = reply == Reply.Plain.NOT_OWNER
                 && grant != null
-                && epochSentIn == store.epoch()
+                && epochSentIn == store.client().epoch()
                 && !grant.isOver(acquisitions.context().nanoTime())
                 && !grant.isInDoubt(acquisitions.context().wallMillis());
         return lost ? Hold.Release.LOST : Hold.Release.RELEASED;

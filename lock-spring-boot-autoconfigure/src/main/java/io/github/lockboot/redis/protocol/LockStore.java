@@ -28,9 +28,40 @@ public interface LockStore {
     /** The number of tokens of a grant of a permit: while it is held, others are granted, with larger tokens. */
     long TOKENS_PER_PERMIT = 64;
 
+    /** What sends the questions, and what a caller has to know of it. */
+    interface Client {
+
+        /**
+         * {@return whether a lease counts only once replicas, or a file, have it} Then only the answers to {@link #acquire} and
+         * {@link #renew} count, which come once that is so or fail. What else tells of a grant is a reason to ask.
+         */
+        default boolean acknowledges() {
+            return false;
+        }
+
+        /** {@return whether questions wait for the first connection} Until it is made, or has failed, no question expires. */
+        default boolean isConnecting() {
+            return false;
+        }
+
+        /**
+         * {@return whether it announces that another has changed a lock, once after each renewal} Announcements may be lost, come late or
+         * without a change.
+         */
+        default boolean announcesChanges() {
+            return false;
+        }
+
+        /**
+         * {@return a number that changes whenever questions under way may have been sent twice} If it has not changed since a question
+         * was asked, the reply is the one to the first copy.
+         */
+        long epoch();
+    }
+
     /**
-     * Takes or renews the lock, or queues the id. {@code OWNER}, if {@link #acknowledges} only once that is acknowledged, {@code QUEUED}
-     * or {@code BUSY}.
+     * Takes or renews the lock, or queues the id. {@code OWNER}, if the client {@link Client#acknowledges} only once that is
+     * acknowledged, {@code QUEUED} or {@code BUSY}.
      *
      * @param permits how many may hold the lock at a time, each by a permit, or {@link #EXCLUSIVE} or {@link #SHARED}
      */
@@ -53,18 +84,10 @@ public interface LockStore {
     CompletableFuture<Reply> downgrade(String name, String id, long fence, long lastToken);
 
     /**
-     * Extends the lease of the grant with this token. {@code RENEWED}, if {@link #acknowledges} only once that is acknowledged, or
-     * {@code NOT_OWNER}.
+     * Extends the lease of the grant with this token. {@code RENEWED}, if the client {@link Client#acknowledges} only once that is
+     * acknowledged, or {@code NOT_OWNER}.
      */
     CompletableFuture<Reply> renew(String name, String id, long token, long ttlMillis);
-
-    /**
-     * {@return whether a lease counts only once replicas, or a file, have it} Then only the answers to {@link #acquire} and
-     * {@link #renew} count, which come once that is so or fail. What else tells of a grant is a reason to ask.
-     */
-    default boolean acknowledges() {
-        return false;
-    }
 
     /**
      * Runs an action, and sends together what the current thread asks in it: to acquire exclusive locks without queuing, of which all are
@@ -85,26 +108,10 @@ public interface LockStore {
     /** Changes nothing. {@code FREE}, {@code HELD} or {@code FOREIGN}. */
     CompletableFuture<Reply> inspect(String name);
 
-    /** {@return whether questions wait for the first connection} Until it is made, or has failed, no question expires. */
-    default boolean isConnecting() {
-        return false;
-    }
-
     /** {@return the name of the lock with this key; null if it is not a key of this store} */
     @Nullable
     String nameOf(String key);
 
-    /**
-     * {@return whether this store announces that another has changed a lock, once after each renewal} Announcements may be lost, come
-     * late or without a change.
-     */
-    default boolean announcesChanges() {
-        return false;
-    }
-
-    /**
-     * {@return a number that changes whenever questions under way may have been sent twice} If it has not changed since a question
-     * was asked, the reply is the one to the first copy.
-     */
-    long epoch();
+    /** {@return what sends the questions} */
+    Client client();
 }

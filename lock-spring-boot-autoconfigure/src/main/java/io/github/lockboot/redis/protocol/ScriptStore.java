@@ -27,31 +27,13 @@ public final class ScriptStore implements LockStore {
      * Runs scripts without blocking the caller. A future completes on a thread that must not be blocked. If it fails, also because it
      * has expired, the script may have run, may run later, or may never run. A reply always belongs to its own call.
      */
-    public interface Runner {
+    public interface Runner extends LockStore.Client {
 
         CompletableFuture<Reply> run(LuaScript script, String key, byte[]... arguments);
 
         /** As {@link #run(LuaScript, String, byte[]...)}, or fails with {@link SeveralSlotsException}. */
         default CompletableFuture<Reply> run(LuaScript script, List<String> keys, byte[]... arguments) {
             return CompletableFuture.failedFuture(new SeveralSlotsException());
-        }
-
-        /** As {@link LockStore#acknowledges()}. */
-        default boolean acknowledges() {
-            return false;
-        }
-
-        /** As {@link LockStore#isConnecting()}. */
-        default boolean isConnecting() {
-            return false;
-        }
-
-        /** As {@link LockStore#epoch()}. */
-        long epoch();
-
-        /** As {@link LockStore#announcesChanges()}. */
-        default boolean announcesChanges() {
-            return false;
         }
 
         /**
@@ -159,11 +141,6 @@ public final class ScriptStore implements LockStore {
     }
 
     @Override
-    public boolean acknowledges() {
-        return runner.acknowledges();
-    }
-
-    @Override
     public CompletableFuture<Reply> cancel(String name, String id) {
         return run(LuaScript.CANCEL, name, id);
     }
@@ -184,18 +161,8 @@ public final class ScriptStore implements LockStore {
     }
 
     @Override
-    public boolean isConnecting() {
-        return runner.isConnecting();
-    }
-
-    @Override
-    public long epoch() {
-        return runner.epoch();
-    }
-
-    @Override
-    public boolean announcesChanges() {
-        return runner.announcesChanges();
+    public Client client() {
+        return runner;
     }
 
     @Override
