@@ -116,7 +116,7 @@ public final class DistributedLockValidator implements SmartInitializingSingleto
         Object bean = methods.isEmpty() ? null : beanFactory.getSingleton(beanName);
         for (Method method : methods) {
             LockedMethod locked = new LockedMethod(method, type, findings);
-            checkReach(locked, bean != null && Proxy.isProxyClass(bean.getClass()));
+            checkReach(locked, beanName, bean != null && Proxy.isProxyClass(bean.getClass()));
             checkDefinitions(locked, overridden);
         }
         if (bean != null && bean.getClass() == type) {
@@ -169,7 +169,7 @@ public final class DistributedLockValidator implements SmartInitializingSingleto
     }
 
     /** Checks that calls go through the proxy. */
-    private static void checkReach(LockedMethod locked, boolean interfaceProxy) {
+    private static void checkReach(LockedMethod locked, String beanName, boolean interfaceProxy) {
         Method method = locked.method();
         if (Modifier.isPrivate(method.getModifiers())) {
             locked.add("is private, so no proxy can lock it", "make it public");
@@ -178,6 +178,14 @@ public final class DistributedLockValidator implements SmartInitializingSingleto
         } else if (!interfaceProxy) {
             if (Modifier.isFinal(method.getModifiers())) {
                 locked.add("is final, so no proxy can lock it", "remove final");
+            } else if ((method.getModifiers() & (Modifier.PUBLIC | Modifier.PROTECTED)) == 0
+                    && !method.getDeclaringClass()
+                            .getPackageName()
+                            .equals(locked.targetClass().getPackageName())) {
+                locked.add(
+                        "is package-private, and bean '" + beanName
+                                + "' is of another package, so no proxy can lock it",
+                        "make it protected or public");
             }
         } else if (!ClassUtils.getInterfaceMethodIfPossible(method, locked.targetClass())
                 .getDeclaringClass()
