@@ -358,7 +358,16 @@ public final class LockSet {
     }
 
     private void add(Wanted taken, @Nullable Lease lease) {
-        held.add(new LockContext(taken.lock(), lease, taken.keep(), Timer.systemNanoTime()));
+        try {
+            held.add(new LockContext(taken.lock(), lease, taken.keep(), Timer.systemNanoTime()));
+        } catch (Throwable noMemory) { // nobody else knows that it is held
+            if (lease != null) {
+                lease.closeAfter(Duration.ZERO);
+            } else {
+                taken.lock().unlock();
+            }
+            throw noMemory;
+        }
         waited = wanted.size() > 1 ? elapsed() : waited;
     }
 

@@ -130,9 +130,14 @@ final class SingleFlight {
     }
 
     private HeldLocks held(Lease lead) {
-        HeldLocks held = new HeldLocks();
-        held.add(new LockContext(lock(), lead, null, since));
-        return held;
+        try {
+            HeldLocks held = new HeldLocks();
+            held.add(new LockContext(lock(), lead, null, since));
+            return held;
+        } catch (Throwable failure) {
+            lead.closeAfter(Duration.ZERO);
+            throw failure;
+        }
     }
 
     private <T> T loaded(@Nullable T value) {

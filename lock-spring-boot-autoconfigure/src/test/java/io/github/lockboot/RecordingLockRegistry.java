@@ -36,6 +36,7 @@ public final class RecordingLockRegistry implements LockRuntime {
     private long token = 100;
     private volatile boolean answersLater;
     private volatile @Nullable Error notTogether;
+    private volatile @Nullable Error noHandle;
 
     @Override
     public Function<String, NamedLock> handles(LockOptions options) {
@@ -117,6 +118,11 @@ public final class RecordingLockRegistry implements LockRuntime {
         notTogether = error;
     }
 
+    /** There are no handles any more once a lock has been taken. */
+    public void failGetOnceTaken(Error error) {
+        noHandle = error;
+    }
+
     /** From now on an asynchronous request is answered by {@link #answer}. */
     public void answerLater() {
         answersLater = true;
@@ -138,6 +144,9 @@ public final class RecordingLockRegistry implements LockRuntime {
 
     @Override
     public NamedLock get(String name, LockOptions options) {
+        if (noHandle != null && !names().isEmpty()) {
+            throw noHandle;
+        }
         lastOptions = options;
         return new RecordedLock(name, options);
     }

@@ -12,6 +12,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** What one caller of a flight does, step by step. */
 class SingleFlightTests {
@@ -98,6 +99,14 @@ class SingleFlightTests {
                         "a", LockOptions.defaults().withWaitTime(Duration.ZERO), this::look, this::load))
                 .satisfies(told -> assertThat(told.getLockName()).isEqualTo(FLIGHT));
         assertThat(registry.events()).containsExactly("look", "look");
+    }
+
+    @Test
+    void aRegistryThatFailsAfterTheGrantLeavesNoLeadBehind() {
+        OutOfMemoryError error = new OutOfMemoryError("of a test");
+        registry.failGetOnceTaken(error);
+        assertThatThrownBy(this::fly).isSameAs(error);
+        assertThat(registry.events()).containsExactly("look", "lock " + FLIGHT, "unlock " + FLIGHT);
     }
 
     @Test

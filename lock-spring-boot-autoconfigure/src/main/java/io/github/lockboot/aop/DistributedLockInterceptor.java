@@ -1,19 +1,23 @@
 package io.github.lockboot.aop;
 
 import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.LockTemplate;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.framework.Advised;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.core.MethodClassKey;
+import org.springframework.util.ClassUtils;
 
 /** Runs a method under its locks. The annotations of each method are parsed once. */
 final class DistributedLockInterceptor implements MethodInterceptor {
@@ -30,10 +34,18 @@ final class DistributedLockInterceptor implements MethodInterceptor {
     @Override
     public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
         Object target = invocation.getThis();
+        if (target instanceof Advised inner && isAdviceOf(inner)) {
+            return invocation.proceed();
+        }
         Class<?> targetClass = target != null
-                ? AopUtils.getTargetClass(target)
+                ? ClassUtils.getUserClass(target)
                 : invocation.getMethod().getDeclaringClass();
         return callOf(invocation.getMethod(), targetClass).invoke(invocation);
+    }
+
+    /** Whether the target is a proxy that takes the locks itself, because the application has two creators of proxies. */
+    private boolean isAdviceOf(Advised target) {
+        return Stream.of(target.getAdvisors()).anyMatch(advisor -> advisor.getAdvice() == this);
     }
 
     /** @throws InvalidLockDefinitionException with all that is wrong with the annotations of the method */
@@ -48,7 +60,9 @@ final class DistributedLockInterceptor implements MethodInterceptor {
         if (annotations.isEmpty()) {
             throw new IllegalStateException(method + " has no @DistributedLock on " + targetClass.getName());
         }
-        Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
+        // The methods of a proxy class have no names of parameters.
+        Method specific =
+                Proxy.isProxyClass(targetClass) ? method : AopUtils.getMostSpecificMethod(method, targetClass);
         LockedMethod locked = new LockedMethod(specific, targetClass);
         String job = LockAnnotations.findJob(specific, annotations);
         return job == null

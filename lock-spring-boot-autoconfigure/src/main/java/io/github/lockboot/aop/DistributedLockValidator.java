@@ -38,20 +38,24 @@ public final class DistributedLockValidator implements SmartInitializingSingleto
 
     private final DistributedLockAdvisor advisor;
     private final ConfigurableListableBeanFactory beanFactory;
+    private final Supplier<LockOptions> defaults;
     private final Supplier<Map<String, LockOptions>> overrides;
     private final List<LockOptions> options = new ArrayList<>();
 
     /**
      * @param advisor finds and parses the annotations
      * @param beanFactory has the beans to check
+     * @param defaults what counts for options that an annotation leaves open; called when all singletons exist
      * @param overrides what {@code lock.locks} sets, by {@link LockOptions#group()}; called when all singletons exist
      */
     public DistributedLockValidator(
             DistributedLockAdvisor advisor,
             ConfigurableListableBeanFactory beanFactory,
+            Supplier<LockOptions> defaults,
             Supplier<Map<String, LockOptions>> overrides) {
         this.advisor = advisor;
         this.beanFactory = beanFactory;
+        this.defaults = defaults;
         this.overrides = overrides;
     }
 
@@ -116,7 +120,7 @@ public final class DistributedLockValidator implements SmartInitializingSingleto
         Object bean = methods.isEmpty() ? null : beanFactory.getSingleton(beanName);
         for (Method method : methods) {
             LockedMethod locked = new LockedMethod(method, type, findings);
-            checkReach(locked, bean != null && Proxy.isProxyClass(bean.getClass()));
+            checkReach(locked, beanName, bean != null && Proxy.isProxyClass(bean.getClass()));
             checkDefinitions(locked, overridden);
         }
         if (bean != null && bean.getClass() == type) {
@@ -148,15 +152,19 @@ public final class DistributedLockValidator implements SmartInitializingSingleto
             }
             Duration linger = first.linger() != null ? first.linger() : asked.linger();
             Boolean renew = first.renew() != null ? first.renew() : asked.renew();
+            boolean neverRenewed =
+                    renew == null && Boolean.FALSE.equals(defaults.get().renew());
             if (linger != null
                     && !linger.isZero()
                     && (asked.mode() == Mode.SHARED
                             || asked.permits() != null
                             || first.permits() != null
+                            || neverRenewed
                             || Boolean.FALSE.equals(renew))) {
                 locked.add(
-                        "cannot linger with lock.locks.[" + asked.group()
-                                + "]: only an exclusive lock without permits that is renewed may linger",
+                        "cannot linger with "
+                                + (neverRenewed ? "lock.renew=false" : "lock.locks.[" + asked.group() + "]")
+                                + ": only an exclusive lock without permits that is renewed may linger",
                         "remove linger, or what keeps it from lingering");
             }
             if (asked.mode() == Mode.SHARED && first.permits() != null) {
@@ -169,7 +177,7 @@ public final class DistributedLockValidator implements SmartInitializingSingleto
     }
 
     /** Checks that calls go through the proxy. */
-    private static void checkReach(LockedMethod locked, boolean interfaceProxy) {
+    private static void checkReach(LockedMethod locked, String beanName, boolean interfaceProxy) {
         Method method = locked.method();
         if (Modifier.isPrivate(method.getModifiers())) {
             locked.add("is private, so no proxy can lock it", "make it public");
@@ -178,6 +186,14 @@ public final class DistributedLockValidator implements SmartInitializingSingleto
         } else if (!interfaceProxy) {
             if (Modifier.isFinal(method.getModifiers())) {
                 locked.add("is final, so no proxy can lock it", "remove final");
+            } else if ((method.getModifiers() & (Modifier.PUBLIC | Modifier.PROTECTED)) == 0
+                    && !method.getDeclaringClass()
+                            .getPackageName()
+                            .equals(locked.targetClass().getPackageName())) {
+                locked.add(
+                        "is package-private, and bean '" + beanName
+                                + "' is of another package, so no proxy can lock it",
+                        "make it protected or public");
             }
         } else if (!ClassUtils.getInterfaceMethodIfPossible(method, locked.targetClass())
                 .getDeclaringClass()

@@ -23,6 +23,7 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.aop.interceptor.ExposeInvocationInterceptor;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.core.ReactiveAdapter;
 import org.springframework.core.annotation.AnnotatedElementUtils;
@@ -190,7 +191,9 @@ class LockedCall {
             args[tokenParameter] = innermost != null ? innermost.fencingToken() : null;
             ((ProxyMethodInvocation) invocation).setArguments(args);
         }
-        Object result = held.<@Nullable Object, Throwable>call(invocation::proceed);
+        // AspectJ advice asks the thread for its call, and this may not be the thread on which Spring set it.
+        Object result = held.<@Nullable Object, Throwable>call(() ->
+                end == End.VALUE ? invocation.proceed() : ExposeInvocationInterceptor.INSTANCE.invoke(invocation));
         if (!suspends) {
             refuseHiddenWork(result);
         }

@@ -87,10 +87,11 @@ public final class LockAutoConfiguration {
             ConfigurableListableBeanFactory beanFactory,
             ObjectProvider<LockProperties> properties,
             Environment environment) {
-        return new DistributedLockValidator(advisor, beanFactory, () -> {
-            PropertyCheck.rejectIgnored(environment);
-            return properties.getObject().overrides();
-        });
+        return new DistributedLockValidator(
+                advisor, beanFactory, () -> properties.getObject().options(), () -> {
+                    PropertyCheck.rejectIgnored(environment);
+                    return properties.getObject().overrides();
+                });
     }
 
     /**

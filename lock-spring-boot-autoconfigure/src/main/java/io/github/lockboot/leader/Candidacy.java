@@ -178,7 +178,11 @@ final class Candidacy {
             granted.lease.onLost(() -> end(granted));
         } catch (Throwable thrown) {
             Unexpected.failure("when a role was granted", thrown);
-            end(granted);
+            try {
+                end(granted);
+            } catch (Throwable thrownHereToo) { // it is left later
+                Unexpected.failure("when a role was granted", thrownHereToo);
+            }
         }
     }
 

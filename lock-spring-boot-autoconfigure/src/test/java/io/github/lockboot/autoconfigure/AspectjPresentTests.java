@@ -1,14 +1,27 @@
 package io.github.lockboot.autoconfigure;
 
+import java.lang.reflect.Method;
+import java.util.concurrent.CompletableFuture;
+
 import io.github.lockboot.DistributedLock;
+import io.github.lockboot.NamedLock;
 import io.github.lockboot.RecordingLockRegistry;
+import io.github.lockboot.fixture.Await;
+import io.github.lockboot.memory.MemoryLockRegistry;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.aop.aspectj.AbstractAspectJAdvice;
+import org.springframework.aop.aspectj.AspectInstanceFactory;
+import org.springframework.aop.aspectj.AspectJAfterReturningAdvice;
+import org.springframework.aop.aspectj.AspectJExpressionPointcut;
 import org.springframework.aop.aspectj.AspectJExpressionPointcutAdvisor;
+import org.springframework.aop.aspectj.AspectJMethodBeforeAdvice;
+import org.springframework.aop.aspectj.AspectJPointcutAdvisor;
+import org.springframework.aop.aspectj.SingletonAspectInstanceFactory;
 import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.support.AopUtils;
@@ -20,8 +33,11 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.EnableAspectJAutoProxy;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
+import reactor.core.publisher.Mono;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** With aspectjweaver, which other tests do not have: Spring's AspectJ support makes the proxies, and calls are locked once. */
 @Tag("aspectjweaver")
@@ -40,6 +56,13 @@ class AspectjPresentTests {
 
     private final ApplicationContextRunner boot =
             plain.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class));
+
+    private final ApplicationContextRunner later = new ApplicationContextRunner()
+            .withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, LockAutoConfiguration.class))
+            .withBean(MemoryLockRegistry.class)
+            .withBean(Later.class)
+            .withBean("before", AspectJPointcutAdvisor.class, () -> adviceOn("before"))
+            .withBean("after", AspectJPointcutAdvisor.class, () -> adviceOn("after"));
 
     @Test
     void theseTestsRunWithAspectjweaver() {
@@ -92,6 +115,56 @@ class AspectjPresentTests {
         });
     }
 
+    // --- advice that asks Spring which call it is in ---------------------------------------------------------
+
+    @Test
+    void adviceBeforeAStageFindsItsCall() {
+        later.run(context -> {
+            CompletableFuture<String> result = context.getBean(Later.class).stage("a");
+            context.getBean(Later.class).underWay().complete("done");
+            assertThat(result.get()).isEqualTo("done");
+            assertThat(registry.events()).containsExactly("before a", "after a");
+        });
+    }
+
+    @Test
+    void adviceBeforeAPublisherFindsItsCall() {
+        later.run(context -> {
+            assertThat(context.getBean(Later.class).mono("a").block()).isEqualTo("done");
+            assertThat(registry.events()).containsExactly("before a", "after a");
+        });
+    }
+
+    @Test
+    void aStageIsLockedUntilItCompletesWhenAdviceRunsAfterItsMethod() {
+        later.run(context -> {
+            NamedLock lock = context.getBean(MemoryLockRegistry.class).get("later:a");
+            CompletableFuture<String> result = context.getBean(Later.class).stage("a");
+            Await.until(
+                    "the advice has run",
+                    () -> result.isDone() || registry.events().contains("after a"));
+            assertThat(result).isNotDone();
+            assertThat(lock.isLocked()).isTrue();
+            context.getBean(Later.class).underWay().complete("done");
+            assertThat(result.get()).isEqualTo("done");
+            assertThat(lock.isLocked()).isFalse();
+        });
+    }
+
+    @Test
+    void adviceThatThrowsAfterTheMethodEndsTheCallThoughItsStageGoesOn() {
+        later.run(context -> {
+            assertThatThrownBy(
+                            () -> context.getBean(Later.class).stage("refused").get())
+                    .hasRootCauseMessage("after");
+            assertThat(context.getBean(Later.class).underWay()).isNotDone();
+            assertThat(context.getBean(MemoryLockRegistry.class)
+                            .get("later:refused")
+                            .isLocked())
+                    .isFalse();
+        });
+    }
+
     private void assertOrdersAreLockedOnce(ApplicationContext context) {
         assertThat(context.getBean(Orders.class).pay("o1")).isEqualTo("paid o1");
         assertThat(registry.events()).containsExactly("lock o1", "unlock o1");
@@ -136,6 +209,52 @@ class AspectjPresentTests {
                 return invocation.proceed();
             });
             return advisor;
+        }
+    }
+
+    static class Later {
+
+        private final CompletableFuture<String> underWay = new CompletableFuture<>();
+
+        CompletableFuture<String> underWay() {
+            return underWay;
+        }
+
+        @DistributedLock(name = "later", key = "#id")
+        public CompletableFuture<String> stage(String id) {
+            return underWay;
+        }
+
+        @DistributedLock(name = "later", key = "#id")
+        public Mono<String> mono(String id) {
+            return Mono.just("done");
+        }
+    }
+
+    private AspectJPointcutAdvisor adviceOn(String when) {
+        Method method = ReflectionUtils.findMethod(Advice.class, when, String.class);
+        AspectJExpressionPointcut pointcut =
+                new AspectJExpressionPointcut(Advice.class, new String[] {"id"}, new Class<?>[] {String.class});
+        pointcut.setExpression("execution(* *..Later.*(..)) && args(id)");
+        AspectInstanceFactory instance = new SingletonAspectInstanceFactory(new Advice(registry));
+        AbstractAspectJAdvice advice = when.equals("before")
+                ? new AspectJMethodBeforeAdvice(method, pointcut, instance)
+                : new AspectJAfterReturningAdvice(method, pointcut, instance);
+        advice.setArgumentNames("id");
+        return new AspectJPointcutAdvisor(advice);
+    }
+
+    public record Advice(RecordingLockRegistry registry) {
+
+        public void before(String id) {
+            registry.record("before " + id);
+        }
+
+        public void after(String id) {
+            registry.record("after " + id);
+            if (id.equals("refused")) {
+                throw new IllegalStateException("after");
+            }
         }
     }
 }

@@ -7,11 +7,17 @@ import io.github.lockboot.DistributedLock;
 import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.OwnThread;
 import io.github.lockboot.RecordingLockRegistry;
+import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.aop.framework.Advised;
+import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.aop.framework.autoproxy.DefaultAdvisorAutoProxyCreator;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.SmartFactoryBean;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -88,6 +94,30 @@ class DistributedLockProxyTests {
     }
 
     @Test
+    void aCallThroughTwoProxiesIsLockedOnce() {
+        runner.withUserConfiguration(AnotherProxyCreator.class)
+                .withBean(Kept.class)
+                .run(context -> {
+                    Kept kept = context.getBean(Kept.class);
+                    assertThat(AopUtils.isAopProxy(
+                                    ((Advised) kept).getTargetSource().getTarget()))
+                            .isTrue();
+                    kept.run();
+                    assertThat(registry.events()).containsExactly("lock kept", "body", "keep kept");
+                });
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aBeanThatIsAProxyOfItsOwnIsLockedAsItsInterfaceSays(boolean beforeTheCheck) {
+        runner.withBean("repository", OwnProxy.class, beforeTheCheck).run(context -> {
+            assertThat(context.getBean(Repository.class).find("a")).isEqualTo("found");
+            assertThat(context.getBean(Repository.class).findByKey("a")).isEqualTo("found");
+            assertThat(registry.names()).containsExactly("repository", "key:a");
+        });
+    }
+
+    @Test
     void theBodyNeverRunsWithoutTheLock() {
         runner.run(context -> {
             registry.take("o1p1");
@@ -155,6 +185,67 @@ class DistributedLockProxyTests {
         @DistributedLock(name = "fail")
         public void fail() throws IOException {
             throw FAILURE;
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class AnotherProxyCreator {
+
+        @Bean
+        static DefaultAdvisorAutoProxyCreator anotherProxyCreator() {
+            DefaultAdvisorAutoProxyCreator creator = new DefaultAdvisorAutoProxyCreator();
+            creator.setProxyTargetClass(true);
+            return creator;
+        }
+    }
+
+    static class Kept {
+
+        private final RecordingLockRegistry registry;
+
+        Kept(RecordingLockRegistry registry) {
+            this.registry = registry;
+        }
+
+        @DistributedLock(name = "kept", keepFor = "1m")
+        public void run() {
+            registry.record("body");
+        }
+    }
+
+    @DistributedLock(name = "repository")
+    interface Repository {
+        String find(String id);
+
+        @DistributedLock(name = "key", key = "#id")
+        String findByKey(String id);
+    }
+
+    /** As Spring Data makes a repository: its target does not implement the interface. */
+    static class OwnProxy implements SmartFactoryBean<Repository> {
+
+        private final boolean eager;
+
+        OwnProxy(boolean eager) {
+            this.eager = eager;
+        }
+
+        @Override
+        public boolean isEagerInit() {
+            return eager;
+        }
+
+        @Override
+        public Repository getObject() {
+            ProxyFactory proxy = new ProxyFactory(new Object());
+            proxy.setInterfaces(Repository.class);
+            proxy.addAdvice((MethodInterceptor) invocation -> "found");
+            return (Repository) proxy.getProxy();
+        }
+
+        @Override
+        public Class<?> getObjectType() {
+            return Repository.class;
         }
     }
 

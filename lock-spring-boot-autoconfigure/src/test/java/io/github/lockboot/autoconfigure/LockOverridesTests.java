@@ -322,6 +322,40 @@ class LockOverridesTests {
     }
 
     @Test
+    void aGroupThatLingersEndsTheStartIfNoLockIsRenewed() {
+        runner.withPropertyValues("lock.type=memory", "lock.renew=false", "lock.locks.order.linger=1s")
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .hasMessageContaining("Work.order(String): cannot linger with lock.renew=false: only an"
+                                + " exclusive lock without permits that is renewed may linger: remove linger, or"));
+    }
+
+    @Test
+    void aMethodThatLingersEndsTheStartIfNoLockIsRenewed() {
+        runner.withBean(Lingering.class)
+                .withPropertyValues("lock.type=memory", "lock.renew=false")
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .hasMessageContaining("Lingering.run(): cannot linger with lock.renew=false: only an exclusive"
+                                + " lock without permits that is renewed may linger: remove linger, or"));
+    }
+
+    @Test
+    void aMethodThatLingersMayBeTheOnlyOneThatIsRenewed() {
+        runner.withBean(Lingering.class)
+                .withPropertyValues("lock.type=memory", "lock.renew=false", "lock.locks.stay.renew=true")
+                .run(context ->
+                        assertThat(context.getBean(Lingering.class).run()).isEqualTo("ran"));
+    }
+
+    static class Lingering {
+        @DistributedLock(name = "stay", linger = "1s")
+        String run() {
+            return "ran";
+        }
+    }
+
+    @Test
     void aNameThatIsSpelledOtherwiseThanInTheAnnotationIsWarnedOf(CapturedOutput output) {
         run(LockProperties.Type.MEMORY, context -> {}, "lock.locks.Or-der.ttl=5s", "lock.locks.unnamed.ttl=5s");
         assertThat(output)

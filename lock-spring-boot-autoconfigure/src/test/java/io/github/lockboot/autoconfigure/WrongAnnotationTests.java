@@ -17,6 +17,7 @@ import io.github.lockboot.FencingToken;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.RecordingLockRegistry;
 import io.github.lockboot.aop.InvalidLockDefinitionException;
+import io.github.lockboot.autoconfigure.elsewhere.PackagePrivateMethod;
 import io.github.lockboot.internal.Troubleshooting;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -253,6 +254,23 @@ class WrongAnnotationTests {
     @Test
     void finalMethod() {
         assertRefused(FinalMethod.class, "run()", "is final, so no proxy can lock it: remove final");
+    }
+
+    @Test
+    void packagePrivateMethodOfAClassInAnotherPackage() {
+        runner.withBean("heir", HeirOfAnotherPackage.class)
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .isInstanceOf(InvalidLockDefinitionException.class)
+                        .hasMessage(PackagePrivateMethod.class.getName()
+                                + ".run(): is package-private, and bean 'heir' is of another package,"
+                                + " so no proxy can lock it: make it protected or public" + SEE));
+    }
+
+    @Test
+    void packagePrivateMethodOfAClassInTheSamePackageIsFine() {
+        runner.withBean(HeirOfThisPackage.class)
+                .run(context -> assertThat(context).hasNotFailed());
     }
 
     @Test
@@ -564,6 +582,15 @@ class WrongAnnotationTests {
                         .getFailure()
                         .isInstanceOf(InvalidLockDefinitionException.class)
                         .hasMessage(type.getName() + "." + method + ": " + message + SEE));
+    }
+
+    static class HeirOfAnotherPackage extends PackagePrivateMethod {}
+
+    static class HeirOfThisPackage extends FineMethod {}
+
+    static class FineMethod {
+        @DistributedLock(name = "x")
+        void run() {}
     }
 
     static class StaticMethod {

@@ -1,5 +1,6 @@
 package io.github.lockboot.leader;
 
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -12,8 +13,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.lockboot.Actor;
+import io.github.lockboot.Lease;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
+import io.github.lockboot.NamedLock;
 import io.github.lockboot.internal.Threads;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -383,6 +386,53 @@ abstract class LeaderElectionContract {
         assertThat(one.told()).isEqualTo("granted");
         time.tick(1);
         one.awaitTold("granted revoked granted");
+    }
+
+    @Test
+    void anErrorAtTheEndOfALeadershipWhoseLossNothingReportsIsMadeUpForWithinASecond() {
+        Ticks time = new Ticks();
+        Error error = new OutOfMemoryError("of a test");
+        AtomicBoolean failing = new AtomicBoolean(true);
+        LockRegistry leases = new LeasesThatFail(registry(), () -> {
+            if (failing.getAndSet(false)) {
+                time.failOnce(error);
+                throw error;
+            }
+        });
+        Candidate one = known(
+                new Candidate(new LeaderElection(leases, role, LockOptions.defaults(), time, Threads.daemons("test"))));
+        one.start().awaitTold("granted");
+        Actor.await("it has left", () -> one.election.toString().contains("LEAVING"));
+        time.tick(1);
+        one.awaitTold("granted revoked granted");
+        assertThat(one.election.isLeader()).isTrue();
+    }
+
+    /** @param beforeOnLost may throw what {@link Lease#onLost} of its leases shall throw */
+    private record LeasesThatFail(LockRegistry registry, Runnable beforeOnLost) implements LockRegistry {
+
+        @Override
+        public NamedLock get(String name, LockOptions options) {
+            return registry.get(name, options);
+        }
+
+        @Override
+        public CompletableFuture<Lease> acquireAsync(String name, LockOptions options) {
+            CompletableFuture<Lease> asked = registry.acquireAsync(name, options);
+            CompletableFuture<Lease> given = asked.thenApply(this::failing);
+            given.whenComplete((lease, failure) -> asked.cancel(false));
+            return given;
+        }
+
+        private Lease failing(Lease lease) {
+            return (Lease) Proxy.newProxyInstance(
+                    Lease.class.getClassLoader(), new Class<?>[] {Lease.class}, (proxy, method, args) -> {
+                        if (method.getName().equals("onLost")) {
+                            beforeOnLost.run();
+                        }
+                        return method.invoke(lease, args);
+                    });
+        }
     }
 
     @Test

@@ -127,17 +127,16 @@ public abstract class EngineRegistry implements LockRuntime {
 
     /** Nothing is left open but the group, the longest hold, the mode, the permits and the linger time. */
     private LockOptions resolve(LockOptions asked) {
-        LockOptions resolved = merged(defaults, asked);
-        String group = resolved.group();
+        String group = either(asked.group(), defaults.group());
         LockOptions configured = group == null ? null : overrides.get(group);
         if (configured == null || group == null) {
-            return resolved;
+            return merged(defaults, asked);
         }
-        if (configured.permits() != null && resolved.mode() == Mode.SHARED) {
+        if (configured.permits() != null && either(asked.mode(), defaults.mode()) == Mode.SHARED) {
             throw new IllegalArgumentException("lock.locks.[" + group + "].permits is " + configured.permits()
                     + ", and the caller asks for mode SHARED; remove the property, or do not ask for a shared lock");
         }
-        return merged(resolved, configured).withGroup(group);
+        return merged(defaults, merged(asked, configured)).withGroup(group);
     }
 
     /** The options, replaced by those of {@code first} that are set. */
