@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 
@@ -29,6 +30,8 @@ final class UseNotifier implements LockUse {
     private static final Log log = LogFactory.getLog(LockListener.class);
     private static final LockRequest NO_REQUEST =
             new LockRequest("", null, new LockRequest.Terms(LockStore.EXCLUSIVE, 0, false), 0, 0, false);
+
+    private static final Consumer<LockListener> NOTHING = listener -> {};
 
     /** The listeners of a registry. A use of a lock notifies those that were present when it began. Thread-safe. */
     static final class Listeners {
@@ -78,6 +81,10 @@ final class UseNotifier implements LockUse {
     private final AtomicBoolean decided = new AtomicBoolean();
     private final AtomicBoolean ended = new AtomicBoolean();
     private final AtomicBoolean stuck = new AtomicBoolean();
+
+    /** The end of an attempt, if it comes before listeners know that it began; {@link #NOTHING} once they may be told. */
+    private final AtomicReference<@Nullable Consumer<LockListener>> end;
+
     private long acquiredAt;
     private volatile @Nullable Hold acquired;
 
@@ -92,6 +99,7 @@ final class UseNotifier implements LockUse {
         this.request = request;
         this.thread = thread;
         this.attempt = attempt;
+        this.end = new AtomicReference<>(attempt ? null : NOTHING);
         this.requestedAt = listeners.isEmpty() ? 0 : context.nanoTime();
     }
 
@@ -130,6 +138,10 @@ final class UseNotifier implements LockUse {
             acquired = hold;
             Duration waited = Duration.ofNanos(acquiredAt - requestedAt);
             notify(listener -> listener.acquired(this, hold.origin(), waited));
+            Consumer<LockListener> early = end.getAndSet(NOTHING);
+            if (early != null && early != NOTHING) {
+                notifyLater(early);
+            }
         }
     }
 
@@ -200,14 +212,20 @@ final class UseNotifier implements LockUse {
     void releasedLater(boolean known) {
         if (isFirst(ended)) {
             Duration held = held();
-            notifyLater(listener -> listener.released(this, held, known));
+            endLater(listener -> listener.released(this, held, known));
         }
     }
 
     void lost(String reason) {
         if (isFirst(ended)) {
             Duration held = held();
-            notifyLater(listener -> listener.lost(this, held, reason));
+            endLater(listener -> listener.lost(this, held, reason));
+        }
+    }
+
+    private void endLater(Consumer<LockListener> event) {
+        if (!end.compareAndSet(null, event)) {
+            notifyLater(event);
         }
     }
 

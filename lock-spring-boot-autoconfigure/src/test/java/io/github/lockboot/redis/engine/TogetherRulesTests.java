@@ -9,10 +9,12 @@ import java.util.stream.Stream;
 import io.github.lockboot.Actor;
 import io.github.lockboot.HeldLocks;
 import io.github.lockboot.Lease;
+import io.github.lockboot.LockListener;
 import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockSet;
 import io.github.lockboot.LockUnavailableException;
+import io.github.lockboot.LockUse;
 import io.github.lockboot.RecordingLockListener;
 import io.github.lockboot.redis.engine.LockRequest.Terms;
 import io.github.lockboot.redis.protocol.Kind;
@@ -107,6 +109,28 @@ class TogetherRulesTests {
                         "acquired b ASKED",
                         "released a",
                         "released b");
+    }
+
+    /** Otherwise a listener would wait for ever for the end of what it was told last. */
+    @Test
+    void whatIsLostBeforeAllListenersLearnOfItIsToldAsLostAtTheEnd() {
+        List<Runnable> loss = new ArrayList<>();
+        LockListener slow = new LockListener() {
+            @Override
+            public void requested(LockUse use) {
+                if (use.name().equals("b")) {
+                    loss.forEach(Runnable::run);
+                }
+            }
+        };
+        ScriptedEngine several = new ScriptedEngine(64, slow, listener);
+        several.engine.together(() -> Stream.of("a", "b").forEach(name -> several.engine.attemptAsync(request(name))));
+        ScriptedEngine.Sent sent = several.next("acquire all");
+        loss.add(() -> several.engine.revoke(sent.argument(2), "deleted"));
+        sent.answer(new Reply.All(List.of(OWNER, OWNER)));
+        assertThat(listener.told)
+                .containsExactly(
+                        "requested a", "acquired a ASKED", "requested b", "acquired b ASKED", "lost b deleted");
     }
 
     @Test
