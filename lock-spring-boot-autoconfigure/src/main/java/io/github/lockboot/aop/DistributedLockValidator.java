@@ -45,7 +45,7 @@ public final class DistributedLockValidator implements SmartInitializingSingleto
     /**
      * @param advisor finds and parses the annotations
      * @param beanFactory has the beans to check
-     * @param defaults what counts for options that an annotation leaves open; called when all singletons exist
+     * @param defaults what counts in the default registry for options that an annotation leaves open; called when all singletons exist
      * @param overrides what {@code lock.locks} sets, by {@link LockOptions#group()}; called when all singletons exist
      */
     public DistributedLockValidator(
@@ -152,8 +152,9 @@ public final class DistributedLockValidator implements SmartInitializingSingleto
             }
             Duration linger = first.linger() != null ? first.linger() : asked.linger();
             Boolean renew = first.renew() != null ? first.renew() : asked.renew();
-            boolean neverRenewed =
-                    renew == null && Boolean.FALSE.equals(defaults.get().renew());
+            boolean neverRenewed = renew == null
+                    && definition.isOfDefaultRegistry()
+                    && Boolean.FALSE.equals(defaults.get().renew());
             if (linger != null
                     && !linger.isZero()
                     && (asked.mode() == Mode.SHARED

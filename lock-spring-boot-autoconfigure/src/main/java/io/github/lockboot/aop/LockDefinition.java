@@ -101,6 +101,10 @@ final class LockDefinition {
         return annotation.name();
     }
 
+    boolean isOfDefaultRegistry() {
+        return registryName.isEmpty();
+    }
+
     boolean isKept() {
         return keep != null;
     }

@@ -1,6 +1,7 @@
 package io.github.lockboot.autoconfigure;
 
 import io.github.lockboot.LockListener;
+import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockTemplate;
 import io.github.lockboot.aop.CommitCheck;
@@ -87,11 +88,18 @@ public final class LockAutoConfiguration {
             ConfigurableListableBeanFactory beanFactory,
             ObjectProvider<LockProperties> properties,
             Environment environment) {
-        return new DistributedLockValidator(
-                advisor, beanFactory, () -> properties.getObject().options(), () -> {
-                    PropertyCheck.rejectIgnored(environment);
-                    return properties.getObject().overrides();
-                });
+        return new DistributedLockValidator(advisor, beanFactory, () -> defaults(beanFactory, properties), () -> {
+            PropertyCheck.rejectIgnored(environment);
+            return properties.getObject().overrides();
+        });
+    }
+
+    /** A registry of the application has its own. */
+    private static LockOptions defaults(
+            ConfigurableListableBeanFactory beanFactory, ObjectProvider<LockProperties> properties) {
+        return beanFactory.containsBeanDefinition("distributedLockRegistry")
+                ? properties.getObject().options()
+                : LockOptions.defaults();
     }
 
     /**

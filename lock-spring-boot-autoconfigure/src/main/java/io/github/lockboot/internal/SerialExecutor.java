@@ -13,6 +13,7 @@ public final class SerialExecutor implements Executor {
     private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
     private final AtomicInteger waiting = new AtomicInteger();
     private final AtomicBoolean running = new AtomicBoolean();
+    private final Runnable runAll = this::runAll; // made now: with a task in the queue, a lack of memory must not throw
 
     public SerialExecutor(Executor executor) {
         this.executor = executor;
@@ -33,7 +34,7 @@ public final class SerialExecutor implements Executor {
     private void start() {
         if (!running.get() && running.compareAndSet(false, true)) {
             try {
-                executor.execute(this::runAll);
+                executor.execute(runAll);
             } catch (Throwable noThread) { // the next one tries again
                 running.set(false);
                 throw noThread;

@@ -129,7 +129,7 @@ class LockOptionsOfAnnotationTests {
 
     @Test
     void aKeptLockIsRenewedWhateverTheDefaultIs() {
-        runner.withPropertyValues("lock.renew=false", "linger=0")
+        runner.withPropertyValues("lock.renew=false")
                 .run(context -> context.getBean(Orders.class).submit(false));
         assertThat(registry.lastOptions().renew()).isTrue();
     }

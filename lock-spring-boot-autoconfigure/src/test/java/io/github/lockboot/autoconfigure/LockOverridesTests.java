@@ -24,6 +24,7 @@ import io.github.lockboot.LockTemplate;
 import io.github.lockboot.LockUse;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.memory.MemoryLockRegistry;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -346,6 +347,28 @@ class LockOverridesTests {
                 .withPropertyValues("lock.type=memory", "lock.renew=false", "lock.locks.stay.renew=true")
                 .run(context ->
                         assertThat(context.getBean(Lingering.class).run()).isEqualTo("ran"));
+    }
+
+    @Test
+    void aMethodMayLingerInARegistryOfItsOwnAlthoughLockRenewIsFalse() {
+        runner.withBean(LingeringElsewhere.class)
+                .withBean("second", MemoryLockRegistry.class, () -> new MemoryLockRegistry())
+                .withBean(
+                        "first",
+                        MemoryLockRegistry.class,
+                        () -> new MemoryLockRegistry(),
+                        primary -> primary.setPrimary(true))
+                .withPropertyValues("lock.renew=false")
+                .run(context -> assertThat(
+                                context.getBean(LingeringElsewhere.class).run())
+                        .isEqualTo("ran"));
+    }
+
+    static class LingeringElsewhere {
+        @DistributedLock(name = "stay", linger = "1s", registry = "second")
+        String run() {
+            return "ran";
+        }
     }
 
     static class Lingering {

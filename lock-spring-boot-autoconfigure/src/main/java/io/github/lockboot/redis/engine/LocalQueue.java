@@ -714,7 +714,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
                 if (hold.waiter().isWithdrawn()) {
                     withdraw(hold.waiter());
                 } else if (hold.isGranted()) {
-                    hold.waiter().wake(); // it may have been woken in vain
+                    waiters.wakeAgain(hold.waiter());
                 }
             }
             lookAtLingering();

@@ -273,7 +273,7 @@ final class Renewer {
         if (renew) {
             if (!slot.isDoubted()) {
                 slot.pause = 0;
-            } else if (slot.answered == slot.sent) {
+            } else if (slot.doubtedAfter == slot.sent) {
                 slot.pause = Math.min(2 * slot.pause + UNWATCHED_NANOS, longestPause(slot.lease.terms));
             }
             slot.sent++;

@@ -131,6 +131,11 @@ final class Waiters {
         toWake.add(waiter);
     }
 
+    /** It may have been woken in vain. */
+    void wakeAgain(Waiter waiter) {
+        toWake.add(waiter);
+    }
+
     void decideIf(Predicate<Waiter> which, Waiter.Outcome outcome) {
         inOrder.removeIf(waiter -> {
             boolean decided = which.test(waiter);

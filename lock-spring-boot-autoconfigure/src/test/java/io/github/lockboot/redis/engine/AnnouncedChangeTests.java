@@ -157,6 +157,32 @@ class AnnouncedChangeTests {
         release(lease);
     }
 
+    /** Answers may be held back for acknowledgements, and each renewal is a change to others. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, -1, 3})
+    void changesDuringARenewalDoNotSendOneEach(int permits) {
+        Lease lease = longOne(permits);
+        scripted.timer.tick(SECOND);
+        for (int i = 0; i < 20; i++) {
+            announce(KEY);
+        }
+        assertThat(scripted.sentCount()).isLessThanOrEqualTo(2);
+        int sent = 0;
+        for (int i = 0; i < 200; i++) {
+            scripted.timer.tick(SHORT);
+            if (scripted.sentCount() > 0) {
+                sent++;
+                announce(KEY);
+                scripted.next("renew").answer(new Reply.Renewed(LONG.toMillis(), 0));
+            }
+        }
+        assertThat(sent).isLessThanOrEqualTo(20 + 2);
+        while (scripted.sentCount() > 0) {
+            answered();
+        }
+        release(lease);
+    }
+
     @Test
     void aChangeThatCannotBePlannedForIsLookedAtASecondLater() {
         Lease lease = longAndWatched(0);

@@ -38,6 +38,10 @@ public final class ManualTimer implements Timer {
             lacking--;
             throw new OutOfMemoryError("Java heap space");
         }
+        return plan(delayNanos, task);
+    }
+
+    private Task plan(long delayNanos, Runnable task) {
         Due due = new Due(now + Math.max(0, delayNanos), order++, task);
         tasks.add(due);
         return () -> tasks.remove(due);
@@ -53,7 +57,7 @@ public final class ManualTimer implements Timer {
             public void run() {
                 task.run();
                 if (!cancelled[0]) {
-                    next[0] = schedule(pauseNanos, this);
+                    next[0] = plan(pauseNanos, this);
                 }
             }
         };

@@ -222,6 +222,12 @@ public final class ScriptedEngine {
         workers.lacking = true;
     }
 
+    /** The next thread that is asked for cannot be made, nor can a task be planned to ask again. */
+    public void lackThreadAndMemory() {
+        lackThread();
+        workers.whenLacking = timer::lackOnce;
+    }
+
     /** What is given to threads from now on is not run before {@link #resumeThreads}. */
     public void holdThreads() {
         workers.holding = true;
@@ -238,12 +244,15 @@ public final class ScriptedEngine {
 
         private final Deque<Runnable> held = new ArrayDeque<>();
         private boolean lacking;
+        private Runnable whenLacking = () -> {};
         private boolean holding;
 
         @Override
         public void execute(Runnable task) {
             if (lacking) {
                 lacking = false;
+                whenLacking.run();
+                whenLacking = () -> {};
                 throw new OutOfMemoryError("unable to create native thread");
             }
             if (holding) {

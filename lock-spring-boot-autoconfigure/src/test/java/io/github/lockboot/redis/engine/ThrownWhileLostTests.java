@@ -46,11 +46,24 @@ class ThrownWhileLostTests {
         Kind shared = Kind.SHARED;
         CompletableFuture<Lease> first = scripted.acquire(shared, Duration.ofMinutes(1));
         scripted.next("acquire").answer(new Reply.Owner(100, TTL.toMillis(), 0));
-        scripted.lackThread();
-        scripted.timer.lackOnce();
+        scripted.lackThreadAndMemory();
         CompletableFuture<Lease> second = scripted.acquire(shared, Duration.ofMinutes(1));
         assertThat(second).isNotDone();
         scripted.timer.tick(Duration.ofSeconds(2));
+        assertThat(second).isCompleted();
+        first.join().close();
+    }
+
+    @Test
+    void whoCannotBeWokenAgainEitherDoesNotMakeOthersFail() {
+        CompletableFuture<Lease> first = scripted.acquire(Kind.SHARED, Duration.ofMinutes(1));
+        scripted.next("acquire").answer(new Reply.Owner(100, TTL.toMillis(), 0));
+        scripted.lackThreadAndMemory();
+        CompletableFuture<Lease> second = scripted.acquire(Kind.SHARED, Duration.ofMinutes(1));
+        scripted.lackThreadAndMemory();
+        scripted.timer.tick(Duration.ofMillis(1_500));
+        assertThat(second.isCompletedExceptionally()).isFalse();
+        scripted.timer.tick(Duration.ofSeconds(4));
         assertThat(second).isCompleted();
         first.join().close();
     }
@@ -60,8 +73,7 @@ class ThrownWhileLostTests {
         Kind shared = Kind.SHARED;
         CompletableFuture<Lease> first = scripted.acquire(shared, Duration.ofMinutes(1));
         scripted.next("acquire").answer(new Reply.Owner(100, TTL.toMillis(), 0));
-        scripted.lackThread();
-        scripted.timer.lackOnce();
+        scripted.lackThreadAndMemory();
         CompletableFuture<Lease> second = scripted.acquire(shared, Duration.ofMinutes(1));
         second.cancel(false);
         scripted.timer.tick(Duration.ofSeconds(2));
@@ -74,8 +86,7 @@ class ThrownWhileLostTests {
     void aRefusalOfWhichAFutureWasToldInVainIsToldAgain() {
         CompletableFuture<Lease> first = scripted.acquire(Duration.ofMinutes(1));
         scripted.next("acquire").answer(new Reply.Owner(100, TTL.toMillis(), 0));
-        scripted.lackThread();
-        scripted.timer.lackOnce();
+        scripted.lackThreadAndMemory();
         CompletableFuture<Lease> second = scripted.acquire(Duration.ZERO);
         assertThat(second).isNotDone();
         scripted.timer.tick(Duration.ofSeconds(2));
