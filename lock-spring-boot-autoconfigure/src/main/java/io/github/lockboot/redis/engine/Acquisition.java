@@ -5,6 +5,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 import io.github.lockboot.internal.Futures;
+import io.github.lockboot.internal.Unexpected;
 import io.github.lockboot.redis.engine.Grant.Moment;
 import io.github.lockboot.redis.engine.LockRequest.Terms;
 import io.github.lockboot.redis.protocol.GrantChannel.Push;
@@ -66,7 +67,7 @@ final class Acquisition {
     /** Questions that failed, one after the other. */
     private record Failing(@Nullable Throwable last, int times, long since) {}
 
-    static final String RAN_OUT = "its lease ran out";
+    private static final String RAN_OUT = "its lease ran out";
 
     /** A wait without limit fails only after so many failures in a row: one or two may come from a pause of this process. */
     private static final int FAILURES_ENDURED = 3;
@@ -100,6 +101,10 @@ final class Acquisition {
 
     private @Nullable Grant grant;
     private boolean downgraded;
+
+    /** Why the newest renewal failed, if it did before the lease ran out: after a pause of this process it fails later. */
+    private @Nullable Throwable renewalFailure;
+
     private @Nullable Termination termination;
 
     /** Done when the unlock that queued this id has been answered, or has been settled. */
@@ -360,8 +365,14 @@ final class Acquisition {
 
     void ranOut() {
         if (state == State.OWNED) {
-            queue.lost(this, RAN_OUT);
+            queue.lost(this, whyRanOut());
         }
+    }
+
+    String whyRanOut() {
+        return renewalFailure == null
+                ? RAN_OUT
+                : RAN_OUT + ", and Redis did not renew it: " + Unexpected.reasonOf(renewalFailure);
     }
 
     /** Sends a renewal. Called without the mutex. */
@@ -371,11 +382,12 @@ final class Acquisition {
         acquisitions
                 .store()
                 .renew(queue.name(), id, grant().fence(), terms.ttlMillis())
-                .whenComplete((reply, failure) -> onEvent(() -> onRenewal(reply, sentAt, number)));
+                .whenComplete((reply, failure) -> onEvent(() -> onRenewal(reply, failure, sentAt, number)));
     }
 
-    private void onRenewal(@Nullable Reply reply, Moment sentAt, int number) {
+    private void onRenewal(@Nullable Reply reply, @Nullable Throwable failure, Moment sentAt, int number) {
         if (state == State.OWNED && reply instanceof Reply.Renewed renewed) {
+            renewalFailure = null;
             grant().prolong(renewed.leaseMillis(), sentAt);
             acquisitions.renewer().beginAnswered(renewal, number);
             queue.renewed(this, true);
@@ -387,6 +399,8 @@ final class Acquisition {
         } else if (termination != null && (reply == null || reply instanceof Reply.Renewed)) {
             termination.onLateRenewal(reply != null);
         } else if (reply == null) {
+            boolean inTime = state == State.OWNED && !grant().isOver(context.nanoTime());
+            renewalFailure = inTime ? failure : renewalFailure;
             queue.renewed(this, false);
         }
     }

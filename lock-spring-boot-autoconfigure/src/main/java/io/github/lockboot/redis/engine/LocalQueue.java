@@ -217,7 +217,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
             if (owner != null
                     && !hold.isHeld()
                     && (hold.isOver() || holdsOf(owner).size() == 1)) {
-                lose(owner, Acquisition.RAN_OUT);
+                lose(owner, owner.whyRanOut());
             } else if (owner != null && hold.takeBack()) {
                 forget(hold);
                 waiters.putBack(waiter);
@@ -510,7 +510,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         for (Hold hold : holds) {
             Acquisition owner = hold.isOver() ? ownerOf(hold) : null;
             if (owner != null) {
-                lose(owner, Acquisition.RAN_OUT);
+                lose(owner, owner.whyRanOut());
             }
         }
     }
@@ -591,7 +591,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
             Acquisition owner = ownerOf(hold);
             if (hold.isOver() && !hold.isReleased()) {
                 if (owner != null) {
-                    lose(owner, Acquisition.RAN_OUT);
+                    lose(owner, owner.whyRanOut());
                 }
                 return LOST;
             }

@@ -95,6 +95,34 @@ class LeaseRulesTests {
     }
 
     @Test
+    void aLeaseThatRedisDoesNotRenewIsLostForThatReason() {
+        RecordingLockListener listener = new RecordingLockListener();
+        ScriptedEngine each = new ScriptedEngine(64, listener);
+        each.granted(100, TTL);
+        for (Duration passed = Duration.ZERO; passed.compareTo(TTL) < 0; passed = passed.plusSeconds(1)) {
+            each.timer.tick(Duration.ofSeconds(1));
+            while (each.sentCount() > 0) {
+                each.next("renew").fail("MISCONF Redis is configured to save snapshots");
+            }
+        }
+        assertThat(listener.told)
+                .endsWith("lost name its lease ran out, and Redis did not renew it: MISCONF Redis is configured to save"
+                        + " snapshots");
+    }
+
+    @Test
+    void aPauseIsNotTakenForARedisThatDoesNotRenew() {
+        RecordingLockListener listener = new RecordingLockListener();
+        ScriptedEngine each = new ScriptedEngine(64, listener);
+        each.granted(100, TTL);
+        each.timer.tick(TTL.dividedBy(3));
+        each.timer.stopFor(TTL);
+        each.next("renew").fail("no answer");
+        each.timer.tick(Duration.ofSeconds(1));
+        assertThat(listener.told).endsWith("lost name its lease ran out");
+    }
+
+    @Test
     void aLeaseThatIsClosedBeforeTheTimeItWasKeptForIsNotLost() {
         Lease lease = scripted.granted(100, TTL);
         AtomicInteger losses = new AtomicInteger();
