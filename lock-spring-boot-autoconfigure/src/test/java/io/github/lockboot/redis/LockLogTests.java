@@ -1,11 +1,13 @@
 package io.github.lockboot.redis;
 
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
+import io.github.lockboot.Lease;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.redis.engine.ScriptedEngine;
@@ -54,6 +56,23 @@ class LockLogTests {
                         .contains(LockNames.digest(NAME))
                         .doesNotContain("4711", "forged", "\n"));
         assertThat(lines.list).extracting(ILoggingEvent::getLevel).containsExactly(Level.DEBUG, Level.WARN);
+    }
+
+    @Test
+    void aReleaseThatRedisDoesNotConfirmIsAWarning() {
+        ScriptedEngine scripted = new ScriptedEngine(64);
+        CompletableFuture<Lease> future = scripted.acquireNamed(NAME, Duration.ofMinutes(1));
+        scripted.next("acquire").answer(new Reply.Owner(100, 30_000, 0));
+        future.join().closeAfter(Duration.ZERO);
+        scripted.next("unlock").fail("timed out");
+        scripted.next("unlock").answer(Reply.Plain.RELEASED);
+        assertThat(lines.list).singleElement().satisfies(line -> {
+            assertThat(line.getLevel()).isEqualTo(Level.WARN);
+            assertThat(line.getFormattedMessage())
+                    .startsWith("Lock release not confirmed")
+                    .contains(LockNames.digest(NAME))
+                    .doesNotContain("4711");
+        });
     }
 
     @Test

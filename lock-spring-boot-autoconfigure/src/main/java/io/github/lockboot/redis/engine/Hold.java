@@ -377,15 +377,23 @@ public final class Hold extends LockSet.OfThread implements Lease, LockScope, Wa
             throw lossForCaller();
         }
         if (release != Release.SENT) {
-            waiter.use().released(release != Release.UNKNOWN);
+            waiter.use().released(isConfirmed(release));
         }
     }
 
     /** Does not block: it is called on a thread of the store. */
     private void onAnsweredLater(Release release) {
         if (!isLostBy(release)) {
-            waiter.use().releasedLater(release != Release.UNKNOWN);
+            waiter.use().releasedLater(isConfirmed(release));
         }
+    }
+
+    /** Warns if it is not: the caller goes on as if the lock were free. */
+    private boolean isConfirmed(Release release) {
+        if (release == Release.UNKNOWN) {
+            context.log().unconfirmed(name());
+        }
+        return release != Release.UNKNOWN;
     }
 
     private boolean isLostBy(Release release) {

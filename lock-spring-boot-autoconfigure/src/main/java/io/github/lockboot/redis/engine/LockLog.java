@@ -30,6 +30,10 @@ public final class LockLog {
         }
     }
 
+    void unconfirmed(String name) {
+        log.warn("Lock release not confirmed, Redis is asked until it answers: " + shown(name));
+    }
+
     void lost(String name, long token, String reason, @Nullable Throwable stuckAt) {
         String text = "Lock lost: " + shown(name) + ", fencing token " + token + ": " + reason;
         if (stuckAt != null) {
