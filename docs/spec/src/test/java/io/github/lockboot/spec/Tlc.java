@@ -33,10 +33,12 @@ final class Tlc {
 
     /** Checks a module with a configuration; both are files of the folder. Traces are in {@code traces} under the work folder. */
     static Result check(Path folder, String module, String configuration, Path work, String... options) {
+        Path ownModules = work.resolve("modules"); // TLC unpacks its modules there, and removes them at its end
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:+UseParallelGC",
                 "-Xmx3g",
+                "-Djava.io.tmpdir=" + ownModules,
                 "-Dtraces=" + work.resolve("traces"),
                 "-cp",
                 System.getProperty("java.class.path"),
@@ -49,6 +51,7 @@ final class Tlc {
         command.add(module);
         Path log = work.resolve("tlc.log");
         try {
+            Files.createDirectories(ownModules);
             Process process = new ProcessBuilder(command)
                     .directory(folder.toFile())
                     .redirectErrorStream(true)
