@@ -9,7 +9,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A few faults, once each, on this library alone: what the normal build has of the suite. What a slow machine explains is left to
+ * A few faults, once each, on this library alone: what the normal build has of the suite. How long anything took is left to
  * {@link EveryFaultTests}. {@code -Dseed=} repeats a run.
  */
 @Tag("full")
@@ -34,6 +34,7 @@ class SmokeTests {
         assertThat(results)
                 .allSatisfy(result -> assertThat(result.violations())
                         .as("-Dseed=%d", result.seed())
-                        .allMatch(result.late()::contains));
+                        .allMatch(
+                                violation -> result.late().contains(violation) && !violation.contains(" lost hold ")));
     }
 }
