@@ -187,8 +187,8 @@ public final class HeldLocks extends LockSet.OfThread {
             } catch (RuntimeException | Error failure) {
                 if (first == null) {
                     first = failure;
-                } else if (first != failure) {
-                    first.addSuppressed(failure);
+                } else {
+                    suppress(failure, first);
                 }
             }
         }
@@ -202,7 +202,14 @@ public final class HeldLocks extends LockSet.OfThread {
         try {
             release(false);
         } catch (RuntimeException | Error releaseFailure) {
-            failure.addSuppressed(releaseFailure);
+            suppress(releaseFailure, failure);
+        }
+    }
+
+    /** An exception cannot suppress itself, and the JVM may throw one OutOfMemoryError again and again. */
+    private static void suppress(Throwable suppressed, Throwable failure) {
+        if (suppressed != failure) {
+            failure.addSuppressed(suppressed);
         }
     }
 
@@ -231,7 +238,7 @@ public final class HeldLocks extends LockSet.OfThread {
     /** Releases all locks as {@link #releaseAfter} does, but does not block. */
     public CompletableFuture<Void> releaseLaterAfter(Throwable failure) {
         return releaseLater(false).exceptionally(releaseFailure -> {
-            failure.addSuppressed(Futures.unwrap(releaseFailure));
+            suppress(Futures.unwrap(releaseFailure), failure);
             return null;
         });
     }

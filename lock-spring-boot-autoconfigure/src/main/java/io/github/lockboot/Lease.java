@@ -53,15 +53,17 @@ public interface Lease extends AutoCloseable {
      * Releases the lock after the delay, without blocking a thread. Until then it is held and renewed as before, but without a
      * {@link LockOptions#maxHold()}. If this process ends first, the lock ends with its ttl.
      *
+     * <p>Cancelling the future does not cancel the release.
+     *
      * @param delay until the release; zero or less for now
-     * @return completes when the lock has been released, or the release sent if it is not awaited; exceptionally with
-     *     {@link LockLostException} if it was lost before
+     * @return completes when the lock has been released, or the release sent if it is not awaited, or when the registry is closed, which
+     *     leaves the lock to its ttl; exceptionally with {@link LockLostException} if it was lost before
      */
     default CompletableFuture<Void> closeAfter(Duration delay) {
         Executor whenDue = delay.isNegative() || delay.isZero()
                 ? Futures.ELSEWHERE
                 : CompletableFuture.delayedExecutor(
                         TimeUnit.NANOSECONDS.convert(delay), TimeUnit.NANOSECONDS, Futures.ELSEWHERE);
-        return CompletableFuture.runAsync(this::close, whenDue);
+        return CompletableFuture.runAsync(this::close, whenDue).copy();
     }
 }

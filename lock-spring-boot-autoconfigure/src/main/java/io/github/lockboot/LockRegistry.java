@@ -174,7 +174,8 @@ public interface LockRegistry {
     CompletableFuture<Lease> acquireAsync(String name, LockOptions options);
 
     /**
-     * Adds a listener for locks that are requested from now on. A registry of the application may ignore it.
+     * Adds a listener for locks that are requested from now on, unless it has been added before. A registry of the application may
+     * ignore it.
      *
      * @param listener called after those that were added before
      */

@@ -57,6 +57,9 @@ public final class LockSet {
 
         private static final ThreadLocal<@Nullable OfThread> NEWEST = new ThreadLocal<>();
 
+        /** So that a thread that has thousands begins another as fast. */
+        private static final int LOOKED_AT = 64;
+
         private @Nullable OfThread older;
         private volatile boolean ended;
 
@@ -69,8 +72,13 @@ public final class LockSet {
         }
 
         public final void begin() {
-            older = live(NEWEST.get());
+            older = NEWEST.get();
             NEWEST.set(this);
+            OfThread each = this;
+            for (int i = 0; i < LOOKED_AT && each != null; i++) {
+                each.older = live(each.older); // forgets those that another thread has ended
+                each = each.older;
+            }
         }
 
         public final void end() {
@@ -82,7 +90,7 @@ public final class LockSet {
             }
             while (newer != null) {
                 if (newer.older == this) {
-                    newer.older = older;
+                    newer.older = live(older);
                     return;
                 }
                 newer = newer.older;

@@ -59,7 +59,7 @@ record MultiLock(List<Wanted> locks) implements Lock {
 
     @Override
     public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
-        long deadline = Timer.systemNanoTime() + unit.toNanos(time);
+        long deadline = Timer.systemNanoTime() + Math.max(0, unit.toNanos(time));
         return take(lock -> lock.tryLock(deadline - Timer.systemNanoTime(), TimeUnit.NANOSECONDS));
     }
 

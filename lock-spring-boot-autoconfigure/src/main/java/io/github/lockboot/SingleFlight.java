@@ -23,7 +23,6 @@ final class SingleFlight {
     private final String name;
     private final LockOptions options;
     private final long since = Timer.systemNanoTime();
-    private Duration waited = Duration.ZERO;
 
     SingleFlight(LockRegistry registry, String name, LockOptions options) {
         this.registry = registry;
@@ -155,14 +154,13 @@ final class SingleFlight {
 
     /** Throws if nothing was found and there is no time to look for it again. */
     private void failIfOver(@Nullable Object found) {
-        waited = elapsed();
         if (found == null && left().isZero()) {
-            throw new LockNotAcquiredException(name, waited);
+            throw new LockNotAcquiredException(name, elapsed());
         }
     }
 
     private Duration left() {
-        Duration left = Objects.requireNonNull(lock().options().waitTime()).minus(waited);
+        Duration left = Objects.requireNonNull(lock().options().waitTime()).minus(elapsed());
         return left.isNegative() ? Duration.ZERO : left;
     }
 

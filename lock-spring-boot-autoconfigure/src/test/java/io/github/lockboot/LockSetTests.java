@@ -1,6 +1,8 @@
 package io.github.lockboot;
 
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
@@ -27,6 +29,60 @@ class LockSetTests {
 
     private List<LockSet.Wanted> first(int count) {
         return IntStream.range(0, count).mapToObj(this::wanted).toList();
+    }
+
+    /** Is asked whether it is given up as long as its thread remembers it. */
+    private static final class Counted extends LockSet.OfThread {
+
+        static int remembered;
+
+        @Override
+        public LockLostException findLoss(String reason) {
+            return null;
+        }
+
+        @Override
+        protected boolean isGivenUp() {
+            remembered++;
+            return false;
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 5})
+    void aThreadWhoseLeasesEndElsewhereDoesNotRememberThem(int atATime) {
+        Deque<Counted> held = new ArrayDeque<>();
+        for (int i = 0; i < 1_000; i++) {
+            Counted next = new Counted();
+            next.begin();
+            held.add(next);
+            if (held.size() > atATime) {
+                CompletableFuture.runAsync(held.remove()::end).join();
+            }
+        }
+        Counted.remembered = 0;
+        LockSet.OfThread.endThoseGivenUp();
+        held.forEach(LockSet.OfThread::end);
+        assertThat(Counted.remembered).isLessThan(2 * atATime + 2);
+    }
+
+    @Test
+    void aThreadDoesNotRememberWhatEndedElsewhereBeforeWhatItEndedItself() {
+        Counted last = new Counted();
+        last.begin();
+        for (int i = 0; i < 1_000; i++) {
+            Counted elsewhere = new Counted();
+            elsewhere.begin();
+            Counted next = new Counted();
+            next.begin();
+            CompletableFuture.runAsync(elsewhere::end).join();
+            last.end();
+            last = next;
+        }
+        Counted.remembered = 0;
+        LockSet.OfThread.endThoseGivenUp();
+        last.end();
+        assertThat(Counted.remembered).isLessThan(5);
     }
 
     @Test

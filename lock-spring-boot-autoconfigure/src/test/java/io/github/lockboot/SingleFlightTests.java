@@ -6,6 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.lockboot.memory.MemoryLockRegistry;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -50,7 +51,20 @@ class SingleFlightTests {
     void theLeaderLooksOnceMoreThenLoadsAndCompletes() {
         assertThat(fly()).isEqualTo("loaded");
         assertThat(registry.events()).containsExactly("look", "lock " + FLIGHT, "look", "load", "complete " + FLIGHT);
-        assertThat(registry.waits()).containsExactly(Duration.ofMinutes(1));
+    }
+
+    @Test
+    void theFirstLookCountsAgainstTheWaitTime() {
+        template.singleFlight(
+                "a",
+                () -> {
+                    Actor.pass(Duration.ofMillis(50));
+                    return look();
+                },
+                this::load);
+        assertThat(registry.waits())
+                .singleElement(InstanceOfAssertFactories.DURATION)
+                .isBetween(Duration.ZERO, Duration.ofMinutes(1).minusMillis(50));
     }
 
     @Test
@@ -170,7 +184,8 @@ class SingleFlightTests {
         LockOptions options =
                 LockOptions.defaults().withTtl(Duration.ofMinutes(9)).withWaitTime(Duration.ofHours(1));
         template.singleFlight("a", options, this::look, this::load);
-        assertThat(registry.optionsOf(FLIGHT)).isEqualTo(options);
+        assertThat(registry.optionsOf(FLIGHT).withWaitTime(options.waitTime())).isEqualTo(options);
+        assertThat(registry.waits().get(0)).isGreaterThan(Duration.ofMinutes(59));
     }
 
     /** A registry that knows nothing of flights: one loads, the others get the lock one by one and find it cached. */

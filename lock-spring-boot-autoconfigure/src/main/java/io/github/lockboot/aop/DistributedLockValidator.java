@@ -13,6 +13,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.DistributedLock.Mode;
@@ -22,6 +23,7 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
+import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.BeansException;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -35,6 +37,10 @@ import org.springframework.util.ClassUtils;
 public final class DistributedLockValidator implements SmartInitializingSingleton {
 
     private static final Log log = LogFactory.getLog(DistributedLockValidator.class);
+
+    /** Is there in a test of Spring that replaces beans. */
+    private static final String REPLACES_BEANS =
+            "org.springframework.test.context.bean.override.internalBeanOverridePostProcessor";
 
     private final DistributedLockAdvisor advisor;
     private final ConfigurableListableBeanFactory beanFactory;
@@ -59,7 +65,10 @@ public final class DistributedLockValidator implements SmartInitializingSingleto
         this.overrides = overrides;
     }
 
-    /** {@return the options of the annotations, with the ttl that is set for their groups; complete when all singletons exist} */
+    /**
+     * {@return the groups of the annotations and, in the default registry, the ttl that they or the properties set; complete when all
+     * singletons exist}
+     */
     public List<LockOptions> options() {
         return List.copyOf(options);
     }
@@ -72,12 +81,14 @@ public final class DistributedLockValidator implements SmartInitializingSingleto
         Set<Class<?>> seen = new HashSet<>();
         for (String beanName : beanFactory.getBeanDefinitionNames()) {
             Class<?> type = targetClass(beanName);
-            if (type != null && seen.add(type) && LockAnnotations.areAnywhereIn(type)) {
-                check(beanName, ClassUtils.getUserClass(type), overridden, findings);
+            Set<Method> methods = type == null ? Set.of() : lockedMethods(type);
+            if (type != null && !methods.isEmpty() && !isReplaced(beanName, type)) {
+                check(beanName, type, methods, seen.add(type), overridden, findings);
             }
         }
         if (!findings.isEmpty()) {
-            throw new InvalidLockDefinitionException(findings);
+            throw new InvalidLockDefinitionException(
+                    findings.stream().distinct().toList());
         }
         Set<String> groups = new TreeSet<>();
         for (LockOptions each : options) {
@@ -108,20 +119,60 @@ public final class DistributedLockValidator implements SmartInitializingSingleto
 
     private @Nullable Class<?> targetClass(String beanName) {
         try {
-            return AutoProxyUtils.determineTargetClass(beanFactory, beanName);
+            Class<?> type = AutoProxyUtils.determineTargetClass(beanFactory, beanName);
+            return type == null ? null : ClassUtils.getUserClass(type);
         } catch (BeansException unmade) {
             // If it is lazy, the application gets this exception when it gets the bean.
             return null;
         }
     }
 
-    private void check(String beanName, Class<?> type, Map<String, LockOptions> overridden, List<Finding> findings) {
-        Set<Method> methods = MethodIntrospector.selectMethods(type, (Method method) -> advisor.matches(method, type));
-        Object bean = methods.isEmpty() ? null : beanFactory.getSingleton(beanName);
+    private Set<Method> lockedMethods(Class<?> type) {
+        try {
+            return LockAnnotations.areAnywhereIn(type)
+                    ? MethodIntrospector.selectMethods(type, (Method method) -> advisor.matches(method, type))
+                    : Set.of();
+        } catch (IllegalStateException | LinkageError unresolvable) {
+            // As above: a signature names a class that is not there.
+            return Set.of();
+        }
+    }
+
+    /** Whether a test has put an object in the place of the bean, such as a mock. Spring makes no proxy for that, so it locks nothing. */
+    private boolean isReplaced(String beanName, Class<?> type) {
+        Object bean = beanFactory.getSingleton(beanName);
+        return bean != null && bean.getClass() == type && (beanFactory.containsBean(REPLACES_BEANS) || isMock(bean));
+    }
+
+    private static boolean isMock(Object bean) {
+        try {
+            ClassLoader classes = bean.getClass().getClassLoader();
+            Class<?> mockito = Class.forName("org.mockito.Mockito", true, classes);
+            Object details = mockito.getMethod("mockingDetails", Object.class).invoke(null, bean);
+            Method isMock =
+                    Class.forName("org.mockito.MockingDetails", true, classes).getMethod("isMock");
+            return Boolean.TRUE.equals(isMock.invoke(details));
+        } catch (ReflectiveOperationException | LinkageError noMockito) {
+            return false;
+        }
+    }
+
+    private void check(
+            String beanName,
+            Class<?> type,
+            Set<Method> methods,
+            boolean first,
+            Map<String, LockOptions> overridden,
+            List<Finding> findings) {
+        Object bean = beanFactory.getSingleton(beanName);
         for (Method method : methods) {
             LockedMethod locked = new LockedMethod(method, type, findings);
-            checkReach(locked, beanName, bean != null && Proxy.isProxyClass(bean.getClass()));
-            checkDefinitions(locked, overridden);
+            if (first || bean != null) {
+                checkReach(locked, beanName, bean != null && Proxy.isProxyClass(bean.getClass()));
+            }
+            if (first) {
+                checkDefinitions(locked, overridden);
+            }
         }
         if (bean != null && bean.getClass() == type) {
             new LockedMethod(methods.iterator().next(), type, findings)
@@ -142,19 +193,22 @@ public final class DistributedLockValidator implements SmartInitializingSingleto
         }
         for (LockDefinition definition : definitions) {
             LockOptions asked = definition.options();
-            LockOptions first = overridden.getOrDefault(asked.group(), LockOptions.defaults());
-            options.add(first.ttl() != null ? asked.withTtl(first.ttl()) : asked);
+            boolean ours = definition.isOfDefaultRegistry();
+            String group = Objects.requireNonNull(asked.group());
+            LockOptions first = ours ? overridden.getOrDefault(group, LockOptions.defaults()) : LockOptions.defaults();
+            Duration ttl = first.ttl() != null ? first.ttl() : asked.ttl();
+            LockOptions used = LockOptions.defaults().withGroup(group);
+            options.add(ours && ttl != null ? used.withTtl(ttl) : used);
             if (definition.isKept() && Boolean.FALSE.equals(first.renew())) {
                 locked.add(
-                        "has keepFor, and lock.locks.[" + asked.group()
+                        "has keepFor, and lock.locks.[" + group
                                 + "].renew is false, so the lock could end before its time",
                         "remove that property, or use its ttl instead of keepFor");
             }
             Duration linger = first.linger() != null ? first.linger() : asked.linger();
             Boolean renew = first.renew() != null ? first.renew() : asked.renew();
-            boolean neverRenewed = renew == null
-                    && definition.isOfDefaultRegistry()
-                    && Boolean.FALSE.equals(defaults.get().renew());
+            boolean neverRenewed =
+                    renew == null && ours && Boolean.FALSE.equals(defaults.get().renew());
             if (linger != null
                     && !linger.isZero()
                     && (asked.mode() == Mode.SHARED
@@ -164,13 +218,13 @@ public final class DistributedLockValidator implements SmartInitializingSingleto
                             || Boolean.FALSE.equals(renew))) {
                 locked.add(
                         "cannot linger with "
-                                + (neverRenewed ? "lock.renew=false" : "lock.locks.[" + asked.group() + "]")
+                                + (neverRenewed ? "lock.renew=false" : "lock.locks.[" + group + "]")
                                 + ": only an exclusive lock without permits that is renewed may linger",
                         "remove linger, or what keeps it from lingering");
             }
             if (asked.mode() == Mode.SHARED && first.permits() != null) {
                 locked.add(
-                        "has mode = SHARED, in which any number may hold the lock, and lock.locks.[" + asked.group()
+                        "has mode = SHARED, in which any number may hold the lock, and lock.locks.[" + group
                                 + "].permits is " + first.permits(),
                         "remove that property, or leave the mode out");
             }
@@ -196,12 +250,18 @@ public final class DistributedLockValidator implements SmartInitializingSingleto
                                 + "' is of another package, so no proxy can lock it",
                         "make it protected or public");
             }
-        } else if (!ClassUtils.getInterfaceMethodIfPossible(method, locked.targetClass())
-                .getDeclaringClass()
-                .isInterface()) {
+        } else if (!isInInterface(method, locked.targetClass())) {
             locked.add(
                     "is in no interface, so the interface proxy of its bean cannot lock it",
                     "declare it in an interface, or remove spring.aop.proxy-target-class=false");
         }
+    }
+
+    /** Also if the interface is generic and declares it with other types. */
+    private static boolean isInInterface(Method method, Class<?> type) {
+        return ClassUtils.getAllInterfacesForClassAsSet(type).stream()
+                .flatMap(declaring -> Stream.of(declaring.getMethods()))
+                .anyMatch(declared ->
+                        AopUtils.getMostSpecificMethod(declared, type).equals(method));
     }
 }

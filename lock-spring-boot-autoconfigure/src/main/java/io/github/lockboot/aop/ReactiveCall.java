@@ -43,7 +43,7 @@ final class ReactiveCall {
     static Object watched(LockedCall call, MethodInvocation invocation, Supplier<? extends Watch> watches) {
         return perSubscription(call, adapter -> {
             Watch watch = watches.get();
-            return locked(call, invocation, adapter, watch::taken)
+            return Flux.defer(() -> locked(call, invocation, adapter, watch::taken))
                     .doOnComplete(() -> watch.ended(null))
                     .doOnError(watch::ended)
                     .doOnCancel(() -> watch.ended(new CancellationException()));

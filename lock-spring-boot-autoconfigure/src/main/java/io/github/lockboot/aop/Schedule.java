@@ -29,11 +29,17 @@ record Schedule(List<Function<Instant, @Nullable Instant>> next) {
     /** A call may begin a little before its time, by the time of day. */
     private static final Duration EARLY = Duration.ofMillis(50);
 
+    /** Empty where an annotation cannot be read: Spring refuses that at the start, if it schedules anything. */
     static Schedule of(Method method, StringValueResolver texts) {
-        return new Schedule(
-                AnnotatedElementUtils.getMergedRepeatableAnnotations(method, Scheduled.class, Schedules.class).stream()
-                        .flatMap(scheduled -> Stream.concat(cron(scheduled, texts), fixedRate(scheduled, texts)))
-                        .toList());
+        try {
+            return new Schedule(
+                    AnnotatedElementUtils.getMergedRepeatableAnnotations(method, Scheduled.class, Schedules.class)
+                            .stream()
+                            .flatMap(scheduled -> Stream.concat(cron(scheduled, texts), fixedRate(scheduled, texts)))
+                            .toList());
+        } catch (RuntimeException unreadable) {
+            return new Schedule(List.of());
+        }
     }
 
     boolean isDueWithin(Instant start, Duration took) {

@@ -35,7 +35,7 @@ final class ScheduledCall extends LockedCall {
     private static final Log log = LogFactory.getLog(ScheduledLock.class);
 
     private final String job;
-    private final Schedule schedule;
+    private final Supplier<Schedule> schedule;
     private final Supplier<List<ScheduledLock.Listener>> listeners;
     private final InstantSource clock;
 
@@ -52,7 +52,8 @@ final class ScheduledCall extends LockedCall {
                 .map(LockDefinition::name)
                 .findFirst()
                 .orElseThrow();
-        this.schedule = Schedule.of(method.method(), new EmbeddedValueResolver(beanFactory));
+        this.schedule =
+                SingletonSupplier.of(() -> Schedule.of(method.method(), new EmbeddedValueResolver(beanFactory)));
         this.listeners = SingletonSupplier.of(() -> beanFactory
                 .getBeanProvider(ScheduledLock.Listener.class)
                 .orderedStream()
@@ -126,7 +127,8 @@ final class ScheduledCall extends LockedCall {
         private void report(@Nullable Throwable failure) {
             Duration took = Duration.ofNanos(Timer.systemNanoTime() - since);
             Outcome outcome = outcome(failure);
-            boolean overran = held != null && outcome != Outcome.SKIPPED && schedule.isDueWithin(started, took);
+            boolean overran =
+                    held != null && outcome != Outcome.SKIPPED && schedule.get().isDueWithin(started, took);
             String line = "Job '" + LockNames.printable(job) + "' "
                     + outcome.name().toLowerCase(Locale.ROOT) + ", took " + took.toMillis() + " ms";
             if (overran) {

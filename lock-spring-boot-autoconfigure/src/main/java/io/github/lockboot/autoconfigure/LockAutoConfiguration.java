@@ -1,5 +1,8 @@
 package io.github.lockboot.autoconfigure;
 
+import java.util.Map;
+import java.util.function.Supplier;
+
 import io.github.lockboot.LockListener;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
@@ -9,6 +12,9 @@ import io.github.lockboot.aop.DistributedLockAdvisor;
 import io.github.lockboot.aop.DistributedLockValidator;
 import io.github.lockboot.aop.LockProxyRegistrar;
 import io.github.lockboot.observability.LockEventPublisher;
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.HierarchicalBeanFactory;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -44,7 +50,8 @@ import org.springframework.core.env.Environment;
 @ConditionalOnProperty(name = "lock.enabled", matchIfMissing = true)
 @EnableConfigurationProperties(LockProperties.class)
 @ImportRuntimeHints(LockRuntimeHints.class)
-@Import({RedisLockConfiguration.class, MemoryLockConfiguration.class, LockProxyRegistrar.class})
+// In this order: the second asks whether the first applies.
+@Import({MemoryLockConfiguration.class, RedisLockConfiguration.class, LockProxyRegistrar.class})
 public final class LockAutoConfiguration {
 
     @Bean
@@ -88,35 +95,44 @@ public final class LockAutoConfiguration {
             ConfigurableListableBeanFactory beanFactory,
             ObjectProvider<LockProperties> properties,
             Environment environment) {
-        return new DistributedLockValidator(advisor, beanFactory, () -> defaults(beanFactory, properties), () -> {
+        Supplier<LockOptions> defaults =
+                () -> hasRegistry(beanFactory) ? properties.getObject().options() : LockOptions.defaults();
+        return new DistributedLockValidator(advisor, beanFactory, defaults, () -> {
             PropertyCheck.rejectIgnored(environment);
-            return properties.getObject().overrides();
+            Map<String, LockOptions> overrides = properties.getObject().overrides();
+            return hasRegistry(beanFactory) ? overrides : Map.of();
         });
     }
 
-    /** A registry of the application has its own. */
-    private static LockOptions defaults(
-            ConfigurableListableBeanFactory beanFactory, ObjectProvider<LockProperties> properties) {
-        return beanFactory.containsBeanDefinition("distributedLockRegistry")
-                ? properties.getObject().options()
-                : LockOptions.defaults();
+    /** Whether the default registry is configured by the properties. A registry of the application has its own options. */
+    static boolean hasRegistry(ListableBeanFactory beans) {
+        boolean local = beans.getBeanNamesForType(LockRegistry.class, true, false).length > 0;
+        return !local
+                        && beans instanceof HierarchicalBeanFactory child
+                        && child.getParentBeanFactory() instanceof ListableBeanFactory parent
+                ? hasRegistry(parent)
+                : beans.containsBeanDefinition("distributedLockRegistry");
     }
 
     /**
-     * Adds all {@link LockListener} beans to all registries, and the publisher of events if the application listens to them. Runs
-     * after all singletons exist, so that a listener may use locks itself.
+     * Adds all {@link LockListener} beans to all registries, and the publisher of events if the application listens to them, but not
+     * to the registries of a parent context. <strong>There, a listener is also called after its own context is closed</strong>: a registry
+     * has no way to remove it. Runs after all singletons exist, so that a listener may use locks itself.
      */
     @Bean
     static SmartInitializingSingleton distributedLockListenerRegistrar(ApplicationContext context) {
         return () -> {
             LockEventPublisher events = new LockEventPublisher(context);
-            for (LockRegistry registry :
-                    context.getBeansOfType(LockRegistry.class).values()) {
-                context.getBeanProvider(LockListener.class).orderedStream().forEach(registry::addListener);
-                if (events.isWanted()) {
-                    registry.addListener(events);
-                }
-            }
+            BeanFactoryUtils.beansOfTypeIncludingAncestors(context, LockRegistry.class)
+                    .forEach((name, registry) -> {
+                        context.getBeanProvider(LockListener.class)
+                                .orderedStream()
+                                .forEach(registry::addListener);
+                        // A parent has a publisher of its own, and hears what its children publish.
+                        if (events.isWanted() && context.containsLocalBean(name)) {
+                            registry.addListener(events);
+                        }
+                    });
         };
     }
 

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Predicate;
@@ -22,6 +23,7 @@ import io.github.lockboot.redis.RedisLockRegistry;
 import io.github.lockboot.redis.RedisLockRegistry.Acknowledge;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -76,14 +78,14 @@ class LockLifecycle implements ApplicationListener<ApplicationContextEvent>, Sma
             registriesToClose().forEach(RedisLockRegistry::stopGranting);
         } else if (event instanceof ContextRefreshedEvent) {
             switch (properties.startupCheck()) {
-                case WARN ->
+                case WARN -> {
+                    ThreadFactory threads = Threads.daemons("lock-startup-check");
                     CompletableFuture.delayedExecutor(
                                     1,
                                     TimeUnit.SECONDS,
-                                    check -> Threads.daemons("lock-startup-check")
-                                            .newThread(check)
-                                            .start())
+                                    check -> threads.newThread(check).start())
                             .execute(this::warn);
+                }
                 case OFF -> report(List.of());
                 case FAIL -> {} // start() has checked
             }
@@ -119,18 +121,19 @@ class LockLifecycle implements ApplicationListener<ApplicationContextEvent>, Sma
         ConfigurableListableBeanFactory beans = context.getBeanFactory();
         boolean any = !used.get().isEmpty();
         for (Class<?> type : List.of(LockRegistry.class, LockTemplate.class)) {
-            for (String name : context.getBeanNamesForType(type, false, false)) {
+            for (String name : BeanFactoryUtils.beanNamesForTypeIncludingAncestors(context, type, false, false)) {
                 any |= beans.getDependentBeans(name).length > 0;
             }
         }
         return any;
     }
 
-    /** A failure is left to the check, and to the first lock. */
+    /** Connects the registries of parent contexts, too. A failure is left to the check, and to the first lock. */
     private void connect() {
         try {
-            CompletableFuture.allOf(
-                            registriesToCheck().map(RedisLockRegistry::connect).toArray(CompletableFuture<?>[]::new))
+            CompletableFuture.allOf(registries(name -> isToBeChecked(name) || !context.containsLocalBean(name))
+                            .map(RedisLockRegistry::connect)
+                            .toArray(CompletableFuture<?>[]::new))
                     .get(LONGEST_CONNECT_SECONDS, TimeUnit.SECONDS);
         } catch (InterruptedException interrupt) {
             Thread.currentThread().interrupt();
@@ -161,8 +164,9 @@ class LockLifecycle implements ApplicationListener<ApplicationContextEvent>, Sma
     private Set<Finding> findings() {
         Set<Finding> findings = new LinkedHashSet<>();
         Duration timeout = properties.redis().commandTimeout();
-        // The property lock.ttl itself is validated when it is bound.
-        for (LockOptions options : used.get()) {
+        // The property lock.ttl itself is validated when it is bound. A registry of the application has its own
+        // timeout.
+        for (LockOptions options : LockAutoConfiguration.hasRegistry(context) ? used.get() : List.<LockOptions>of()) {
             Duration ttl = options.ttl();
             String group = options.group();
             if (ttl != null && group != null && ttl.compareTo(timeout) <= 0) {
@@ -210,10 +214,16 @@ class LockLifecycle implements ApplicationListener<ApplicationContextEvent>, Sma
         return PHASE;
     }
 
-    /** Without a check a lazy registry stays as it is. */
+    /** The parent context checks its own. */
     private Stream<RedisLockRegistry> registriesToCheck() {
-        ConfigurableListableBeanFactory beans = context.getBeanFactory();
-        return registries(name -> properties.startupCheck() != StartupCheck.OFF || beans.containsSingleton(name));
+        return registries(this::isToBeChecked);
+    }
+
+    /** Without a check a lazy registry stays as it is. */
+    private boolean isToBeChecked(String name) {
+        return context.containsLocalBean(name)
+                && (properties.startupCheck() != StartupCheck.OFF
+                        || context.getBeanFactory().containsSingleton(name));
     }
 
     /** The registries that exist, except those that the context must not close. */
@@ -225,7 +235,8 @@ class LockLifecycle implements ApplicationListener<ApplicationContextEvent>, Sma
     }
 
     private Stream<RedisLockRegistry> registries(Predicate<String> which) {
-        return Stream.of(context.getBeanNamesForType(RedisLockRegistry.class, false, false))
+        return Stream.of(BeanFactoryUtils.beanNamesForTypeIncludingAncestors(
+                        context, RedisLockRegistry.class, false, false))
                 .filter(which)
                 .map(name -> context.getBean(name, RedisLockRegistry.class));
     }

@@ -31,5 +31,13 @@ class LockRuntimeHints implements RuntimeHintsRegistrar {
                 classLoader,
                 "org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory",
                 factory -> factory.withField("configuration"));
+        // Types that are looked for at run time.
+        for (String type : new String[] {
+            "org.springframework.transaction.support.TransactionSynchronizationManager",
+            "kotlinx.coroutines.reactor.MonoKt",
+            "reactor.core.publisher.Mono"
+        }) {
+            reflection.registerTypeIfPresent(classLoader, type);
+        }
     }
 }

@@ -3,7 +3,6 @@ package io.github.lockboot.autoconfigure;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.memory.MemoryLockRegistry;
 import org.apache.commons.logging.LogFactory;
-import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.ApplicationContext;
@@ -26,14 +25,13 @@ class MemoryLockConfiguration {
         return new MemoryLockRegistry(properties.options(), properties.overrides());
     }
 
-    /** Ends all waits as soon as the application begins to close, as with locks on Redis. */
+    /** Ends all waits as soon as the context of a registry begins to close, as with locks on Redis. */
     @Bean
     @Lazy(false)
-    ApplicationListener<ContextClosedEvent> distributedLockShutdown(
-            ApplicationContext context, ObjectProvider<MemoryLockRegistry> registries) {
+    ApplicationListener<ContextClosedEvent> distributedLockShutdown(ApplicationContext context) {
         return event -> {
             if (event.getApplicationContext() == context) {
-                registries.stream().forEach(MemoryLockRegistry::close);
+                context.getBeansOfType(MemoryLockRegistry.class).values().forEach(MemoryLockRegistry::close);
             }
         };
     }

@@ -7,7 +7,7 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -16,11 +16,11 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 /**
  * Locks on the application's Redis. A connection factory that is qualified for locks is used as it is; of any other, only the
- * settings are used.
+ * settings are used. Locks are here unless {@link MemoryLockConfiguration} applies, so an empty {@code lock.type} is the default.
  */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass(RedisConnectionFactory.class)
-@ConditionalOnProperty(name = "lock.type", havingValue = "redis", matchIfMissing = true)
+@ConditionalOnMissingBean(value = MemoryLockConfiguration.class, search = SearchStrategy.CURRENT)
 class RedisLockConfiguration {
 
     @Bean(destroyMethod = "close")

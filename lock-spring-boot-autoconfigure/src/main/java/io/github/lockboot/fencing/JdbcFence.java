@@ -75,11 +75,16 @@ public final class JdbcFence {
      * @param token {@link io.github.lockboot.NamedLock#fencingToken()} or {@link io.github.lockboot.Lease#fencingToken()}
      * @throws StaleTokenException if a larger token has been seen: roll back
      * @throws IllegalStateException if no transaction is active on this thread
-     * @throws IllegalArgumentException if the name is empty or longer than {@value #MAX_NAME_LENGTH} characters
+     * @throws IllegalArgumentException if the token is not positive, or the name is empty or longer than {@value #MAX_NAME_LENGTH}
+     *     characters
      * @throws ConcurrencyFailureException if the isolation of the transaction hides another's check: run it again
      * @throws DataAccessException if the database fails; the token is then not accepted
      */
     public void check(String name, long token) {
+        if (token <= 0) {
+            throw new IllegalArgumentException(
+                    "token is " + token + "; pass the fencing token of the lock, which is positive");
+        }
         if (name.isEmpty() || name.length() > MAX_NAME_LENGTH) {
             throw new IllegalArgumentException("the name has " + name.length() + " characters, 1 to " + MAX_NAME_LENGTH
                     + " are allowed; use a digest of what it names");

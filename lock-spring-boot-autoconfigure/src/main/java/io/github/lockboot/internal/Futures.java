@@ -20,12 +20,13 @@ public final class Futures {
     public static final Executor ELSEWHERE = Futures::runElsewhere;
 
     /** Not the common pool: its threads may all wait for what happens here. */
-    private static final Executor WORKERS =
-            new ThreadPoolExecutor(0, Integer.MAX_VALUE, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> {
-                Thread thread = new Thread(task, "lock-async");
-                thread.setDaemon(true);
-                return thread;
-            });
+    private static final Executor WORKERS = new ThreadPoolExecutor(
+            0,
+            Integer.MAX_VALUE,
+            10,
+            TimeUnit.SECONDS,
+            new SynchronousQueue<>(),
+            task -> Threads.daemon("lock-async", Thread.currentThread().getContextClassLoader(), task));
 
     private Futures() {}
 

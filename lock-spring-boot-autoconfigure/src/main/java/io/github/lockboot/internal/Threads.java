@@ -7,6 +7,8 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import org.jspecify.annotations.Nullable;
+
 /** The threads of a registry: daemons with names that end when idle. */
 public final class Threads {
 
@@ -20,13 +22,22 @@ public final class Threads {
 
     private Threads() {}
 
+    /** They have the context class loader of the current thread. */
     public static ThreadFactory daemons(String name) {
+        return daemons(name, Thread.currentThread().getContextClassLoader());
+    }
+
+    public static ThreadFactory daemons(String name, @Nullable ClassLoader classes) {
         AtomicInteger count = new AtomicInteger();
-        return task -> {
-            Thread thread = new Thread(task, name + "-" + count.incrementAndGet());
-            thread.setDaemon(true);
-            return thread;
-        };
+        return task -> daemon(name + "-" + count.incrementAndGet(), classes, task);
+    }
+
+    /** It inherits no thread-bound state, because a task of one request may need a new thread for the task of another. */
+    static Thread daemon(String name, @Nullable ClassLoader classes, Runnable task) {
+        Thread thread = new Thread(null, task, name, 0, false);
+        thread.setContextClassLoader(classes);
+        thread.setDaemon(true);
+        return thread;
     }
 
     /**

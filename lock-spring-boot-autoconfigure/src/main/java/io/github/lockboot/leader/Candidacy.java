@@ -215,8 +215,11 @@ final class Candidacy {
                 Duration ttl = Objects.requireNonNull(lock.options().ttl());
                 ending.released.thenRun(timer.schedule(ttl.toNanos(), ending::release)::cancel);
                 events.execute(() -> {
-                    publish.accept(false, ending.token());
-                    ending.release().thenRun(() -> left(ending));
+                    try {
+                        publish.accept(false, ending.token());
+                    } finally {
+                        ending.release().thenRun(() -> left(ending));
+                    }
                 });
                 ending.leaving = true;
             }

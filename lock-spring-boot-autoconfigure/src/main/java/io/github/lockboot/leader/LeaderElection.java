@@ -194,7 +194,7 @@ public final class LeaderElection implements SmartLifecycle, ApplicationEventPub
 
     private void publish(boolean leads, long token) {
         Event event = leads ? new Granted(role, token) : new Revoked(role, token);
-        log.info((leads ? "Leads '" : "Leads no longer '") + shown + "'");
+        attempt(() -> log.info((leads ? "Leads '" : "Leads no longer '") + shown + "'"));
         listeners.forEach(listener -> attempt(() -> {
             if (event instanceof Granted granted) {
                 listener.onGranted(granted);

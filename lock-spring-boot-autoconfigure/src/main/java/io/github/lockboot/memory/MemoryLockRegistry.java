@@ -11,6 +11,8 @@ import io.github.lockboot.internal.Timer;
 import io.github.lockboot.redis.engine.EngineRegistry;
 import io.github.lockboot.redis.engine.LockEngine;
 import io.github.lockboot.redis.engine.LockRequest;
+import io.github.lockboot.redis.engine.LockRequest.Terms;
+import io.github.lockboot.redis.protocol.LockStore;
 
 /**
  * Locks in the memory of this process, for tests of code that uses locks. They behave as locks on Redis do, with queue, tokens,
@@ -62,7 +64,7 @@ public final class MemoryLockRegistry extends EngineRegistry implements AutoClos
     }
 
     /**
-     * Ends the hold of a lock as if its lease had run out. The first waiter gets the lock.
+     * Ends all holds of a lock as if their leases had run out. The first waiter gets the lock.
      *
      * @param name the name of the lock
      * @return whether the lock was held
@@ -72,13 +74,17 @@ public final class MemoryLockRegistry extends EngineRegistry implements AutoClos
     }
 
     /**
-     * Grants a lock to another holder, before all waiters. The present hold, if any, is lost.
+     * Grants a lock to another holder, exclusively and before all waiters. All present holds are lost.
      *
      * @param name the name of the lock
      * @return the lease of the other holder, which ends when it is closed
      */
     public Lease steal(String name) {
-        LockRequest request = LockRequest.of(LockNames.valid(name), defaults().withWaitTime(Duration.ofDays(1)));
+        LockRequest asked = LockRequest.of(LockNames.valid(name), defaults().withWaitTime(Duration.ofDays(1)));
+        Terms alone = new Terms(
+                LockStore.EXCLUSIVE, asked.terms().ttlMillis(), asked.terms().renew());
+        LockRequest request =
+                new LockRequest(name, asked.group(), alone, asked.waitNanos(), asked.maxHoldNanos(), false);
         String session = store.newSession();
         LockEngine thief = store.newEngine(session);
         CompletableFuture<Lease> lease = thief.acquireAsync(request);

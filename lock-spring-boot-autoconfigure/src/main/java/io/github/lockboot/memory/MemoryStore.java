@@ -82,8 +82,13 @@ final class MemoryStore implements LockStore {
 
     /** Waits, up to a second, until threads that have been granted a lock have noticed it. */
     private void awaitGranted() {
+        boolean interrupted = false;
         for (int i = 0; i < 10_000 && engines.stream().anyMatch(LockEngine::isAnyGrantUnseen); i++) {
             LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(100));
+            interrupted |= Thread.interrupted(); // with the flag set it would not park
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
         }
     }
 
@@ -241,17 +246,23 @@ final class MemoryStore implements LockStore {
     // --- what only locks in memory offer ----------------------------------------------------------------------
 
     /**
-     * Ends the present hold, unless it is of the spared session.
+     * Ends the present holds, except those of the spared session.
      *
-     * @return whether it ended one
+     * @return whether it ended any
      */
     boolean revoke(String name, String reason, @Nullable String spared) {
-        if (!(inspect(name).join() instanceof Reply.Held held) || isOf(spared, held.owner())) {
-            return false;
-        }
-        engines.forEach(engine -> engine.revoke(held.owner(), reason));
-        cancel(name, held.owner());
-        return true;
+        List<String> held = new ArrayList<>();
+        ask(name, state -> {
+            state.holders.stream()
+                    .filter(holder -> holder.left() > 0 && !isOf(spared, holder.id))
+                    .forEach(holder -> held.add(holder.id));
+            return Reply.Plain.PUBLISHED;
+        });
+        held.forEach(id -> {
+            engines.forEach(engine -> engine.revoke(id, reason));
+            cancel(name, id);
+        });
+        return !held.isEmpty();
     }
 
     /** Moves the waiters of a session before all others. */
@@ -344,7 +355,7 @@ final class MemoryStore implements LockStore {
         /** A holder that was not shared has used tokens up to this one. */
         void used(long lastToken) {
             newestToken = Math.max(newestToken, lastToken);
-            token = newestToken;
+            token = Math.max(token, lastToken);
         }
 
         boolean admits(int permits) {
@@ -373,9 +384,9 @@ final class MemoryStore implements LockStore {
             Holder holder = new Holder(id, permits, ++newestToken);
             holder.prolong(lease);
             holders.add(holder);
-            if (permits > 0) {
-                used(newestToken + TOKENS_PER_PERMIT - 1);
-            } else if (permits == SHARED && token == 0) {
+            if (permits != SHARED) {
+                used(permits > 0 ? holder.fence + TOKENS_PER_PERMIT - 1 : holder.fence);
+            } else if (token == 0) {
                 token = holder.fence;
             }
             return holder;

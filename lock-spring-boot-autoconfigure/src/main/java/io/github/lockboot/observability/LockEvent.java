@@ -7,7 +7,8 @@ import io.github.lockboot.LockUse;
 
 /**
  * An application event of a lock. {@link Acquired}, {@link NotAcquired} and {@link Released} are published on the thread that
- * uses the lock, which waits for their listeners; {@link Lost} and {@link Stuck} on a thread of the registry.
+ * uses the lock, which waits for their listeners; {@link Lost} and {@link Stuck} on a thread of the registry, and so is {@code Released}
+ * of a release that {@linkplain io.github.lockboot.DistributedLock.Release#SEND is only sent}.
  *
  * <p>An event is published only if the application has a listener for it, for {@code LockEvent}, or for another supertype of it
  * narrower than {@code Object}.

@@ -1,14 +1,15 @@
 package io.github.lockboot.observability;
 
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.Set;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 import io.github.lockboot.LockListener;
 import io.github.lockboot.LockUse;
 import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.ApplicationContext;
+import org.springframework.context.ApplicationListener;
 import org.springframework.context.PayloadApplicationEvent;
 import org.springframework.context.event.GenericApplicationListenerAdapter;
 import org.springframework.context.support.AbstractApplicationContext;
@@ -18,14 +19,16 @@ import org.springframework.core.ResolvableType;
 public final class LockEventPublisher implements LockListener {
 
     private final ApplicationContext context;
-    private final Set<Class<?>> wanted;
+    private final Set<Class<?>> wanted = new HashSet<>();
 
     /** @param context where events are published; its listeners are known by now */
     public LockEventPublisher(ApplicationContext context) {
         this.context = context;
-        this.wanted = Stream.of(LockEvent.class.getPermittedSubclasses())
-                .filter(event -> hasListener(context, event))
-                .collect(Collectors.toUnmodifiableSet());
+        for (Class<?> event : LockEvent.class.getPermittedSubclasses()) {
+            if (hasListener(context, event)) {
+                wanted.add(event);
+            }
+        }
     }
 
     /** {@return whether the context has a listener for any of these events} */
@@ -35,12 +38,26 @@ public final class LockEventPublisher implements LockListener {
 
     /** A listener for every event does not count. */
     private static boolean hasListener(@Nullable ApplicationContext context, Class<?> event) {
-        return context instanceof AbstractApplicationContext known
-                && (known.getApplicationListeners().stream()
-                                .map(GenericApplicationListenerAdapter::new)
-                                .anyMatch(listener -> listener.supportsEventType(payload(event))
-                                        && !listener.supportsEventType(payload(Object.class)))
-                        || hasListener(known.getParent(), event));
+        if (!(context instanceof AbstractApplicationContext known)) {
+            return false;
+        }
+        for (ApplicationListener<?> made : known.getApplicationListeners()) {
+            GenericApplicationListenerAdapter listener = new GenericApplicationListenerAdapter(made);
+            if (listener.supportsEventType(payload(event)) && !listener.supportsEventType(payload(Object.class))) {
+                return true;
+            }
+        }
+        ConfigurableListableBeanFactory beans = known.getBeanFactory();
+        for (String name : beans.getBeanNamesForType(ApplicationListener.class, true, false)) {
+            if (!beans.containsSingleton(name)) {
+                ResolvableType lazy = beans.getMergedBeanDefinition(name).getResolvableType();
+                ResolvableType heard = lazy.as(ApplicationListener.class).getGeneric();
+                if (heard.isAssignableFrom(payload(event)) && !heard.isAssignableFrom(payload(Object.class))) {
+                    return true;
+                }
+            }
+        }
+        return hasListener(known.getParent(), event);
     }
 
     private static ResolvableType payload(Class<?> type) {

@@ -28,7 +28,6 @@ import io.github.lockboot.redis.engine.EngineRegistry;
 import io.github.lockboot.redis.engine.LockEngine;
 import io.github.lockboot.redis.engine.LockRequest;
 import io.github.lockboot.redis.protocol.LockStore;
-import io.github.lockboot.redis.protocol.Reply;
 import io.github.lockboot.redis.protocol.ScriptStore;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -73,7 +72,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
     private final EngineContext.Settings settings;
     private final int maxWaiters;
     private final boolean logKeys;
-    private final @Nullable Function<String, ThreadFactory> threads;
+    private final Function<String, ThreadFactory> threads;
     private final AtomicBoolean closed = new AtomicBoolean();
     private volatile @Nullable Parts parts;
     private volatile String servers = "";
@@ -89,7 +88,9 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
                 builder.retryInterval, builder.retryMinInterval, builder.commandTimeout, builder.localHandoffLimit);
         this.maxWaiters = builder.maxWaiters;
         this.logKeys = builder.logKeys;
-        this.threads = builder.threads;
+        ClassLoader classes =
+                Thread.currentThread().getContextClassLoader(); // of the application, unlike that of some callers
+        this.threads = builder.threads != null ? builder.threads : name -> Threads.daemons(name, classes);
         builder.listeners.forEach(this::addListener);
     }
 
@@ -129,7 +130,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
      *     exceptionally if the lock could not be taken
      */
     public CompletableFuture<Void> connect() {
-        return parts().connect();
+        return parts().engine.connect("startup:" + EngineContext.randomSession());
     }
 
     /**
@@ -225,7 +226,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         final LockEngine engine;
 
         Parts(RedisLockRegistry registry) {
-            Function<String, ThreadFactory> threads = registry.threads != null ? registry.threads : Threads::daemons;
+            Function<String, ThreadFactory> threads = registry.threads;
             EngineContext.Settings settings = registry.settings;
             Duration timeout = settings.commandTimeout();
             Supplier<String> session = SingletonSupplier.of(EngineContext::randomSession);
@@ -262,15 +263,6 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
                     subscriber -> new PubSubGrantChannel(
                             connections::watchedBy, store, session, timeout, subscriber, timer, connectors));
             connections.runner().onChange(engine::onChanged);
-        }
-
-        CompletableFuture<Void> connect() {
-            String name = "startup:" + EngineContext.randomSession();
-            return store.acquire(name, name, LockStore.EXCLUSIVE, 1_000, false).thenCompose(taken -> {
-                CompletableFuture<Void> listening = engine.listen();
-                return store.unlock(name, name, taken instanceof Reply.Owner owner ? owner.token() : 0)
-                        .thenCombine(listening, (released, none) -> none);
-            });
         }
     }
 

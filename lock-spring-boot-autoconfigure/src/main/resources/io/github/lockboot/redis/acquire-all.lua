@@ -31,7 +31,7 @@ for i, key in ipairs(KEYS) do
 end
 for place, i in ipairs(others and {} or free) do
   local me, ttl = ARGV[2 * i - 1], ARGV[2 * i]
-  local holder = '[' .. cjson.encode(me) .. ',' .. ttl .. ',' .. now + ttl .. ',0]'
+  local holder = '["' .. me .. '",' .. ttl .. ',' .. now + ttl .. ',0]'
   local set = redis.pcall('SET', KEYS[i], '[' .. FORMAT .. ',"' .. fence .. '",[' .. holder .. ']]', 'PX', ttl)
   if set.err then -- no lock must be taken without the others
     for taken = 1, place - 1 do

@@ -8,7 +8,7 @@ local format, fence, owner, held, expiry, looked, queue = string.match(
 if format == FORMAT and owner ~= me then
   local left, unlooked = expiry - now, now - looked
   local settled = left > 0 and left <= math.min(held, 1e14) and tonumber(fence) < micros
-  local from, to = string.find(stored, '[' .. cjson.encode(me) .. ',', queue, true)
+  local from, to = string.find(stored, '["' .. me .. '",', queue, true)
   if settled and unlooked >= 0 and unlooked < poll / 4 and from ~= queue + 1 then -- there the first waiter begins
     local position, at = 1, string.find(stored, '],["', queue, true)
     while at and at < (from or #stored) do

@@ -1,7 +1,7 @@
 -- Begins each script on locks. Each describes its replies and its ARGV from 3 on.
 --
 -- KEYS[1]  the lock
--- ARGV[1]  the caller's acquisition id, <session>-<sequence>.<nonce>
+-- ARGV[1]  the caller's acquisition id, <session>-<sequence>.<nonce>, no character of which needs to be escaped in JSON
 -- ARGV[2]  the settings of the registry: <poll> <patience> <most waiters> <channels>
 --          how often a waiter asks, ms; how long it may not ask before it is dropped, ms; how many may wait; and the prefix of channels,
 --          which a session follows

@@ -6,7 +6,7 @@
 local format, fence, owner, held, expiry, tail, looked, first, ttl, seen, more, behind = string.match(
   stored or '',
   '^%[(%d+),"(%d+)",%[%["([^"\\]+)",(%d+),(%d+),0%](%],"",(%d+),%d+,%[)%["([^"\\]+)",(%d+),(%d+)%](,?)()')
-local joining = next_id and '[' .. cjson.encode(next_id) .. ','
+local joining = next_id and '["' .. next_id .. '",'
 if owner == me and format == FORMAT and not (joining and string.find(stored, joining, 1, true)) then
   local left, unlooked, unseen = expiry - now, now - looked, now - seen
   local settled = left > 0 and left <= tonumber(held) and math.max(fence, last) < micros

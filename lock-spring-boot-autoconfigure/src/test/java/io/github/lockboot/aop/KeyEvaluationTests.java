@@ -45,6 +45,19 @@ class KeyEvaluationTests {
     }
 
     @Test
+    void aTypeIsFoundWhateverThreadCallsFirst() {
+        Thread thread = Thread.currentThread();
+        ClassLoader ours = thread.getContextClassLoader();
+        thread.setContextClassLoader(
+                ClassLoader.getPlatformClassLoader()); // as in the common pool of an executable jar
+        try {
+            assertThat(name("type", "o1")).isEqualTo("ODD-o1");
+        } finally {
+            thread.setContextClassLoader(ours);
+        }
+    }
+
+    @Test
     void aNameStandsBeforeTheKey() {
         assertThat(name("named", "o1", "p1")).isEqualTo("packet:o1");
         assertThat(name("namedList", "o1", "p1")).isEqualTo("packet:o1:p1");
@@ -377,6 +390,9 @@ class KeyEvaluationTests {
         public String getPlace() {
             return "here";
         }
+
+        @DistributedLock(key = "T(io.github.lockboot.aop.KeyEvaluationTests.Constant).ODD.name() + '-' + #openid")
+        void type(String openid) {}
 
         @DistributedLock(key = "#openid")
         void byName(String openid, String packet) {}

@@ -76,6 +76,16 @@ class DistributedLockProxyTests {
                 });
     }
 
+    @Test
+    void aMethodOfAGenericInterfaceIsLockedBehindAnInterfaceProxy() {
+        with(true, false).withBean(OrderHandler.class).run(context -> {
+            @SuppressWarnings("unchecked")
+            Handler<String> handler = context.getBean(Handler.class);
+            handler.handle("o1");
+            assertThat(registry.names()).containsExactly("o1");
+        });
+    }
+
     private ApplicationContextRunner with(boolean auto, boolean proxyTargetClass) {
         return runner.withPropertyValues(
                 "spring.aop.auto=" + auto, "spring.aop.proxy-target-class=" + proxyTargetClass);
@@ -247,6 +257,16 @@ class DistributedLockProxyTests {
         public Class<?> getObjectType() {
             return Repository.class;
         }
+    }
+
+    interface Handler<T> {
+        void handle(T order);
+    }
+
+    static class OrderHandler implements Handler<String> {
+        @Override
+        @DistributedLock(key = "#order")
+        public void handle(String order) {}
     }
 
     interface Greeter {

@@ -109,6 +109,14 @@ class LockAutoConfigurationTests {
                         assertThat(context).getBean("distributedLockRegistry").isInstanceOf(RedisLockRegistry.class));
     }
 
+    /** As {@code LOCK_TYPE=} in the environment. */
+    @Test
+    void anEmptyTypeIsTheDefault() {
+        runner.withUserConfiguration(OneRedis.class)
+                .withPropertyValues("lock.type=")
+                .run(context -> assertThat(context).hasNotFailed().hasSingleBean(RedisLockRegistry.class));
+    }
+
     @Test
     void withoutRedisTheActionIsNamed() {
         runner.run(context -> {

@@ -91,6 +91,12 @@ class LockConnectTests {
         assertConnected(application -> application.withBean(user), true);
     }
 
+    @ParameterizedTest
+    @ValueSource(classes = {Locked.class, WithTemplate.class, WithRegistry.class})
+    void aChildContextThatUsesTheParentsLocksConnectsThem(Class<?> user) {
+        runner.run(parent -> assertConnected(child -> child.withParent(parent).withBean(user), true));
+    }
+
     @Test
     void anApplicationThatUsesNoneIsNot() {
         assertConnected(application -> application, false);

@@ -7,10 +7,13 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.github.lockboot.Actor;
 import io.github.lockboot.DistributedLock;
+import io.github.lockboot.Lease;
 import io.github.lockboot.LockListener;
 import io.github.lockboot.LockLostException;
+import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockTemplate;
+import io.github.lockboot.NamedLock;
 import io.github.lockboot.RecordingLockListener;
 import io.github.lockboot.RecordingLockRegistry;
 import io.github.lockboot.ScheduledLock;
@@ -72,6 +75,77 @@ class LockObservabilityAutoConfigurationTests {
             assertThat(meters.getMeters())
                     .noneMatch(meter -> meter.getId().toString().contains("471"));
         });
+    }
+
+    @Test
+    void aRegistryThatWrapsAnotherDoesNotCountItsLocksTwice() {
+        MemoryLockRegistry wrapped = new MemoryLockRegistry();
+        runner.withBean(SimpleMeterRegistry.class)
+                .withBean("wrapped", MemoryLockRegistry.class, () -> wrapped)
+                .withBean("wrapping", LockRegistry.class, () -> new Wrapping(wrapped), bean -> bean.setPrimary(true))
+                .run(context -> {
+                    context.getBean(LockTemplate.class).execute("a", () -> null);
+                    assertThat(context.getBean(MeterRegistry.class)
+                                    .get("lock.acquired")
+                                    .tag("origin", "asked")
+                                    .counter()
+                                    .count())
+                            .isEqualTo(1);
+                });
+    }
+
+    private record Wrapping(LockRegistry wrapped) implements LockRegistry {
+
+        @Override
+        public NamedLock get(String name, LockOptions options) {
+            return wrapped.get(name, options);
+        }
+
+        @Override
+        public CompletableFuture<Lease> acquireAsync(String name, LockOptions options) {
+            return wrapped.acquireAsync(name, options);
+        }
+
+        @Override
+        public void addListener(LockListener listener) {
+            wrapped.addListener(listener);
+        }
+    }
+
+    @Test
+    void aListenerOfAChildContextIsToldOfTheParentsLocksOnce() {
+        runner.withBean("parents", RecordingLockListener.class).run(parent -> {
+            runner.withParent(parent)
+                    .withBean("childs", RecordingLockListener.class)
+                    .run(child -> {
+                        parent.getBean(LockRegistry.class).get("a").lock();
+                        for (Object listener : List.of(child.getBean("childs"), parent.getBean("parents"))) {
+                            assertThat(((RecordingLockListener) listener).told)
+                                    .containsExactly("requested a", "acquired a ASKED");
+                        }
+                    });
+            assertThat(parent.getBean(LockRegistry.class).get("b").tryLock())
+                    .as("open when the child is closed")
+                    .isTrue();
+        });
+    }
+
+    @Test
+    void aListenerThatIsNotMadeYetHearsOfTheFirstEvent() {
+        runner.withBean(LazyListener.class, LazyListener::new, bean -> bean.setLazyInit(true))
+                .run(context -> {
+                    context.getBean(LockRegistry.class).get("a").lock();
+                    assertThat(context.getBean(LazyListener.class).events).hasSize(1);
+                });
+    }
+
+    static class LazyListener implements ApplicationListener<PayloadApplicationEvent<LockEvent.Acquired>> {
+        final List<Object> events = new ArrayList<>();
+
+        @Override
+        public void onApplicationEvent(PayloadApplicationEvent<LockEvent.Acquired> event) {
+            events.add(event.getPayload());
+        }
     }
 
     @Test

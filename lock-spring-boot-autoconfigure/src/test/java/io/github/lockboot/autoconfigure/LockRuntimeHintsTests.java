@@ -1,11 +1,17 @@
 package io.github.lockboot.autoconfigure;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.DistributedLocks;
 import io.github.lockboot.FencingToken;
 import io.github.lockboot.ScheduledLock;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -16,11 +22,16 @@ import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
 import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.contentOf;
 
 class LockRuntimeHintsTests {
+
+    private static final Pattern LOOK_UP = Pattern.compile("(?:isPresent|forName)\\(\\s*\"([\\w.$]+)\"");
 
     private final RuntimeHints hints = new RuntimeHints();
 
@@ -62,6 +73,23 @@ class LockRuntimeHintsTests {
         for (Class<?> annotation :
                 List.of(DistributedLock.class, DistributedLocks.class, ScheduledLock.class, FencingToken.class)) {
             assertThat(methodsOf(annotation.getName())).contains(MemberCategory.INVOKE_DECLARED_METHODS);
+        }
+    }
+
+    /** A native image finds no others by their name, so a lock would not know of its transaction. */
+    @Test
+    @Tag("this-build")
+    void whatTheSourcesLookForAtRunTimeIsKept() throws IOException {
+        try (Stream<Path> sources = Files.walk(Path.of("src/main/java"))) {
+            List<String> types = sources.filter(Files::isRegularFile)
+                    .flatMap(source ->
+                            LOOK_UP.matcher(contentOf(source.toFile())).results())
+                    .map(found -> found.group(1))
+                    .toList();
+            assertThat(types).contains(TransactionSynchronizationManager.class.getName());
+            assertThat(types)
+                    .filteredOn(type -> !type.startsWith("org.mockito.") && ClassUtils.isPresent(type, null))
+                    .allMatch(type -> hints.reflection().getTypeHint(TypeReference.of(type)) != null);
         }
     }
 

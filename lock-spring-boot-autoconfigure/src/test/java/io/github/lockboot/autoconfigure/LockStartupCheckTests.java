@@ -9,6 +9,7 @@ import io.github.lockboot.DistributedLock;
 import io.github.lockboot.LockTemplate;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.internal.Troubleshooting;
+import io.github.lockboot.redis.RedisLockRegistry;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.support.AbstractBeanDefinition;
 import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.diagnostics.FailureAnalysis;
@@ -169,6 +171,44 @@ class LockStartupCheckTests {
                 .withBean(Brief.class)
                 .run(context -> assertThat(context).hasNotFailed());
         assertThat(output).doesNotContain("WARN");
+    }
+
+    @Test
+    void theTtlOfALockInARegistryOfTheApplicationIsNotComparedWithTheTimeoutOfOurs() {
+        withFastRegistry(false)
+                .withBean(OfTheFastRegistry.class)
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    @Test
+    void norIfThatRegistryReplacesOurs() {
+        withFastRegistry(true)
+                .withBean(OfTheOnlyRegistry.class)
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    private ApplicationContextRunner withFastRegistry(boolean only) {
+        server.command("CONFIG", "SET", "maxmemory-policy", "noeviction");
+        LettuceConnectionFactory redis = new LettuceConnectionFactory(server.host(), server.port());
+        redis.start();
+        return runner.withPropertyValues("lock.startup-check=fail")
+                .withBean(
+                        "fast",
+                        RedisLockRegistry.class,
+                        () -> RedisLockRegistry.builder(redis)
+                                .commandTimeout(Duration.ofMillis(500))
+                                .build(),
+                        bean -> ((AbstractBeanDefinition) bean).setDefaultCandidate(only));
+    }
+
+    static class OfTheFastRegistry {
+        @DistributedLock(name = "q", ttl = "2s", registry = "fast")
+        void run() {}
+    }
+
+    static class OfTheOnlyRegistry {
+        @DistributedLock(name = "q", ttl = "2s")
+        void run() {}
     }
 
     @Test

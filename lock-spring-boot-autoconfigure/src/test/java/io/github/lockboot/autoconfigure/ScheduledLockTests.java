@@ -36,6 +36,7 @@ import reactor.core.scheduler.Schedulers;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** Jobs, with locks in memory. */
 @SuppressWarnings("unused")
@@ -257,6 +258,15 @@ class ScheduledLockTests {
     }
 
     @Test
+    void aPublisherWhoseLocksCannotBeNamedIsReportedToo() {
+        run(app -> {
+            assertThatThrownBy(() -> app.jobs.keyed().block()).hasMessageContaining("null");
+            Actor.await("a report", () -> runs.size() == 1);
+        });
+        assertThat(runs).extracting(ScheduledLock.Run::outcome).containsExactly(Outcome.UNAVAILABLE);
+    }
+
+    @Test
     void subscriptionsAtTheSameTimeAreNotMixedUp() {
         run(app -> {
             Mono<String> mono = app.jobs.mono();
@@ -301,6 +311,20 @@ class ScheduledLockTests {
             assertThat(log.errors()).containsExactly("Unexpected failure of a listener to jobs");
         }
         assertOnly("quick", Outcome.RAN);
+    }
+
+    @Test
+    void whereNothingIsScheduledAScheduleWithoutAValueIsNoneAndEndsNoStart() {
+        runner.withBean(NotScheduled.class)
+                .run(context -> context.getBean(NotScheduled.class).nightly());
+        assertOnly("nightly", Outcome.RAN);
+        assertThat(only().overran()).isFalse();
+    }
+
+    static class NotScheduled {
+        @Scheduled(cron = "${jobs.cron}")
+        @ScheduledLock(name = "nightly")
+        public void nightly() {}
     }
 
     @Test
@@ -450,6 +474,16 @@ class ScheduledLockTests {
         public CompletableFuture<String> stage() {
             begun.incrementAndGet();
             return stage;
+        }
+
+        @ScheduledLock(name = "keyed")
+        @DistributedLock(key = "#root.target.key")
+        public Mono<String> keyed() {
+            return mono;
+        }
+
+        public String getKey() {
+            return null;
         }
 
         @ScheduledLock(name = "mono")

@@ -15,6 +15,7 @@ import io.github.lockboot.DistributedLock.Mode;
 import io.github.lockboot.DistributedLock.Renewal;
 import io.github.lockboot.FencingToken;
 import io.github.lockboot.LockRegistry;
+import io.github.lockboot.PoorClassLoader;
 import io.github.lockboot.RecordingLockRegistry;
 import io.github.lockboot.aop.InvalidLockDefinitionException;
 import io.github.lockboot.autoconfigure.elsewhere.PackagePrivateMethod;
@@ -22,7 +23,10 @@ import io.github.lockboot.internal.Troubleshooting;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
+import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
 import org.springframework.boot.diagnostics.FailureAnalysis;
@@ -531,7 +535,16 @@ class WrongAnnotationTests {
     }
 
     @Test
+    void secondBeanOfItsClassThatIsMadeBeforeProxiesCanBe() {
+        assertEarlyRefused(runner.withBean("healthy", Early.class));
+    }
+
+    @Test
     void beanThatIsMadeBeforeProxiesCanBe() {
+        assertEarlyRefused(runner);
+    }
+
+    private static void assertEarlyRefused(ApplicationContextRunner runner) {
         runner.withUserConfiguration(EarlyConfiguration.class)
                 .run(context -> assertThat(context)
                         .getFailure()
@@ -539,6 +552,18 @@ class WrongAnnotationTests {
                         .hasMessage(Early.class.getName()
                                 + ".run(): is never locked, because bean 'early' was made before proxies could be: "
                                 + "do not inject it into a BeanPostProcessor or BeanFactoryPostProcessor" + SEE));
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {NamesAbsentClass.class, NamesAbsentClassAndLocks.class})
+    void lazyBeanThatNamesAnAbsentClassEndsNoStart(Class<?> type) throws ClassNotFoundException {
+        ClassLoader poor = new PoorClassLoader(type.getName(), AbsentClass.class.getName());
+        Class<?> unresolvable = poor.loadClass(type.getName());
+        RootBeanDefinition lazy = new RootBeanDefinition(unresolvable);
+        lazy.setLazyInit(true);
+        runner.withInitializer(context -> context.addBeanFactoryPostProcessor(
+                        beans -> ((BeanDefinitionRegistry) beans).registerBeanDefinition("never", lazy)))
+                .run(context -> assertThat(context).hasNotFailed());
     }
 
     @Test
@@ -619,8 +644,19 @@ class WrongAnnotationTests {
 
         @Bean
         static BeanFactoryPostProcessor wakesIt() {
-            return beanFactory -> beanFactory.getBean(Early.class);
+            return beanFactory -> beanFactory.getBean("early");
         }
+    }
+
+    static class AbsentClass {}
+
+    @DistributedLock(name = "export")
+    static class NamesAbsentClassAndLocks {
+        public void export(AbsentClass text) {}
+    }
+
+    static class NamesAbsentClass {
+        public void export(AbsentClass text) {}
     }
 
     static class LazyBad {

@@ -16,6 +16,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
@@ -122,6 +123,15 @@ class JdbcFenceTests {
         assertThatExceptionOfType(StaleTokenException.class).isThrownBy(() -> setAmount(6, token));
         write.unlock();
         assertThat(amount()).isEqualTo(7);
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {0, -1, Long.MIN_VALUE})
+    void whatIsNoTokenIsRefused(long token) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> setAmount(9, token))
+                .withMessage("token is " + token + "; pass the fencing token of the lock, which is positive");
+        assertThat(amount()).isNotEqualTo(9);
     }
 
     @Test

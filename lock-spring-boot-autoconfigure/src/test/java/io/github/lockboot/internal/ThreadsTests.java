@@ -9,6 +9,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -23,6 +24,28 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /** How many threads a registry takes, and what becomes of what finds none. */
 class ThreadsTests {
+
+    @Test
+    void aThreadKnowsNothingOfTheRequestThatNeededIt() throws InterruptedException {
+        InheritableThreadLocal<String> user = new InheritableThreadLocal<>();
+        ThreadFactory threads = Threads.daemons("test");
+        ConcurrentLinkedQueue<Object> seen = new ConcurrentLinkedQueue<>();
+        ClassLoader ours = Thread.currentThread().getContextClassLoader();
+        Thread.currentThread().setContextClassLoader(ClassLoader.getPlatformClassLoader());
+        user.set("alice");
+        try {
+            Thread thread = threads.newThread(() -> {
+                seen.add(String.valueOf(user.get()));
+                seen.add(Thread.currentThread().getContextClassLoader());
+            });
+            thread.start();
+            thread.join();
+        } finally {
+            user.remove();
+            Thread.currentThread().setContextClassLoader(ours);
+        }
+        assertThat(seen).containsExactly("null", ours);
+    }
 
     @Nested
     class Workers {

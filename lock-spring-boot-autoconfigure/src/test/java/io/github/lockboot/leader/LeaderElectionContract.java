@@ -12,6 +12,11 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.LoggerContext;
+import ch.qos.logback.classic.turbo.TurboFilter;
+import ch.qos.logback.core.spi.FilterReply;
 import io.github.lockboot.Actor;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockOptions;
@@ -20,6 +25,8 @@ import io.github.lockboot.NamedLock;
 import io.github.lockboot.internal.Threads;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
+import org.slf4j.Marker;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -386,6 +393,29 @@ abstract class LeaderElectionContract {
         assertThat(one.told()).isEqualTo("granted");
         time.tick(1);
         one.awaitTold("granted revoked granted");
+    }
+
+    @Test
+    void aLogThatThrowsCostsNoEvent() {
+        TurboFilter throwing = new TurboFilter() {
+            @Override
+            public FilterReply decide(
+                    Marker marker, Logger logger, Level level, String format, Object[] params, Throwable thrown) {
+                if (format != null && format.startsWith("Leads") && format.contains(role)) {
+                    throw new IllegalStateException("of a test");
+                }
+                return FilterReply.NEUTRAL;
+            }
+        };
+        LoggerContext logs = (LoggerContext) LoggerFactory.getILoggerFactory();
+        logs.addTurboFilter(throwing);
+        try {
+            Candidate one = candidate(registry()).start().awaitTold("granted");
+            one.election.resign();
+            one.awaitTold("granted revoked granted");
+        } finally {
+            logs.getTurboFilterList().remove(throwing);
+        }
     }
 
     @Test

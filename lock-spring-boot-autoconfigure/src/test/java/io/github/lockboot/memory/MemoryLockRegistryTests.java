@@ -4,11 +4,13 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.lang.reflect.Constructor;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 
 import io.github.lockboot.Actor;
 import io.github.lockboot.Lease;
@@ -21,6 +23,8 @@ import io.github.lockboot.RecordingLockListener;
 import io.github.lockboot.internal.Troubleshooting;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -66,6 +70,46 @@ class MemoryLockRegistryTests {
                 .isThrownBy(lock::unlock)
                 .withMessageEndingWith(
                         "was lost: its lease ran out; see " + Troubleshooting.PAGE + "locklostexception");
+    }
+
+    static Stream<LockOptions> heldTogether() {
+        return Stream.of(LockOptions.defaults().shared(), LockOptions.defaults().withPermits(3));
+    }
+
+    @ParameterizedTest
+    @MethodSource("heldTogether")
+    void allWhoHoldALockTogetherAreExpired(LockOptions options) throws Exception {
+        List<Lease> held =
+                List.of(registry.acquire("a", options), registry.acquire("a", options), other.acquire("a", options));
+        CompletableFuture<Lease> next =
+                registry.newInstance().acquireAsync("a", LockOptions.defaults().withWaitTime(Duration.ofMinutes(1)));
+        assertThat(registry.expire("a")).isTrue();
+        assertThat(held).noneMatch(Lease::isValid);
+        assertThat(Actor.get(next).isValid()).isTrue();
+    }
+
+    @ParameterizedTest
+    @MethodSource("heldTogether")
+    void allWhoHoldALockTogetherAreRobbed(LockOptions options) throws Exception {
+        List<Lease> held =
+                List.of(registry.acquire("a", options), registry.acquire("a", options), other.acquire("a", options));
+        try (Lease thief = Actor.get(CompletableFuture.supplyAsync(() -> registry.steal("a")))) {
+            assertThat(held).noneMatch(Lease::isValid);
+            assertThat(thief.isValid()).isTrue();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("heldTogether")
+    void aThiefSharesWithNobodyWhateverTheDefaults(LockOptions defaults) throws Exception {
+        MemoryLockRegistry together = new MemoryLockRegistry(defaults, Map.of());
+        Lease held = together.acquire("a", defaults);
+        try (Lease thief = Actor.get(CompletableFuture.supplyAsync(() -> together.steal("a")))) {
+            assertThat(held.isValid()).isFalse();
+            assertThat(thief.isValid()).isTrue();
+            assertThat(together.get("a").tryLock()).isFalse();
+        }
+        assertThat(together.get("a").tryLock()).isTrue();
     }
 
     @Test
@@ -162,6 +206,16 @@ class MemoryLockRegistryTests {
             assertThat(lock.isLocked()).isFalse();
         } finally {
             second.close();
+        }
+    }
+
+    @Test
+    void severalLocksAreTriedOnceAlsoWithTheLeastWaitTime() throws Exception {
+        other.get("b").lock();
+        for (TimeUnit unit : TimeUnit.values()) {
+            CompletableFuture<Boolean> refused =
+                    actor.start(() -> registry.allOf(List.of("a", "b")).tryLock(Long.MIN_VALUE, unit));
+            assertThat(Actor.get(refused)).isFalse();
         }
     }
 

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 
+import io.github.lockboot.redis.engine.LockEngine;
 import io.github.lockboot.redis.engine.ManualTimer;
 import io.github.lockboot.redis.protocol.Kind;
 import io.github.lockboot.redis.protocol.LockModel;
@@ -15,8 +16,11 @@ import io.github.lockboot.redis.protocol.Reply;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.test.util.ReflectionTestUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.when;
 
 class MemoryStoreTests {
 
@@ -200,8 +204,30 @@ class MemoryStoreTests {
         assertThat(other.token()).isEqualTo(permit.token() + 64);
     }
 
+    @Test
+    void readersAfterADowngradeHaveItsTokenWhateverElseWasLockedMeanwhile() {
+        Reply.Owner writer = acquired("session-1", Kind.EXCLUSIVE);
+        acquired("session-2", Kind.SHARED);
+        store.acquire("another", "session-3", Kind.EXCLUSIVE.permits(), TTL, true);
+        store.downgrade(NAME, "session-1", writer.fence(), writer.fence());
+        assertThat(acquired("session-2", Kind.SHARED).token()).isEqualTo(writer.fence());
+    }
+
     private Reply.Owner acquired(String id, Kind kind) {
         return store.acquire(NAME, id, kind.permits(), TTL, true).join() instanceof Reply.Owner owner ? owner : null;
+    }
+
+    @Test
+    void anInterruptedCallerGivesThreadsTheirTimeToNoticeAGrant() {
+        List<Boolean> interrupted = new ArrayList<>(); // such a thread does not park
+        LockEngine slow = mock();
+        when(slow.isAnyGrantUnseen())
+                .thenAnswer(call -> interrupted.add(Thread.currentThread().isInterrupted()) && interrupted.size() < 3);
+        ReflectionTestUtils.setField(store, "engines", List.of(slow));
+        Thread.currentThread().interrupt();
+        store.advance(0);
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(interrupted).containsExactly(true, false, false);
     }
 
     @Test

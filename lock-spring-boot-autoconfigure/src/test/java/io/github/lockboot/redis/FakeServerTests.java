@@ -55,12 +55,13 @@ class FakeServerTests {
             "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",
             "NOREPLICAS Not enough good replicas to write.",
             "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk.",
-            "NOSCRIPT No matching script. Please use EVAL.");
+            "NOSCRIPT No matching script. Please use EVAL.",
+            "@user_script: 37: -READONLY You can't write against a read only replica.",
+            "ERR Error running script (call to f_1): @user_script:1: -OOM command not allowed");
 
     /** They say nothing about whether it ran. */
     static final List<String> OTHER_ERRORS = List.of(
             "ERR unknown command 'EVALSHA'",
-            "ERR Error running script (call to f_1): @user_script:1: -OOM command not allowed",
             "WRONGTYPE Operation against a key holding the wrong kind of value",
             "NOAUTH Authentication required.",
             "NOPERM this user has no permissions to run the 'evalsha' command",

@@ -9,6 +9,7 @@ import io.github.lockboot.Actor;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockUnavailableException;
+import io.github.lockboot.RecordingLockListener;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.internal.Threads;
 import io.github.lockboot.redis.RedisLockInspector.Notification;
@@ -106,9 +107,22 @@ class FirstConnectionTests {
 
     @Test
     void itCanBeMadeAheadAndSoCanTheChannel() throws Exception {
+        RecordingLockListener listener = new RecordingLockListener();
+        registry.addListener(listener);
         go.countDown();
         Actor.get(registry.connect());
         assertThat(server.command("KEYS", "*")).isEqualTo(List.of());
         Actor.await("the channel is live", () -> registry.inspector().check() == Notification.LIVE);
+        assertThat(listener.told).as("of a lock that nobody asked for").isEmpty();
+    }
+
+    @Test
+    void whoGivesUpMakingItAheadLeavesNoLock() throws Exception {
+        registry.connect().cancel(false);
+        CompletableFuture<Void> second = registry.connect();
+        go.countDown();
+        Actor.get(second);
+        Actor.await("nothing is left", () -> registry.inspector().inUse() == 0);
+        assertThat(server.command("KEYS", "*")).isEqualTo(List.of());
     }
 }

@@ -10,6 +10,7 @@ import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.context.expression.BeanFactoryResolver;
 import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.expression.EvaluationContext;
@@ -28,6 +29,7 @@ import org.springframework.expression.spel.ast.Selection;
 import org.springframework.expression.spel.ast.TypeReference;
 import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.support.StandardEvaluationContext;
+import org.springframework.expression.spel.support.StandardTypeLocator;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -51,6 +53,9 @@ public final class KeyVariables {
         this.description = description;
         this.beanFactory = beanFactory;
         this.shared.setBeanResolver(new BeanFactoryResolver(beanFactory));
+        // Else it would be the class loader of the thread that calls first, which may be one of the JDK.
+        this.shared.setTypeLocator(new StandardTypeLocator(
+                beanFactory instanceof ConfigurableBeanFactory known ? known.getBeanClassLoader() : null));
         String @Nullable [] discovered = new DefaultParameterNameDiscoverer().getParameterNames(method);
         this.names = discovered != null ? List.of(discovered) : List.of();
         for (int i = 0; i < method.getParameterCount(); i++) {
@@ -103,7 +108,7 @@ public final class KeyVariables {
             }
         } else if (node instanceof TypeReference) {
             try {
-                KeyExpression.plain(node).getValue();
+                KeyExpression.plain(node).getValue(shared);
             } catch (EvaluationException failure) {
                 findings.accept("names the type " + text + ", which is not found", "write its full class name");
             }

@@ -9,6 +9,7 @@ import io.github.lockboot.autoconfigure.LockAutoConfiguration;
 import io.github.lockboot.leader.LeaderElection;
 import io.github.lockboot.redis.RedisLockInspector.Notification;
 import io.github.lockboot.redis.RedisLockRegistry;
+import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -33,10 +34,10 @@ public final class LockHealthAutoConfiguration {
     static Map<String, Object> check(ListableBeanFactory beans) {
         Map<String, Object> details = new LinkedHashMap<>();
         details.put("notification", "unused");
-        for (RedisLockRegistry registry :
-                beans.getBeansOfType(RedisLockRegistry.class).values()) {
+        for (RedisLockRegistry registry : BeanFactoryUtils.beansOfTypeIncludingAncestors(beans, RedisLockRegistry.class)
+                .values()) {
             Notification notification = registry.inspector().check();
-            if (notification != Notification.UNUSED) {
+            if (notification != Notification.UNUSED && !details.containsKey("degraded")) {
                 details.put("notification", notification.name().toLowerCase(Locale.ROOT));
             }
             if (notification == Notification.CUT) {
@@ -44,8 +45,8 @@ public final class LockHealthAutoConfiguration {
             }
         }
         Map<String, Boolean> leaders = new TreeMap<>();
-        for (LeaderElection election :
-                beans.getBeansOfType(LeaderElection.class).values()) {
+        for (LeaderElection election : BeanFactoryUtils.beansOfTypeIncludingAncestors(beans, LeaderElection.class)
+                .values()) {
             leaders.put(election.role(), election.isLeader());
         }
         if (!leaders.isEmpty()) {

@@ -21,6 +21,7 @@ import io.github.lockboot.leader.LeaderElection;
 import io.github.lockboot.observability.LockOutcomeListener;
 import io.github.lockboot.redis.RedisLockRegistry;
 import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
@@ -124,7 +125,7 @@ class LocksEndpoint implements LockOutcomeListener, ScheduledLock.Listener {
             Instant since,
             long position) {}
 
-    /** @param state the key type, its time to live and the fields of the hash */
+    /** @param state the key type, its time to live, the text that is stored and its parts */
     record State(String name, Map<String, String> state) {}
 
     @ReadOperation
@@ -148,8 +149,8 @@ class LocksEndpoint implements LockOutcomeListener, ScheduledLock.Listener {
 
     private List<Leader> leaders() {
         List<Leader> leaders = new ArrayList<>();
-        for (LeaderElection election :
-                beans.getBeansOfType(LeaderElection.class).values()) {
+        for (LeaderElection election : BeanFactoryUtils.beansOfTypeIncludingAncestors(beans, LeaderElection.class)
+                .values()) {
             OptionalLong token = election.fencingToken();
             leaders.add(new Leader(
                     election.role(),

@@ -44,6 +44,7 @@ import io.lettuce.core.output.CommandOutput;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.ClusterSlotHashUtil;
 import org.springframework.data.redis.connection.RedisConnection;
@@ -194,7 +195,10 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         List<Call> failed = made == null ? before : List.of();
         synchronized (waiting) {
             connecting = false;
-            link = closed ? null : made;
+            link = made;
+            if (closed) {
+                unlink();
+            }
         }
         NotConnectedException notConnected = new NotConnectedException("no connection to Redis", failure);
         failed.forEach(call -> call.completeExceptionally(notConnected));
@@ -238,7 +242,16 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     public void close() {
         synchronized (waiting) {
             closed = true;
-            link = null;
+            unlink();
+        }
+    }
+
+    /** Else the client of the application would keep what is closed. */
+    private void unlink() {
+        Link last = link;
+        link = null;
+        if (last != null) {
+            last.client.removeListener(this);
         }
     }
 
@@ -334,12 +347,8 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
                 throw new SeveralSlotsException();
             }
             boolean digestOnly = type == CommandType.EVALSHA;
-            CommandArgs<byte[], byte[]> args = new CommandArgs<>(ByteArrayCodec.INSTANCE)
-                    .add(digestOnly ? script.getSha1() : script.getScriptAsString())
-                    .add(keys.length)
-                    .addKeys(keys)
-                    .addValues(arguments)
-                    .add(number);
+            CommandArgs<byte[], byte[]> args = new EncodedArgs(script.encoded(digestOnly, keys, arguments, number));
+            args.addKeys(keys); // by which Lettuce finds the node of a Cluster
             boolean takesLease =
                     script == LuaScript.ACQUIRE || script == LuaScript.ACQUIRE_ALL || script == LuaScript.RENEW;
             Acknowledger asked = takesLease ? acknowledger : null;
@@ -373,8 +382,8 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             }
             if (watchdog != null && RedisFailure.isOfReplica(failure)) {
                 watchdog.onReplica();
-            } else if (watchdog != null && acknowledger != null) {
-                watchdog.onSilence(used.client); // a redirection was not followed, so nothing else has noticed it
+            } else if (watchdog != null && (acknowledger != null || RedisFailure.isOfNoMaster(failure))) {
+                watchdog.onSilence(used.client); // no redirection was followed, so nothing else has noticed it
             }
             completeExceptionally(failure);
         }
@@ -508,6 +517,27 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
 
         private static boolean isClosed(StatefulConnection<?, ?> connection) {
             return connection instanceof RedisChannelHandler<?, ?> known && known.isClosed();
+        }
+    }
+
+    /** Arguments that are encoded already. Lettuce would encode each for itself, which takes several times as long. */
+    private static final class EncodedArgs extends CommandArgs<byte[], byte[]> {
+
+        private final LuaScript.Encoded encoded;
+
+        EncodedArgs(LuaScript.Encoded encoded) {
+            super(ByteArrayCodec.INSTANCE);
+            this.encoded = encoded;
+        }
+
+        @Override
+        public int count() {
+            return encoded.count();
+        }
+
+        @Override
+        public void encode(ByteBuf buffer) {
+            buffer.writeBytes(encoded.bytes());
         }
     }
 }

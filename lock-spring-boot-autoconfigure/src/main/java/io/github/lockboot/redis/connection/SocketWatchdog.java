@@ -86,7 +86,10 @@ final class SocketWatchdog {
         };
     }
 
-    /** Called when a command was not answered in time. Closes all sockets to each server that owes an answer on one for so long. */
+    /**
+     * Called when a command was not answered in time, or not by the master of its key. Closes all sockets to each server that owes an
+     * answer on one for so long, and looks at the topology of a Cluster again.
+     */
     void onSilence(@Nullable AbstractRedisClient client) {
         long now = timer.nanoTime();
         Set<SocketAddress> silent = open.entrySet().stream()

@@ -108,17 +108,21 @@ final class Acquisitions {
     }
 
     /**
-     * Unlocks an id whose fate in Redis is unknown, again and again until Redis answers.
+     * Unlocks an id whose fate in Redis is unknown, again and again until Redis answers. Where very many are, it is left to expire.
      *
      * @return completes when Redis has answered, or is not asked any more
      */
     CompletableFuture<Void> settleUnlock(String name, String id, long lastToken) {
-        return untilAnswered(() -> store.unlock(name, id, lastToken));
+        return settle(() -> store.unlock(name, id, lastToken));
     }
 
     /** As {@link #settleUnlock(String, String, long)}, for an id that was not granted. */
     CompletableFuture<Void> settleCancel(String name, String id) {
-        return untilAnswered(() -> store.cancel(name, id));
+        return settle(() -> store.cancel(name, id));
+    }
+
+    private CompletableFuture<Void> settle(Supplier<CompletableFuture<Reply>> end) {
+        return unsettled.get() < MOST_UNSETTLED ? untilAnswered(end) : CompletableFuture.completedFuture(null);
     }
 
     /**
@@ -126,32 +130,36 @@ final class Acquisitions {
      *
      * @return completes when Redis has answered, or is not asked any more
      */
-    CompletableFuture<Void> untilAnswered(Supplier<CompletableFuture<Reply>> end) {
+    CompletableFuture<Void> untilAnswered(Supplier<CompletableFuture<Reply>> command) {
         CompletableFuture<Void> settled = new CompletableFuture<>();
-        if (unsettled.incrementAndGet() > MOST_UNSETTLED) {
-            unsettled.decrementAndGet();
-            settled.complete(null);
-            return settled;
-        }
+        unsettled.incrementAndGet();
         settled.whenComplete((none, failure) -> unsettled.decrementAndGet());
-        tryToSettle(end, settled, context.minRetryInterval());
+        tryToSettle(command, settled, context.minRetryInterval());
         return settled;
     }
 
-    private void tryToSettle(Supplier<CompletableFuture<Reply>> end, CompletableFuture<Void> settled, long pause) {
-        end.get().whenComplete((reply, failure) -> {
+    private void tryToSettle(Supplier<CompletableFuture<Reply>> command, CompletableFuture<Void> settled, long pause) {
+        send(command).whenComplete((reply, failure) -> {
             try {
                 if (failure == null || context.isClosed()) {
                     settled.complete(null);
                 } else {
                     long longer = Math.min(2 * pause, context.retryInterval());
-                    context.schedule(context.jittered(pause), () -> tryToSettle(end, settled, longer));
+                    context.schedule(context.jittered(pause), () -> tryToSettle(command, settled, longer));
                 }
             } catch (Throwable thrown) { // left to expire
                 settled.complete(null);
                 Unexpected.failure("when an end was to be repeated", thrown);
             }
         });
+    }
+
+    private static CompletableFuture<Reply> send(Supplier<CompletableFuture<Reply>> command) {
+        try {
+            return command.get();
+        } catch (Throwable notSent) {
+            return CompletableFuture.failedFuture(notSent);
+        }
     }
 
     // --- the channel: without it only time is lost ------------------------------------------------------------

@@ -3,7 +3,9 @@ package io.github.lockboot.redis.engine;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.HexFormat;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
@@ -59,6 +61,7 @@ public final class EngineContext {
     private final Executor inTurn;
     private final DoubleSupplier random;
     private final LockLog log = new LockLog();
+    private final Set<CompletableFuture<Void>> promises = ConcurrentHashMap.newKeySet();
     private volatile Life life = Life.OPEN;
 
     /** @param random in [0, 1) */
@@ -162,9 +165,14 @@ public final class EngineContext {
         descend(kilobytes * 1024 / 80, 1, 2, 3, 4, 5, 6, 7, 8);
     }
 
-    /** All parameters are used after the recursive call, so each frame has to keep them. */
-    private static long descend(int left, long a, long b, long c, long d, long e, long f, long g, long h) {
-        return left == 0 ? a : descend(left - 1, b, c, d, e, f, g, h, a + left) ^ a ^ b ^ c ^ d ^ e ^ f ^ g ^ h;
+    /**
+     * Never returns 0, but the JVM cannot know that, so each frame keeps all parameters. They are passed in registers, unlike as many
+     * numbers of type long: this is on the way of each call.
+     */
+    private static double descend(
+            int left, double a, double b, double c, double d, double e, double f, double g, double h) {
+        double below = left == 0 ? 1 : descend(left - 1, a, b, c, d, e, f, g, h);
+        return below == 0 ? a + b + c + d + e + f + g + h : below;
     }
 
     // --- settings ---------------------------------------------------------------------------------------------
@@ -208,7 +216,9 @@ public final class EngineContext {
         private static final SecureRandom RANDOM = new SecureRandom();
 
         static String digits() {
-            return HexFormat.of().toHexDigits(RANDOM.nextLong());
+            byte[] bits = new byte[Long.BYTES];
+            RANDOM.nextBytes(bits); // by one call, unlike nextLong
+            return HexFormat.of().formatHex(bits);
         }
     }
 
@@ -228,6 +238,21 @@ public final class EngineContext {
         return life == Life.CLOSED;
     }
 
+    /** Something that is done at the latest when the registry is closed: what would do it may not run any more. */
+    CompletableFuture<Void> promise() {
+        CompletableFuture<Void> promise = new CompletableFuture<>();
+        promises.add(promise);
+        promise.whenComplete((none, failure) -> promises.remove(promise));
+        if (isClosed()) {
+            promise.complete(null);
+        }
+        return promise;
+    }
+
+    private void keepPromises() {
+        promises.forEach(promise -> promise.complete(null));
+    }
+
     void stopGranting() {
         if (life == Life.OPEN) {
             life = Life.CLOSING;
@@ -237,6 +262,11 @@ public final class EngineContext {
     void close() {
         life = Life.CLOSED;
         timer.close();
+        try {
+            workers.execute(this::keepPromises); // what depends on them may block
+        } catch (Throwable noThread) {
+            keepPromises();
+        }
         workers.shutdown();
     }
 }

@@ -102,7 +102,7 @@ final class EngineLock implements NamedLock, LockScope, LockSet.Member {
             engine.requireNotHeldOtherwise(current, request);
             return false;
         }
-        if (request.terms().isExclusive() && owned.isDowngraded()) {
+        if (request.terms().isExclusive() && owned.isDowngraded() && !owned.isOver()) {
             throw LockEngine.wouldWaitForItself(current, request, owned);
         }
         return owned.enterAgain(asReader(owned));

@@ -34,7 +34,7 @@ public abstract class EngineRegistry implements LockRuntime {
 
     private final LockOptions defaults;
     private final Map<String, LockOptions> overrides;
-    private final List<LockListener> firstListeners = new ArrayList<>(0);
+    private final List<LockListener> listeners = new ArrayList<>(0);
     private volatile @Nullable LockEngine engine;
 
     /**
@@ -57,11 +57,11 @@ public abstract class EngineRegistry implements LockRuntime {
     }
 
     private LockEngine makeEngineOnce() {
-        synchronized (firstListeners) {
+        synchronized (listeners) {
             LockEngine made = engine;
             if (made == null) {
                 made = makeEngine();
-                firstListeners.forEach(made.listeners()::add);
+                listeners.forEach(made.listeners()::add);
                 engine = made;
             }
             return made;
@@ -70,12 +70,14 @@ public abstract class EngineRegistry implements LockRuntime {
 
     @Override
     public void addListener(LockListener listener) {
-        synchronized (firstListeners) {
+        synchronized (listeners) {
+            if (listeners.stream().anyMatch(known -> known == listener)) {
+                return;
+            }
+            listeners.add(listener);
             LockEngine made = engine;
             if (made != null) {
                 made.listeners().add(listener);
-            } else {
-                firstListeners.add(listener);
             }
         }
     }

@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 
@@ -85,6 +85,7 @@ public final class Hold extends LockSet.OfThread implements Lease, LockScope, Wa
 
     private static final CompletableFuture<Release> SENT = CompletableFuture.completedFuture(Release.SENT);
     private static final Runnable NOTHING_MORE = () -> {};
+    private static final long ONCE = 1L << 32;
 
     private final EngineContext context;
     private final Releaser releaser;
@@ -95,10 +96,9 @@ public final class Hold extends LockSet.OfThread implements Lease, LockScope, Wa
     private final Waiter waiter;
     private final long since;
     private final AtomicReference<State> state = new AtomicReference<>(State.GRANTED);
-    private final AtomicInteger count = new AtomicInteger(1);
 
-    /** How often the owner of an exclusive hold has the read side as well. */
-    private final AtomicInteger reads = new AtomicInteger();
+    /** How often its owner holds it: a multiple of ONCE, and how often the owner of an exclusive hold has the read side as well. */
+    private final AtomicLong counts = new AtomicLong(ONCE);
 
     private final List<Runnable> lossCallbacks = new ArrayList<>(0);
     private volatile String lossReason = "";
@@ -270,20 +270,30 @@ public final class Hold extends LockSet.OfThread implements Lease, LockScope, Wa
      * @param asReader whether the read side under an exclusive hold is asked for
      */
     int count(boolean asReader) {
-        return (asReader ? reads : count).get();
+        return part(counts.get(), asReader);
+    }
+
+    private static int part(long counts, boolean asReader) {
+        return (int) (asReader ? counts : counts / ONCE);
     }
 
     /** Whether an exclusive hold is only a shared one any more. */
     boolean isDowngraded() {
-        return count.get() <= 0 && reads.get() > 0;
+        return count(false) == 0 && !isExited();
     }
 
     /** @return false if the lease has run out, or another thread has released it for the last time */
     boolean enterAgain(boolean asReader) {
-        int least = asReader ? 0 : 1;
-        return isHeld()
-                && !isOver()
-                && (asReader ? reads : count).getAndUpdate(n -> n < least ? n : Math.addExact(n, 1)) >= least;
+        return isHeld() && !isOver() && canEnter(counts.getAndUpdate(n -> entered(n, asReader)), asReader);
+    }
+
+    private static boolean canEnter(long counts, boolean asReader) {
+        return counts >= (asReader ? 1 : ONCE);
+    }
+
+    private static long entered(long counts, boolean asReader) {
+        Math.incrementExact(part(counts, asReader));
+        return canEnter(counts, asReader) ? counts + (asReader ? 1 : ONCE) : counts;
     }
 
     /**
@@ -293,14 +303,16 @@ public final class Hold extends LockSet.OfThread implements Lease, LockScope, Wa
      * @throws LockLostException if it was lost
      */
     Runnable exit(boolean asReader) {
-        boolean last = (asReader ? reads : count).decrementAndGet() == 0;
+        long once = asReader ? 1 : ONCE;
+        long before = counts.getAndUpdate(n -> part(n, asReader) > 0 ? n - once : n);
+        boolean last = part(before, asReader) == 1;
         if (isExited()) {
             end();
         }
         if (isLost()) {
             throw lossForCaller();
         }
-        if (last && isExited()) {
+        if (before == once) {
             return end(releaser::release);
         }
         if (last && !asReader) {
@@ -311,7 +323,7 @@ public final class Hold extends LockSet.OfThread implements Lease, LockScope, Wa
 
     /** Whether its owner has released it as often as it held it. */
     boolean isExited() {
-        return count.get() <= 0 && reads.get() <= 0;
+        return counts.get() == 0;
     }
 
     /** Any thread may release it from now on. */
@@ -420,19 +432,23 @@ public final class Hold extends LockSet.OfThread implements Lease, LockScope, Wa
         if (notRenewed) {
             releaser.renewAgain(this);
         }
-        CompletableFuture<Void> closed = new CompletableFuture<>();
+        CompletableFuture<Void> closed = context.promise();
         if (delayNanos <= 0) {
             close(closed);
             return closed;
         }
+        CompletableFuture<Void> seen = new CompletableFuture<>(); // if it is cancelled, the release comes all the same
         try {
             Timer.Task task = context.repeat(delayNanos, 2 * context.commandTimeout(), () -> close(closed));
-            closed.whenComplete((none, failure) -> task.cancel());
+            closed.whenComplete((none, failure) -> {
+                task.cancel();
+                Futures.complete(seen, none, failure);
+            });
+            return seen;
         } catch (Throwable notScheduled) {
             close(closed);
             throw notScheduled;
         }
-        return closed;
     }
 
     /** Completes on a worker, because what depends on it may block. */

@@ -2,10 +2,12 @@ package io.github.lockboot.redis.engine;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 
 import io.github.lockboot.internal.Timer;
 import io.github.lockboot.internal.Unexpected;
@@ -506,6 +508,11 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         }
     }
 
+    /** Ends the holds whose leases have run out, before an answer that comes late could renew them. */
+    void endLapsed() {
+        onEvent(this::loseWhatRanOut);
+    }
+
     private void loseWhatRanOut() {
         for (Hold hold : holds) {
             Acquisition owner = hold.isOver() ? ownerOf(hold) : null;
@@ -530,12 +537,13 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
                 }
             }
             forget(owner);
+            taken.forEach(
+                    hold -> waiters.putBack(hold.waiter())); // first: who is in line is found again, whatever is thrown
             if (taken.isEmpty() || !lost.isEmpty()) {
                 owner.drop();
             } else {
                 owner.unlock(null);
             }
-            taken.forEach(hold -> waiters.putBack(hold.waiter()));
         } finally {
             lost.stream().filter(Hold::isLost).forEach(losses::report);
         }
@@ -726,11 +734,12 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
 
     /** How many acquisitions are kept, although their work is done, until after this time. */
     long keptBeyond(long nanoTime) {
-        return holds.stream()
-                .filter(hold -> hold.isKeptBeyond(nanoTime))
+        Set<String> kept = holds.stream().map(Hold::ownerId).collect(Collectors.toSet());
+        holds.stream()
+                .filter(hold -> !hold.isKeptBeyond(nanoTime))
                 .map(Hold::ownerId)
-                .distinct()
-                .count();
+                .forEach(kept::remove);
+        return kept.size();
     }
 
     /**

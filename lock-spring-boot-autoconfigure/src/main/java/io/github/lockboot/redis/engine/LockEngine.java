@@ -9,6 +9,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -58,8 +59,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     private final Map<String, LocalQueue> shared = new ConcurrentHashMap<>();
     private final Map<String, LocalQueue> limited = new ConcurrentHashMap<>();
     private final List<Map<String, LocalQueue>> ofAllKinds = List.of(exclusive, shared, limited);
-    private final CompletableFuture<Void> subscribed = new CompletableFuture<>();
-    private final CompletableFuture<Void> closed = new CompletableFuture<>();
+    private final CompletableFuture<Void> subscribed;
 
     /**
      * @param session begins each id, and names the channel of this registry
@@ -78,6 +78,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         this.acquisitions = new Acquisitions(context, session, nonce, store, channel);
         this.losses = new LossReporter(context);
         this.listeners = new UseNotifier.Listeners(context);
+        this.subscribed = context.promise();
         this.watchdog = context.timer().check(LOOK_NANOS, this::lookAfter);
     }
 
@@ -89,11 +90,23 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         return channel;
     }
 
-    /** Opens the channel ahead of the first wait. {@return completes once it is subscribed to, or after a second without} */
-    public CompletableFuture<Void> listen() {
-        channel.open();
-        context.schedule(LOOK_NANOS, () -> subscribed.complete(null));
-        return subscribed;
+    /**
+     * Takes and releases a lock, of which no listener is notified, and opens the channel ahead of the first wait.
+     *
+     * @return completes once both is done, or after a second without the channel
+     */
+    public CompletableFuture<Void> connect(String name) {
+        long longerThanAnAnswer = 3 * TimeUnit.NANOSECONDS.toMillis(context.commandTimeout());
+        Terms brief = new Terms(LockStore.EXCLUSIVE, longerThanAnAnswer, true);
+        LockRequest request = new LockRequest(name, null, brief, 0, 0, false);
+        CompletableFuture<Lease> taken = start(request, (wanted, thread) -> listeners.silent(), Optional::orElseThrow);
+        CompletableFuture<Void> connected = taken.thenCompose(lease -> {
+            CompletableFuture<Void> released = lease.closeAfter(Duration.ZERO);
+            acquisitions.openChannel();
+            context.schedule(LOOK_NANOS, () -> subscribed.complete(null));
+            return released.thenCombine(subscribed, (none, live) -> none);
+        });
+        return connected.copy(); // who does not wait for it any more does not keep it from releasing the lock
     }
 
     UseNotifier.Listeners listeners() {
@@ -147,7 +160,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
 
     /** As {@link #attempt} for a lease that belongs to no thread. */
     CompletableFuture<Lease> attemptAsync(LockRequest request) {
-        return start(request, true, Optional::orElseThrow);
+        return start(request, listeners::attempted, Optional::orElseThrow);
     }
 
     /** As {@link LockStore#together}. */
@@ -163,18 +176,21 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
 
     /** As {@link #acquire} for a lease that belongs to no thread; cancelling the future ends the wait. */
     public CompletableFuture<Lease> acquireAsync(LockRequest request) {
-        return start(request, false, Optional::orElseThrow);
+        return start(request, listeners::requested, Optional::orElseThrow);
     }
 
     /** As {@link #acquireAsync}, but the wait also ends, with nothing, when a holder has completed. */
     public CompletableFuture<Optional<Lease>> acquireOrFollowAsync(LockRequest request) {
         acquisitions.followChannel();
-        return start(request.following(), false, Function.identity());
+        return start(request.following(), listeners::requested, Function.identity());
     }
 
-    private <T> CompletableFuture<T> start(LockRequest request, boolean attempt, Function<Optional<Lease>, T> result) {
+    private <T> CompletableFuture<T> start(
+            LockRequest request,
+            BiFunction<LockRequest, @Nullable Thread, UseNotifier> begin,
+            Function<Optional<Lease>, T> result) {
         EngineContext.requireStack();
-        UseNotifier use = attempt ? listeners.attempted(request, null) : listeners.requested(request, null);
+        UseNotifier use = begin.apply(request, null);
         FutureWaiter<T> waiter = entered(new FutureWaiter<>(context, request, use, result));
         try {
             return waiter.start();
@@ -271,9 +287,12 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     void requireNotHeldOtherwise(Thread thread, LockRequest request) {
         for (Map<String, LocalQueue> others : ofAllKinds) {
             if (others != queues(request.terms()) && !others.isEmpty()) {
-                Hold hold = heldBy(thread, others.get(request.name()));
-                if (hold != null) {
+                LocalQueue queue = others.get(request.name());
+                Hold hold = heldBy(thread, queue);
+                if (hold != null && !hold.isOver()) {
                     throw wouldWaitForItself(thread, request, hold);
+                } else if (queue != null && hold != null) {
+                    queue.endLapsed();
                 }
             }
         }
@@ -427,9 +446,9 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
      * @return completes when the last is released in Redis, when the time has passed, or when the engine is closed
      */
     public CompletableFuture<Void> drain(long atMostNanos) {
-        CompletableFuture<Void> drained = new CompletableFuture<>();
+        CompletableFuture<Void> drained = context.promise();
         lookWhetherDrained(drained, context.nanoTime() + atMostNanos);
-        return drained.applyToEither(closed, none -> none);
+        return drained;
     }
 
     private void lookWhetherDrained(CompletableFuture<Void> drained, long deadline) {
@@ -449,7 +468,6 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
             channel.close();
         } finally {
             context.close();
-            closed.complete(null);
         }
     }
 }

@@ -111,7 +111,7 @@ final class Termination {
                     next.onPredecessorUnlocked(reply, failure, sentAt, settled);
                 }
             });
-            return reply == null ? Hold.Release.UNKNOWN : releaseOf(reply, epoch);
+            return reply == null ? Hold.Release.UNKNOWN : releaseOf(reply, epoch, sentAt);
         });
         outcome = answered;
         return answered;
@@ -127,14 +127,15 @@ final class Termination {
 
     /**
      * NOT_OWNER to a command that may have been sent twice answers our own second copy; after the deadline, by either clock, it may
-     * only tell that the command came late.
+     * only tell that the command came late, unless the lease was in doubt already when the command was sent.
      */
-    private Hold.Release releaseOf(Reply reply, long epochSentIn) {
+    private Hold.Release releaseOf(Reply reply, long epochSentIn, Moment sentAt) {
         boolean lost = reply == Reply.Plain.NOT_OWNER
                 && grant != null
                 && epochSentIn == store.client().epoch()
                 && !grant.isOver(acquisitions.context().nanoTime())
-                && !grant.isInDoubt(acquisitions.context().wallMillis());
+                && (grant.isInDoubt(sentAt.wallMillis())
+                        || !grant.isInDoubt(acquisitions.context().wallMillis()));
         return lost ? Hold.Release.LOST : Hold.Release.RELEASED;
     }
 

@@ -57,6 +57,11 @@ final class UseNotifier implements LockUse {
             return queues.isEmpty();
         }
 
+        /** {@return what notifies nobody} */
+        UseNotifier silent() {
+            return none;
+        }
+
         /** @param thread the thread that will own the hold; null for a lease */
         UseNotifier requested(LockRequest request, @Nullable Thread thread) {
             List<ListenerQueue> present = queues;

@@ -1,6 +1,6 @@
 package io.github.lockboot.redis.protocol;
 
-import java.util.Set;
+import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 
@@ -45,9 +45,10 @@ public enum RedisFailure {
         private static final long serialVersionUID = 1L;
     }
 
-    private static final Set<String> REFUSALS = Set.of(
-            "LOADING BUSY OOM READONLY MASTERDOWN NOREPLICAS CLUSTERDOWN TRYAGAIN MISCONF MOVED ASK NOSCRIPT CROSSSLOT"
-                    .split(" "));
+    /** Redis 6.2 puts that of a command in a script at the end of a longer message. */
+    private static final Pattern REFUSAL = Pattern.compile("(-?|.*@user_script: ?\\d+: -)"
+            + "(LOADING|BUSY|OOM|READONLY|MASTERDOWN|NOREPLICAS|CLUSTERDOWN|TRYAGAIN|MISCONF|MOVED|ASK|NOSCRIPT|CROSSSLOT)"
+            + "( |$)");
 
     public static RedisFailure of(@Nullable Throwable failure) {
         for (Throwable t = failure; t != null; t = t.getCause()) {
@@ -55,16 +56,21 @@ public enum RedisFailure {
                 return NOT_SENT;
             }
             String message = t.getMessage();
-            if (message != null
-                    && REFUSALS.contains(message.replaceFirst("^-", "").split(" ", 2)[0])) {
+            if (message != null && REFUSAL.matcher(message).lookingAt()) {
                 return NOT_NOW;
             }
         }
         return UNKNOWN;
     }
 
-    /** Whether the server is a replica. Redis 6.2 puts the refusal of a script at the end of a longer message. */
+    /** Whether the server is a replica, which may have lost its master. */
     public static boolean isOfReplica(Throwable failure) {
-        return String.valueOf(failure.getMessage()).contains("READONLY ");
+        String message = String.valueOf(failure.getMessage());
+        return message.contains("READONLY ") || message.startsWith("MASTERDOWN ");
+    }
+
+    /** Whether the server, of a Cluster, knows no master of the key: it may have left the Cluster. */
+    public static boolean isOfNoMaster(Throwable failure) {
+        return String.valueOf(failure.getMessage()).startsWith("CLUSTERDOWN ");
     }
 }

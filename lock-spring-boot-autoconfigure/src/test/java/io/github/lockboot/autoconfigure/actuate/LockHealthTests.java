@@ -2,6 +2,7 @@ package io.github.lockboot.autoconfigure.actuate;
 
 import java.lang.reflect.Method;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 
@@ -167,5 +168,33 @@ class LockHealthTests {
             locks.close();
             assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(health::get);
         });
+    }
+
+    @Test
+    void aLiveChannelDoesNotHideThatAnotherIsCut() {
+        try (RedisServer deaf = RedisServer.start()) {
+            deaf.command("ACL", "SETUSER", "default", "resetchannels");
+            runner.withBean("cut", RedisLockRegistry.class, () -> registryOn(deaf), bean -> bean.setPrimary(true))
+                    .withBean("live", RedisLockRegistry.class, () -> registryOn(server))
+                    .run(context -> {
+                        for (String name : List.of("cut", "live")) {
+                            RedisLockRegistry locks = context.getBean(name, RedisLockRegistry.class);
+                            locks.acquire("b");
+                            locks.acquireAsync("b");
+                            Actor.await(
+                                    "it is " + name,
+                                    () -> locks.inspector().check().name().equalsIgnoreCase(name));
+                        }
+                        assertThat(LockHealthAutoConfiguration.check(context))
+                                .containsEntry("notification", "cut")
+                                .containsKey("degraded");
+                    });
+        }
+    }
+
+    private static RedisLockRegistry registryOn(RedisServer server) {
+        LettuceConnectionFactory redis = new LettuceConnectionFactory(server.host(), server.port());
+        redis.start();
+        return RedisLockRegistry.builder(redis).build();
     }
 }

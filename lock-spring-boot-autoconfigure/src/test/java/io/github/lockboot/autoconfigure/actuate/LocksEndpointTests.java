@@ -93,6 +93,21 @@ class LocksEndpointTests {
     }
 
     @Test
+    void inAChildContextItShowsTheParentsLocksAndLeaders() {
+        ApplicationContextRunner inMemory = runner.withPropertyValues("lock.type=memory");
+        inMemory.withBean(LeaderElection.class, () -> LeaderElection.of(new MemoryLockRegistry(), "reports"))
+                .run(parent -> inMemory.withParent(parent).run(child -> {
+                    parent.getBean(LockRegistry.class).get("a").lock();
+                    LocksEndpoint.Locks locks =
+                            child.getBean(LocksEndpoint.class).locks();
+                    assertThat(locks.held()).hasSize(1);
+                    assertThat(locks.leaders())
+                            .extracting(LocksEndpoint.Leader::role)
+                            .containsExactly("reports");
+                }));
+    }
+
+    @Test
     void itShowsTheLastCallOfEachJobHere() {
         runner.withPropertyValues("lock.type=memory").withBean(Jobs.class).run(context -> {
             LocksEndpoint endpoint = context.getBean(LocksEndpoint.class);

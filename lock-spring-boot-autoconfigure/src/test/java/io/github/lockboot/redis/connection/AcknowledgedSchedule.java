@@ -109,7 +109,7 @@ public final class AcknowledgedSchedule implements AutoCloseable {
         connections.runner().close();
         connections.whenClosed().run();
         factory.destroy();
-        resources.shutdown(0, 0, TimeUnit.SECONDS).awaitUninterruptibly();
+        resources.shutdown(0, 0, TimeUnit.SECONDS).awaitUninterruptibly(10, TimeUnit.SECONDS);
         timer.close();
         workers.shutdownNow();
         for (int i = 0; i < 2; i++) {

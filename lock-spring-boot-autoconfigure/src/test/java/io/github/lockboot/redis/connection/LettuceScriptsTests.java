@@ -17,11 +17,14 @@ import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandType;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.mockito.InOrder;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.Mockito.doAnswer;
+import static org.mockito.Mockito.inOrder;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.when;
 
@@ -34,13 +37,14 @@ class LettuceScriptsTests {
     private final LettuceConnectionFactory factory = mock(LettuceConnectionFactory.class);
     private final ManualTimer timer = new ManualTimer();
     private final LettuceScripts scripts = new LettuceScripts(() -> factory, timer, Runnable::run, null, null);
+    private final AbstractRedisClient client = mock(AbstractRedisClient.class);
     private CompletableFuture<Reply> call;
 
     @BeforeEach
     void send() {
         RedisConnection made = mock(RedisConnection.class);
         when(factory.getConnection()).thenReturn(made);
-        when(factory.getRequiredNativeClient()).thenReturn(mock(AbstractRedisClient.class));
+        when(factory.getRequiredNativeClient()).thenReturn(client);
         when(made.getNativeConnection()).thenReturn(commands);
         when(commands.getConnection()).thenReturn(connection);
         when(connection.isOpen()).thenReturn(true);
@@ -58,6 +62,29 @@ class LettuceScriptsTests {
         call.completeExceptionally(new TimeoutException("late"));
         assertThat(call.handle((reply, failure) -> failure).join())
                 .hasMessage("the connection was lost before Redis answered");
+    }
+
+    @Test
+    void whatIsClosedIsNoLongerReachedFromTheClientOfTheApplication() {
+        InOrder order = inOrder(client);
+        order.verify(client).addListener(scripts);
+        scripts.close();
+        order.verify(client).removeListener(scripts);
+    }
+
+    @Test
+    void whatIsClosedWhileItConnectsIsNoLongerReachedFromTheClientOfTheApplication() {
+        LettuceScripts closed = new LettuceScripts(() -> factory, timer, Runnable::run, null, null);
+        doAnswer(added -> {
+                    closed.close();
+                    return null;
+                })
+                .when(client)
+                .addListener(closed);
+        closed.run(LuaScript.UNLOCK, "lock:n", new byte[0]);
+        InOrder order = inOrder(client);
+        order.verify(client).addListener(closed);
+        order.verify(client).removeListener(closed);
     }
 
     @Test

@@ -64,7 +64,7 @@ class ReconnectionTests {
     @AfterEach
     void stop() {
         factory.destroy();
-        resources.shutdown(0, 0, TimeUnit.SECONDS).awaitUninterruptibly();
+        resources.shutdown(0, 0, TimeUnit.SECONDS).awaitUninterruptibly(10, TimeUnit.SECONDS);
         proxy.close();
         server.close();
     }

@@ -62,8 +62,8 @@ class SocketWatchdogTests {
                     connect(threads, server.getLocalSocketAddress()).sync().channel();
             Socket ofKnown = server.accept();
             known.closeFuture().addListener(end -> connect(threads, server.getLocalSocketAddress()));
-            watchdog.close(
-                    () -> threads.shutdownGracefully(0, 0, TimeUnit.SECONDS).awaitUninterruptibly());
+            watchdog.close(() ->
+                    threads.shutdownGracefully(0, 0, TimeUnit.SECONDS).awaitUninterruptibly(10, TimeUnit.SECONDS));
             assertThat(ofKnown.getInputStream().read()).isEqualTo(-1);
             assertThat(isAnotherOpen(server)).isFalse();
         }

@@ -17,6 +17,8 @@ import io.github.lockboot.redis.protocol.RedisFailure.NotConnectedException;
 import io.github.lockboot.redis.protocol.Reply;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static io.github.lockboot.redis.engine.ScriptedEngine.TTL;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -194,6 +196,37 @@ class EngineRulesTests {
             scripted.timer.setWallForwardBy(TTL);
             scripted.next("unlock").answer(Reply.Plain.NOT_OWNER);
             assertThat(released).isCompletedWithValue(Hold.Release.RELEASED);
+        }
+
+        /** The process slept while its thread worked, and another had the lock meanwhile. */
+        @Test
+        void aReleaseAfterASleepInWhichAnotherHadTheLockIsALoss() {
+            Lease lease = scripted.granted(100, TTL);
+            scripted.timer.setWallForwardBy(TTL);
+            CompletableFuture<Hold.Release> released =
+                    scripted.engine.queue(ScriptedEngine.NAME).release((Hold) lease);
+            scripted.next("unlock").answer(Reply.Plain.NOT_OWNER);
+            assertThat(released).isCompletedWithValue(Hold.Release.LOST);
+        }
+
+        @ParameterizedTest
+        @ValueSource(doubles = {0, 0.5})
+        void aReleaseThatIsPlannedFailsWithTheLossItself(double delay) {
+            Lease lease = scripted.granted(100, TTL);
+            CompletableFuture<Throwable> failure =
+                    lease.closeAfter(seconds(delay)).handle((none, thrown) -> thrown);
+            scripted.timer.tick(seconds(delay));
+            scripted.next("unlock").answer(Reply.Plain.NOT_OWNER);
+            assertThat(failure.join()).isInstanceOf(LockLostException.class);
+        }
+
+        @Test
+        void aReleaseThatIsPlannedComesAlsoIfNobodyWaitsForIt() {
+            Lease lease = scripted.granted(100, TTL);
+            assertThat(lease.closeAfter(seconds(0.5)).cancel(true)).isTrue();
+            scripted.timer.tick(seconds(0.5));
+            scripted.next("unlock").answer(Reply.Plain.RELEASED);
+            assertThat(lease.isValid()).isFalse();
         }
 
         @Test

@@ -55,7 +55,7 @@ public final class ManualTimer implements Timer {
 
             @Override
             public void run() {
-                task.run();
+                runGuarded(task);
                 if (!cancelled[0]) {
                     next[0] = plan(pauseNanos, this);
                 }
@@ -89,9 +89,18 @@ public final class ManualTimer implements Timer {
         while (!tasks.isEmpty() && tasks.peek().at <= end) {
             Due due = tasks.poll();
             now = Math.max(now, due.at);
-            due.task.run();
+            runGuarded(due.task);
         }
         now = end;
+    }
+
+    /** What a lack of memory throws ends only the one run, as on the timer of the system. */
+    private static void runGuarded(Runnable task) {
+        try {
+            task.run();
+        } catch (OutOfMemoryError lack) {
+            // the next run may have more
+        }
     }
 
     /** Time passes while nothing runs, as in a process that is stopped. */

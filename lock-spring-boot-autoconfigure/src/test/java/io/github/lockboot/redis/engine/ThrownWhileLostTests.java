@@ -42,6 +42,23 @@ class ThrownWhileLostTests {
     }
 
     @Test
+    void aWaiterWhoseGrantRunsOutBeforeItIsWokenIsNotForgottenWhicheverReadingOfTheClockThrows() {
+        for (int nth = 1; nth <= READS; nth++) {
+            ScriptedEngine each = new ScriptedEngine(64);
+            CompletableFuture<Lease> future = each.acquire(Duration.ofMinutes(1));
+            each.holdThreads();
+            each.next("acquire").answer(new Reply.Owner(100, TTL.toMillis(), 0));
+            each.timer.stopFor(TTL.multipliedBy(2));
+            each.timer.failClockAt(nth);
+            each.timer.tick(Duration.ofMillis(1));
+            each.timer.failClockAt(0);
+            each.resumeThreads();
+            each.timer.tick(Duration.ofMinutes(3));
+            assertThat(future).as("reading %d throws", nth).isDone();
+        }
+    }
+
+    @Test
     void aReaderThatJoinsOthersIsServedAlthoughItWasWokenInVain() {
         Kind shared = Kind.SHARED;
         CompletableFuture<Lease> first = scripted.acquire(shared, Duration.ofMinutes(1));

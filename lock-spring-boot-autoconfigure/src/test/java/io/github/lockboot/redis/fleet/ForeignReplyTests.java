@@ -91,7 +91,7 @@ class ForeignReplyTests {
     void stop() {
         application.close();
         fleet.close();
-        resources.shutdown(0, 0, TimeUnit.SECONDS).awaitUninterruptibly();
+        resources.shutdown(0, 0, TimeUnit.SECONDS).awaitUninterruptibly(10, TimeUnit.SECONDS);
     }
 
     @ParameterizedTest

@@ -78,6 +78,22 @@ class MasterChangeTests {
     }
 
     @Test
+    void whereTheMasterBecameAReplicaThatIsCutOffThoseStillConnectedFindTheNewOne() {
+        try (RedisSentinel sentinel = RedisSentinel.start();
+                TestRegistries registries = on(sentinel)) {
+            RedisLockRegistry registry = registries.registry();
+            assertThat(Fleet.canLock(registry, "a")).isTrue();
+            RedisServer old = sentinel.master();
+            RedisServer promoted = sentinel.failOver(FAILOVER);
+            old.command("CONFIG", "SET", "replica-serve-stale-data", "no");
+            old.command("CONFIG", "SET", "masteruser", "nobody"); // the new master refuses it
+            old.command("CONFIG", "SET", "masterauth", "wrong");
+            old.command("REPLICAOF", promoted.host(), String.valueOf(promoted.port()));
+            awaitLocking(registry, "a");
+        }
+    }
+
+    @Test
     void whereAMasterOfAClusterDiesLocksOnItFindTheNewOne() {
         try (RedisCluster cluster = RedisCluster.start(1);
                 TestRegistries registries = on(cluster)) {
@@ -101,6 +117,19 @@ class MasterChangeTests {
             assertThat(Fleet.canLock(registry, name)).isTrue();
             old.pause();
             Actor.await("failover", FAILOVER, () -> cluster.ownerOf("lock:" + name) != old);
+            awaitLocking(registry, name);
+        }
+    }
+
+    @Test
+    void whereAMasterLeftTheClusterLocksOnItsSlotsFindTheNewOne() {
+        try (RedisCluster cluster = RedisCluster.start();
+                TestRegistries registries = on(cluster)) {
+            RedisLockRegistry registry = registries.registry();
+            RedisServer old = cluster.servers().get(1);
+            String name = nameOn(cluster, old);
+            assertThat(Fleet.canLock(registry, name)).isTrue();
+            cluster.remove(old, cluster.servers().get(2)); // keeps its clients
             awaitLocking(registry, name);
         }
     }

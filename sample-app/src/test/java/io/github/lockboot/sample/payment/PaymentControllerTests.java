@@ -41,6 +41,15 @@ class PaymentControllerTests {
         sample.close();
     }
 
+    /** A machine that stands still for seconds makes callers give up, as busy or without Redis: then they have not paid. */
+    private static Answer payPatiently(String account, String mode, String order) throws Exception {
+        Answer answer = pay(account, mode, order, Mishap.NONE);
+        for (int again = 0; again < 20 && (answer.status() == 409 || answer.status() == 503); again++) {
+            answer = pay(account, mode, order, Mishap.NONE);
+        }
+        return answer;
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"setnx", "expiring", "owned", "lock"})
     void paymentsThatNothingDisturbsAreRightInEveryMode(String mode) throws Exception {
@@ -48,7 +57,7 @@ class PaymentControllerTests {
         List<Future<Answer>> answers = new ArrayList<>();
         for (int i = 0; i < PAYMENTS; i++) {
             String order = "o" + i;
-            answers.add(callers.submit(() -> pay("calm-" + mode, mode, order, Mishap.NONE)));
+            answers.add(callers.submit(() -> payPatiently("calm-" + mode, mode, order)));
         }
         for (Future<Answer> answer : answers) {
             assertThat(answer.get().status()).isEqualTo(200);
