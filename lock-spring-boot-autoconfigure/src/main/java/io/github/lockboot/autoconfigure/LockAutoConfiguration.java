@@ -1,5 +1,6 @@
 package io.github.lockboot.autoconfigure;
 
+import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 
@@ -123,16 +124,21 @@ public final class LockAutoConfiguration {
     static SmartInitializingSingleton distributedLockListenerRegistrar(ApplicationContext context) {
         return () -> {
             LockEventPublisher events = new LockEventPublisher(context);
-            BeanFactoryUtils.beansOfTypeIncludingAncestors(context, LockRegistry.class)
-                    .forEach((name, registry) -> {
-                        context.getBeanProvider(LockListener.class)
-                                .orderedStream()
-                                .forEach(registry::addListener);
-                        // A parent has a publisher of its own, and hears what its children publish.
-                        if (events.isWanted() && context.containsLocalBean(name)) {
-                            registry.addListener(events);
-                        }
-                    });
+            Map<String, LockRegistry> registries =
+                    BeanFactoryUtils.beansOfTypeIncludingAncestors(context, LockRegistry.class);
+            for (String name : registries.keySet()) {
+                LockRegistry registry = registries.get(name);
+                List<LockListener> listeners = context.getBeanProvider(LockListener.class)
+                        .orderedStream()
+                        .toList();
+                for (LockListener listener : listeners) {
+                    registry.addListener(listener);
+                }
+                // A parent has a publisher of its own, and hears what its children publish.
+                if (events.isWanted() && context.containsLocalBean(name)) {
+                    registry.addListener(events);
+                }
+            }
         };
     }
 

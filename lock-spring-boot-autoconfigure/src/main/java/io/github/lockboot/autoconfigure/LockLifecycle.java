@@ -77,18 +77,16 @@ class LockLifecycle implements ApplicationListener<ApplicationContextEvent>, Sma
             closing = true;
             registriesToClose().forEach(RedisLockRegistry::stopGranting);
         } else if (event instanceof ContextRefreshedEvent) {
-            switch (properties.startupCheck()) {
-                case WARN -> {
-                    ThreadFactory threads = Threads.daemons("lock-startup-check");
-                    CompletableFuture.delayedExecutor(
-                                    1,
-                                    TimeUnit.SECONDS,
-                                    check -> threads.newThread(check).start())
-                            .execute(this::warn);
-                }
-                case OFF -> report(List.of());
-                case FAIL -> {} // start() has checked
-            }
+            if (properties.startupCheck() == StartupCheck.WARN) {
+                ThreadFactory threads = Threads.daemons("lock-startup-check");
+                CompletableFuture.delayedExecutor(
+                                1,
+                                TimeUnit.SECONDS,
+                                check -> threads.newThread(check).start())
+                        .execute(this::warn);
+            } else if (properties.startupCheck() == StartupCheck.OFF) {
+                report(List.of());
+            } // FAIL: start() has checked
         }
     }
 

@@ -124,7 +124,7 @@ class LockStartupCheckTests {
 
     @Test
     void aRedisWithoutReplicasDoesNotEndTheStart(CapturedOutput output) {
-        runner.withPropertyValues("lock.redis.acknowledge=all", "lock.redis.command-timeout=500ms")
+        runner.withPropertyValues("lock.redis.acknowledge=all", "lock.redis.command-timeout=3s")
                 .run(context -> {
                     assertThat(context).hasNotFailed();
                     Actor.await(

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -482,7 +483,10 @@ abstract class LeaderElectionContract {
                         default -> election.resign();
                     }
                     Actor.pass(Duration.ofMillis(random.nextInt(5)));
-                    assertThat(one.election.isLeader() && other.election.isLeader())
+                    OptionalLong term = one.election.fencingToken();
+                    boolean otherLeads = other.election.isLeader();
+                    assertThat(term.isPresent() && otherLeads && term.equals(one.election.fencingToken()))
+                            .as("both lead")
                             .isFalse();
                 }
             }));

@@ -41,10 +41,10 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 /** Grants that count only once replicas have them, on a master and two replicas. */
 class AcknowledgeTests {
 
-    private static final Duration TIMEOUT = Duration.ofSeconds(1);
+    private static final Duration TIMEOUT = Duration.ofSeconds(2);
 
     /** A command timeout until it is granted, another until it is not acknowledged, and as much for a busy machine. */
-    private static final Duration IN_TIME = Duration.ofSeconds(4);
+    private static final Duration IN_TIME = Duration.ofSeconds(8);
 
     private RedisServer master;
     private List<RedisServer> replicas;

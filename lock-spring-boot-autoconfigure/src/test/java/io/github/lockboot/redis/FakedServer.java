@@ -19,7 +19,7 @@ public final class FakedServer implements AutoCloseable {
 
     public static final Duration COMMAND_TIMEOUT = Duration.ofMillis(500);
     public static final Duration TTL = Duration.ofSeconds(3);
-    public static final Duration SLACK = Duration.ofSeconds(2);
+    public static final Duration SLACK = Duration.ofSeconds(4);
 
     public final FakeRedis fake;
     public final RedisLockRegistry registry;

@@ -1,5 +1,6 @@
 package io.github.lockboot.redis;
 
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.function.UnaryOperator;
@@ -15,6 +16,9 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 
 /** Registries on one Redis, each like the one of an application instance; closed together. */
 public final class TestRegistries implements AutoCloseable {
+
+    /** Unless a test asks for less: the first command of a registry loads classes, and the machine may be busy. */
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
 
     private final LettuceConnectionFactory connectionFactory;
     private final Deque<RedisLockRegistry> made = new ArrayDeque<>();
@@ -46,8 +50,9 @@ public final class TestRegistries implements AutoCloseable {
     }
 
     public RedisLockRegistry registry(UnaryOperator<RedisLockRegistry.Builder> settings) {
-        RedisLockRegistry registry =
-                settings.apply(RedisLockRegistry.builder(connectionFactory)).build();
+        RedisLockRegistry registry = settings.apply(
+                        RedisLockRegistry.builder(connectionFactory).commandTimeout(PATIENCE))
+                .build();
         made.push(registry);
         return registry;
     }

@@ -15,8 +15,8 @@ public abstract class OnTwoInstances {
     @BeforeAll
     static void startBoth() {
         redis = RedisServer.start();
-        one = SampleInstance.on(redis);
-        two = SampleInstance.on(redis);
+        one = SampleInstance.on(redis, SampleInstance.PATIENT);
+        two = SampleInstance.on(redis, SampleInstance.PATIENT);
         Await.until("both are known", () -> Long.valueOf(2).equals(redis.command("SCARD", "sample:instances")));
     }
 

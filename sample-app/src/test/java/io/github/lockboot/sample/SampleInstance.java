@@ -17,6 +17,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** A running instance of the sample on a port of its own, asked over HTTP. */
 public final class SampleInstance implements AutoCloseable {
 
+    /** For much that comes at once, to instances that have just started, on a machine that may be busy. */
+    public static final String[] PATIENT = {
+        "--lock.wait-time=60s", "--lock.redis.command-timeout=20s", "--spring.data.redis.timeout=20s"
+    };
+
     private static final HttpClient client = HttpClient.newHttpClient();
 
     private final ConfigurableApplicationContext context;

@@ -32,11 +32,6 @@ class TwoInstancesTests {
     private static final int AT_A_TIME = 400;
     private static final int MOST_ROUNDS = 20;
 
-    /** All grabs come at once, to instances that have just started, on a machine that may be busy. */
-    private static final String[] PATIENT = {
-        "--lock.wait-time=60s", "--lock.redis.command-timeout=20s", "--spring.data.redis.timeout=20s"
-    };
-
     private static RedisServer redis;
     private static ExecutorService callers;
 
@@ -54,8 +49,8 @@ class TwoInstancesTests {
 
     @Test
     void everyOpenidGetsAtMostOnePartAndTheSumIsExactToTheCent() throws Exception {
-        try (SampleInstance one = SampleInstance.on(redis, PATIENT);
-                SampleInstance two = SampleInstance.on(redis, PATIENT)) {
+        try (SampleInstance one = SampleInstance.on(redis, SampleInstance.PATIENT);
+                SampleInstance two = SampleInstance.on(redis, SampleInstance.PATIENT)) {
             Outcome outcome = grabAll(one, two);
             assertThat(outcome.answersByOpenid())
                     .hasSize(OPENIDS)

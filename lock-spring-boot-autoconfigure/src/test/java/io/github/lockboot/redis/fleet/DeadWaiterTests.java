@@ -3,6 +3,7 @@ package io.github.lockboot.redis.fleet;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 
 import io.github.lockboot.Actor;
@@ -11,6 +12,7 @@ import io.github.lockboot.NamedLock;
 import io.github.lockboot.fixture.RedisProbe;
 import io.github.lockboot.fixture.StoredLock;
 import io.github.lockboot.fixture.StoredLock.Waiter;
+import io.github.lockboot.redis.RedisLockRegistry;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -21,9 +23,14 @@ class DeadWaiterTests {
 
     private static final Duration LONG_TTL = Duration.ofSeconds(30);
     private static final Duration POLL = Duration.ofSeconds(2);
+
+    /** Three command timeouts in which nobody sees it, and a waiter is dropped. */
+    private static final UnaryOperator<RedisLockRegistry.Builder> USUAL =
+            builder -> Fleet.ttl(LONG_TTL).apply(builder).commandTimeout(Duration.ofSeconds(2));
+
     private static final Duration CLAIM_LEASE = Duration.ofSeconds(6);
     private static final Duration BETWEEN_TRIES = Duration.ofMillis(500);
-    private static final Duration SLACK = Duration.ofSeconds(1); // for a busy machine
+    private static final Duration SLACK = Duration.ofSeconds(4); // for a busy machine
 
     private final Fleet fleet = new Fleet();
 
@@ -34,10 +41,10 @@ class DeadWaiterTests {
 
     @Test
     void manyDeadWaitersCostALiveOneNoMoreThanFew() throws Exception {
-        NamedLock lock = fleet.registry(Fleet.ttl(LONG_TTL)).get("x");
+        NamedLock lock = fleet.registry(USUAL).get("x");
         Actor holder = fleet.holder(lock);
         queueNeverSeenAgain(60);
-        NamedLock wanted = fleet.registry(Fleet.ttl(LONG_TTL)).get("x");
+        NamedLock wanted = fleet.registry(USUAL).get("x");
         Actor waiter = fleet.actor();
         var served = waiter.start(() -> {
             wanted.lock();
@@ -54,10 +61,10 @@ class DeadWaiterTests {
 
     @Test
     void deadWaitersCostOneClaimLeaseTogetherWhereNobodyStaysQueued() throws Exception {
-        NamedLock lock = fleet.registry(Fleet.ttl(LONG_TTL)).get("x");
+        NamedLock lock = fleet.registry(USUAL).get("x");
         Actor holder = fleet.holder(lock);
         queueNeverSeenAgain(5);
-        NamedLock wanted = fleet.registry(Fleet.ttl(LONG_TTL)).get("x");
+        NamedLock wanted = fleet.registry(USUAL).get("x");
         long released = System.nanoTime();
         holder.run(lock::unlock);
         Actor tries = fleet.actor();

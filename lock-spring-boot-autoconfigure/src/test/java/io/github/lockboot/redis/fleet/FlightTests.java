@@ -32,7 +32,7 @@ class FlightTests {
 
     private static final Duration TTL = Duration.ofSeconds(3);
     private static final Duration POLL = Duration.ofSeconds(2);
-    private static final Duration SLACK = Duration.ofSeconds(1); // for a busy machine
+    private static final Duration SLACK = Duration.ofSeconds(4); // for a busy machine
     private static final LockOptions PATIENT = LockOptions.defaults().withWaitTime(Duration.ofSeconds(25));
     private static final String FLIGHT = "flight:token";
 

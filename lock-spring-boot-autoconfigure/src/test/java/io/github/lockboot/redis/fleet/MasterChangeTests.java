@@ -3,6 +3,7 @@ package io.github.lockboot.redis.fleet;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 
 import io.github.lockboot.Actor;
@@ -28,6 +29,10 @@ class MasterChangeTests {
 
     /** Two command timeouts, a look and a poll, and as much again for a busy machine. */
     private static final Duration FOUND_WITHIN = Duration.ofSeconds(15);
+
+    /** That a master hangs shows only in a command that is not answered in time. */
+    private static final UnaryOperator<RedisLockRegistry.Builder> THAT_NOTICES =
+            builder -> builder.commandTimeout(Duration.ofSeconds(2));
 
     private static TestRegistries on(RedisSentinel sentinel) {
         return TestRegistries.on(new RedisSentinelConfiguration(sentinel.masterName(), Set.copyOf(sentinel.nodes())));
@@ -55,7 +60,7 @@ class MasterChangeTests {
     void whereTheMasterHangsThoseBehindItsOpenConnectionsFindTheNewOne() {
         try (RedisSentinel sentinel = RedisSentinel.start();
                 TestRegistries registries = on(sentinel)) {
-            RedisLockRegistry registry = registries.registry();
+            RedisLockRegistry registry = registries.registry(THAT_NOTICES);
             assertThat(Fleet.canLock(registry, "a")).isTrue();
             RedisServer old = sentinel.master();
             old.pause();
@@ -111,7 +116,7 @@ class MasterChangeTests {
     void whereAMasterOfAClusterHangsLocksOnItFindTheNewOne() {
         try (RedisCluster cluster = RedisCluster.start(1);
                 TestRegistries registries = on(cluster)) {
-            RedisLockRegistry registry = registries.registry();
+            RedisLockRegistry registry = registries.registry(THAT_NOTICES);
             RedisServer old = cluster.servers().get(1);
             String name = nameOn(cluster, old);
             assertThat(Fleet.canLock(registry, name)).isTrue();

@@ -17,6 +17,7 @@ public record ThisLibrary(
         implements Contender {
 
     private static final Duration GRACE = Duration.ofSeconds(1);
+    private static final int ATTEMPTS = 10;
 
     public ThisLibrary(String name, int localHandoffLimit, Timing timing) {
         this(name, localHandoffLimit, Acknowledge.NONE, timing);
@@ -44,8 +45,21 @@ public record ThisLibrary(
                 .acknowledge(acknowledge)
                 .defaults(options.withTtl(timing.lease()))
                 .build();
-        registry.connect().exceptionally(none -> null).join(); // as the start of an application does
+        connect(registry);
         return new Locks(factory, registry);
+    }
+
+    /**
+     * As the start of an application does, but again where that fails: the first command loads classes, which on a busy machine takes
+     * longer than a command may. Without it the process would have one connection until it first waits.
+     */
+    private static void connect(RedisLockRegistry registry) {
+        boolean connected = false;
+        for (int i = 0; i < ATTEMPTS && !connected; i++) {
+            connected = registry.connect()
+                    .handle((none, failure) -> failure == null)
+                    .join();
+        }
     }
 
     private record Locks(LettuceConnectionFactory factory, RedisLockRegistry registry) implements Client {
