@@ -460,12 +460,12 @@ abstract class NamedLockContract extends TwoInstances {
 
         @Test
         void aRenewedLeaseOutlastsItsTtl() throws Exception {
-            NamedLock lock = get(registry(), name, kind.withTtl(SHORT_TTL).withRenewal());
+            NamedLock lock = get(registry(), name, renewedLease(kind));
             lock.lock();
             for (int i = 0; i < 3; i++) {
-                pass(LONGER_THAN_SHORT_TTL.dividedBy(2));
+                pass(LONGER_THAN_RENEWED_TTL.dividedBy(2));
                 assertThat(lock.isHeldByCurrentThread()).isTrue();
-                assertThat(lock.remainingLease()).isPositive().isLessThanOrEqualTo(SHORT_TTL);
+                assertThat(lock.remainingLease()).isPositive().isLessThanOrEqualTo(RENEWED_TTL);
                 assertThat(actor().call(() -> rivalElsewhere().tryLock())).isFalse();
             }
             lock.unlock();
@@ -544,14 +544,13 @@ abstract class NamedLockContract extends TwoInstances {
 
         @Test
         void aHolderBeyondItsMaxHoldLosesTheLock() throws Exception {
-            NamedLock lock =
-                    get(registry(), name, kind.withTtl(SHORT_TTL).withRenewal().withMaxHold(Duration.ofMillis(1_500)));
+            NamedLock lock = get(registry(), name, renewedLease(kind).withMaxHold(Duration.ofSeconds(4)));
             AtomicInteger told = new AtomicInteger();
             lock.lock();
             lock.onLost(told::incrementAndGet);
-            pass(LONGER_THAN_SHORT_TTL);
+            pass(LONGER_THAN_RENEWED_TTL);
             assertThat(lock.isHeldByCurrentThread()).isTrue();
-            Actor.await("it is lost", Duration.ofSeconds(5), () -> !lock.isHeldByCurrentThread());
+            Actor.await("it is lost", LONG, () -> !lock.isHeldByCurrentThread());
             Actor.await("it is told", () -> told.get() == 1);
             assertFree();
             assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::unlock);
@@ -559,7 +558,7 @@ abstract class NamedLockContract extends TwoInstances {
 
         @Test
         void aHoldThatAnyThreadMayReleaseOutlivesItsOwn() throws Exception {
-            LockOptions renewed = kind.withTtl(SHORT_TTL).withRenewal();
+            LockOptions renewed = renewedLease(kind);
             AtomicReference<Lease> lease = new AtomicReference<>();
             Thread holder = new Thread(() -> {
                 NamedLock lock = get(registry(), name, renewed);
@@ -568,7 +567,7 @@ abstract class NamedLockContract extends TwoInstances {
             });
             holder.start();
             holder.join();
-            pass(LONGER_THAN_SHORT_TTL);
+            pass(LONGER_THAN_RENEWED_TTL);
             assertThat(rivalElsewhere().tryLock()).isFalse();
             assertThat(lease.get().isValid()).isTrue();
             lease.get().close();

@@ -218,11 +218,11 @@ abstract class PermitContract extends TwoInstances {
         @Test
         void aSmallerNumberTakesNothingAway() throws Exception {
             List<Caller> holders = List.of(
-                    holder(registry().get(name, of(3).withTtl(SHORT_TTL).withRenewal())),
-                    holder(otherRegistry().get(name, of(3).withTtl(SHORT_TTL).withRenewal())),
+                    holder(registry().get(name, renewedLease(of(3)))),
+                    holder(otherRegistry().get(name, renewedLease(of(3)))),
                     holder(permit(registry(), 3)));
             Caller waiter = waiter(otherRegistry(), permit(otherRegistry(), 1));
-            pass(LONGER_THAN_SHORT_TTL);
+            pass(LONGER_THAN_RENEWED_TTL);
             for (Caller holder : holders) {
                 waiter.assertWaits();
                 assertThat(holder.holds()).isTrue();

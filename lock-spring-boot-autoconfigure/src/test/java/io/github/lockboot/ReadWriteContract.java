@@ -397,13 +397,13 @@ abstract class ReadWriteContract extends TwoInstances {
 
         @Test
         void whoHasDoneItIsRenewedAndMayNotWriteAgain() throws Exception {
-            LockOptions renewed = EXCLUSIVE.withTtl(SHORT_TTL).withRenewal();
+            LockOptions renewed = renewedLease(EXCLUSIVE);
             NamedLock read = readLock(registry(), name, renewed);
             NamedLock write = writeLock(registry(), name, renewed);
             Caller writer = holder(write);
             writer.run(read::lock);
             writer.unlock();
-            pass(LONGER_THAN_SHORT_TTL);
+            pass(LONGER_THAN_RENEWED_TTL);
             writer.run(() -> {
                 assertThat(read.isHeldByCurrentThread()).isTrue();
                 assertThatIllegalStateException().isThrownBy(write::lock);

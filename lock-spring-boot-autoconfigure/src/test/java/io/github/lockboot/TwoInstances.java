@@ -16,6 +16,11 @@ abstract class TwoInstances {
 
     static final Duration SHORT_TTL = Duration.ofSeconds(1);
     static final Duration LONGER_THAN_SHORT_TTL = Duration.ofMillis(1_300);
+
+    /** Of leases that are renewed in time, also on a machine that stands still for a second. */
+    static final Duration RENEWED_TTL = Duration.ofSeconds(2);
+
+    static final Duration LONGER_THAN_RENEWED_TTL = Duration.ofMillis(2_500);
     static final LockOptions EXCLUSIVE = LockOptions.defaults();
     static final LockOptions SHARED = LockOptions.defaults().shared();
 
@@ -65,6 +70,10 @@ abstract class TwoInstances {
 
     static LockOptions fixedLease(LockOptions kind) {
         return kind.withTtl(SHORT_TTL).withoutRenewal();
+    }
+
+    static LockOptions renewedLease(LockOptions kind) {
+        return kind.withTtl(RENEWED_TTL).withRenewal();
     }
 
     static LockTemplate template(LockRegistry registry) {
