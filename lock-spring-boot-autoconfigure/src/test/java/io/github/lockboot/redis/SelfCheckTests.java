@@ -143,8 +143,7 @@ class SelfCheckTests {
 
     @Test
     void aReadOnlyReplicaIsFound() {
-        try (RedisServer replica = RedisServer.start(
-                "--replicaof", server.host(), String.valueOf(server.port()), "--repl-diskless-sync-delay", "0")) {
+        try (RedisServer replica = RedisServer.start("--replicaof", server.host(), String.valueOf(server.port()))) {
             assertThat(check(at(replica)))
                     .singleElement()
                     .satisfies(finding -> assertThat(finding.toString())

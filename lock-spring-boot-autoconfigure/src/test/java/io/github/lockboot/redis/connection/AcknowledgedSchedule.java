@@ -63,7 +63,7 @@ public final class AcknowledgedSchedule implements AutoCloseable {
 
     private final Random random;
     private final List<String> lines = new ArrayList<>();
-    private final RedisServer[] servers = {server(), server()};
+    private final RedisServer[] servers = {RedisServer.start(), RedisServer.start()};
     private final TcpProxy[] copying = {TcpProxy.to(servers[0]), TcpProxy.to(servers[1])};
     private final Timer timer = Timer.system(task -> new Thread(task, "acknowledged-timer"));
     private final ExecutorService workers = Executors.newCachedThreadPool();
@@ -82,10 +82,6 @@ public final class AcknowledgedSchedule implements AutoCloseable {
         factory.start();
         connections = Connections.to(factory, false, 1, COMMAND_TIMEOUT, timer, workers);
         store = PatientStore.on(connections.runner(), Duration.ofSeconds(2), COMMAND_TIMEOUT);
-    }
-
-    private static RedisServer server() {
-        return RedisServer.start("--repl-diskless-sync-delay", "0");
     }
 
     private final class ToMaster extends SocketAddressResolver {
