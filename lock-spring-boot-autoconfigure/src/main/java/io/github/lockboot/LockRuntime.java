@@ -50,15 +50,42 @@ public interface LockRuntime extends LockRegistry {
      */
     void complete(Lease lease);
 
-    /** A listener that distinguishes the waits of followers from waits that were cancelled. */
+    /** A listener that gets every end of a wait without the lock, and of a hold, by one callback. */
     interface Listener extends LockListener {
 
         /**
-         * A holder has completed the flight: the wait ended without the lock.
+         * A wait ended without the lock, or a hold ended.
          *
          * @param use the use of the lock
-         * @param waited since it was requested
+         * @param outcome for a wait {@code not_acquired}, {@code abandoned}, {@code unavailable}, or {@code followed} if a holder has
+         *     completed the flight; for a hold {@code released} or {@code lost}
+         * @param time since the lock was requested or, for a hold, acquired
          */
-        void followed(LockUse use, Duration waited);
+        void ended(LockUse use, String outcome, Duration time);
+
+        @Override
+        default void notAcquired(LockUse use, Duration waited) {
+            ended(use, "not_acquired", waited);
+        }
+
+        @Override
+        default void abandoned(LockUse use, Duration waited) {
+            ended(use, "abandoned", waited);
+        }
+
+        @Override
+        default void unavailable(LockUse use, Duration waited) {
+            ended(use, "unavailable", waited);
+        }
+
+        @Override
+        default void released(LockUse use, Duration held, boolean known) {
+            ended(use, "released", held);
+        }
+
+        @Override
+        default void lost(LockUse use, Duration held, String reason) {
+            ended(use, "lost", held);
+        }
     }
 }

@@ -406,13 +406,7 @@ class PackageRulesTests {
         assertThat(publicTypes(LEADER)).containsExactly("LeaderElection");
         assertThat(publicTypes(MEMORY)).containsExactly("MemoryLockRegistry");
         assertThat(publicTypes(OBSERVABILITY))
-                .containsExactly(
-                        "LockEvent",
-                        "LockEventPublisher",
-                        "LockMdc",
-                        "LockMetrics",
-                        "LockObservations",
-                        "LockOutcomeListener");
+                .containsExactly("LockEvent", "LockEventPublisher", "LockMdc", "LockMetrics", "LockObservations");
         assertThat(publicTypes(AUTOCONFIGURE))
                 .containsExactly("LockAutoConfiguration", "LockObservabilityAutoConfiguration");
         assertThat(publicTypes(ACTUATE))

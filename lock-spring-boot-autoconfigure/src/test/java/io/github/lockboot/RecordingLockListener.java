@@ -61,8 +61,8 @@ public final class RecordingLockListener implements LockRuntime.Listener {
     }
 
     @Override
-    public void followed(LockUse use, Duration waited) {
-        add(use, "followed ", waited);
+    public void ended(LockUse use, String outcome, Duration time) {
+        add(use, outcome + " ", time);
     }
 
     @Override

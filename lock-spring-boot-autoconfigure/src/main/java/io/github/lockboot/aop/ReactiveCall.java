@@ -13,7 +13,6 @@ import io.github.lockboot.HeldLocks;
 import io.github.lockboot.LockContext;
 import io.github.lockboot.aop.LockDefinition.Needed;
 import org.aopalliance.intercept.MethodInvocation;
-import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.core.ReactiveAdapter;
 import org.springframework.core.ReactiveAdapterRegistry;
@@ -25,28 +24,18 @@ final class ReactiveCall {
 
     private ReactiveCall() {}
 
-    /** What is to know of each subscription. */
-    interface Watch {
-
-        /** The locks are held or refused. */
-        void taken(HeldLocks held);
-
-        /** The publisher has ended. The failure is null if it completed. */
-        void ended(@Nullable Throwable failure);
-    }
-
     static Object of(LockedCall call, MethodInvocation invocation) {
         return perSubscription(call, adapter -> locked(call, invocation, adapter, held -> {}));
     }
 
-    /** As {@link #of}, with a watch for each subscription. */
-    static Object watched(LockedCall call, MethodInvocation invocation, Supplier<? extends Watch> watches) {
+    /** As {@link #of}; each subscription is a call of the job. */
+    static Object ofJob(LockedCall call, MethodInvocation invocation, Supplier<ScheduledCall.Tick> ticks) {
         return perSubscription(call, adapter -> {
-            Watch watch = watches.get();
-            return Flux.defer(() -> locked(call, invocation, adapter, watch::taken))
-                    .doOnComplete(() -> watch.ended(null))
-                    .doOnError(watch::ended)
-                    .doOnCancel(() -> watch.ended(new CancellationException()));
+            ScheduledCall.Tick tick = ticks.get();
+            return Flux.defer(() -> locked(call, invocation, adapter, tick::taken))
+                    .doOnComplete(() -> tick.ended(null))
+                    .doOnError(tick::ended)
+                    .doOnCancel(() -> tick.ended(new CancellationException()));
         });
     }
 

@@ -79,7 +79,7 @@ final class ScheduledCall extends LockedCall {
     @Nullable
     Object invoke(MethodInvocation invocation) throws Throwable {
         if (end == End.PUBLISHER) {
-            return ReactiveCall.watched(this, invocation, Tick::new);
+            return ReactiveCall.ofJob(this, invocation, Tick::new);
         }
         Tick tick = new Tick();
         ((ProxyMethodInvocation) invocation).setUserAttribute(Tick.class.getName(), tick);
@@ -107,20 +107,20 @@ final class ScheduledCall extends LockedCall {
     }
 
     /** A call, from its beginning to its end. */
-    private final class Tick implements ReactiveCall.Watch {
+    final class Tick {
 
         private final Instant started = clock.instant();
         private final long since = Timer.systemNanoTime();
         private final String thread = Thread.currentThread().getName();
         private volatile @Nullable HeldLocks held;
 
-        @Override
-        public void taken(HeldLocks held) {
+        /** The locks are held or refused. */
+        void taken(HeldLocks held) {
             this.held = held;
         }
 
-        @Override
-        public void ended(@Nullable Throwable failure) {
+        /** The failure is null if there was none. */
+        void ended(@Nullable Throwable failure) {
             Unexpected.attempt("after job " + LockNames.printable(job), () -> report(failure));
         }
 

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import io.github.lockboot.LockRuntime;
 import io.github.lockboot.LockUse;
 import io.github.lockboot.ScheduledLock;
 import io.micrometer.core.instrument.Counter;
@@ -21,7 +22,7 @@ import io.micrometer.core.instrument.Timer;
  * {@code exclusive}, {@code shared} or, with permits, {@code limited}. All meters of a group and mode exist, at zero, from its first
  * use. Those of a job are tagged {@code job} with its name instead.
  */
-public final class LockMetrics implements LockOutcomeListener, ScheduledLock.Listener {
+public final class LockMetrics implements LockRuntime.Listener, ScheduledLock.Listener {
 
     private record Kind(String group, String mode) {}
 

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
+import io.github.lockboot.LockRuntime;
 import io.github.lockboot.LockUse;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
@@ -20,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * {@code unavailable}, of a hold {@code released} or {@code lost}, of the execution the last of these; {@code lock.origin} of a
  * wait, {@code local}, {@code asked} or {@code granted} if acquired, else {@code none}.
  */
-public final class LockObservations implements LockOutcomeListener {
+public final class LockObservations implements LockRuntime.Listener {
 
     private final ObservationRegistry registry;
     private final Map<LockUse, Steps> underWay = new ConcurrentHashMap<>();

@@ -14,11 +14,11 @@ import java.util.concurrent.ConcurrentSkipListMap;
 
 import io.github.lockboot.DistributedLock.Mode;
 import io.github.lockboot.LockRegistry;
+import io.github.lockboot.LockRuntime;
 import io.github.lockboot.LockUse;
 import io.github.lockboot.ScheduledLock;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.leader.LeaderElection;
-import io.github.lockboot.observability.LockOutcomeListener;
 import io.github.lockboot.redis.RedisLockRegistry;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactoryUtils;
@@ -36,7 +36,7 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
  * requested lock only.
  */
 @Endpoint(id = "locks")
-class LocksEndpoint implements LockOutcomeListener, ScheduledLock.Listener {
+class LocksEndpoint implements LockRuntime.Listener, ScheduledLock.Listener {
 
     private final Map<LockUse, Step> uses = new ConcurrentHashMap<>();
     private final Map<String, ScheduledLock.Run> jobs = new ConcurrentSkipListMap<>();

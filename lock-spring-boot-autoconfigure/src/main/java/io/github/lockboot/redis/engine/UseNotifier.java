@@ -163,8 +163,8 @@ final class UseNotifier implements LockUse {
     /** A holder completed what the lock was requested for. */
     void followed() {
         decided((listener, waited) -> {
-            if (listener instanceof LockRuntime.Listener following) {
-                following.followed(this, waited);
+            if (listener instanceof LockRuntime.Listener outcomes) {
+                outcomes.ended(this, "followed", waited);
             } else {
                 listener.abandoned(this, waited);
             }
