@@ -21,7 +21,7 @@ import io.github.lockboot.redis.protocol.Reply;
 import io.lettuce.core.AbstractRedisAsyncCommands;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.codec.ByteArrayCodec;
-import io.lettuce.core.output.CommandOutput;
+import io.lettuce.core.output.IntegerListOutput;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.ProtocolKeyword;
 import org.jspecify.annotations.Nullable;
@@ -34,9 +34,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class Acknowledger {
 
-    /** How Redis is asked. */
+    /** WAITAOF, which Lettuce does not have. */
     private enum Command implements ProtocolKeyword {
-        WAIT,
         WAITAOF;
 
         @Override
@@ -126,13 +125,21 @@ final class Acknowledger {
             if (replicas == Connections.ALL && timer.nanoTime() - countDue >= 0) {
                 counted = commands.role().thenAccept(this::count);
             }
-            CommandArgs<byte[], byte[]> args = new CommandArgs<>(ByteArrayCodec.INSTANCE).add(needed());
             CompletionStage<Long> asked = replicas == Connections.APPEND_ONLY_FILE
-                    ? commands.dispatch(
-                            Command.WAITAOF, new FirstNumber(), args.add(0).add(roundMillis))
-                    : commands.dispatch(Command.WAIT, new FirstNumber(), args.add(roundMillis));
+                    ? waitForFile()
+                    : commands.waitForReplication(needed(), roundMillis);
             counted.thenCombine(asked, (none, have) -> have)
                     .whenComplete((have, failure) -> onRound(covered, have == null ? 0 : have, failure));
+        }
+
+        /** The reply has the number of append-only files on the server itself, and then that on replicas. */
+        private CompletionStage<Long> waitForFile() {
+            CommandArgs<byte[], byte[]> args = new CommandArgs<>(ByteArrayCodec.INSTANCE);
+            return commands.dispatch(
+                            Command.WAITAOF,
+                            new IntegerListOutput<>(ByteArrayCodec.INSTANCE),
+                            args.add(1).add(0).add(roundMillis))
+                    .thenApply(files -> files.get(0));
         }
 
         /** Not in every round, because it would cost as much as the rest of it. */
@@ -183,19 +190,6 @@ final class Acknowledger {
             return replicas == Connections.APPEND_ONLY_FILE
                     ? "the append-only file did not have it in time"
                     : have + " of " + needed + " replicas acknowledged it in time";
-        }
-    }
-
-    /** Of WAIT the number of replicas, of WAITAOF that of append-only files on the server itself. */
-    private static final class FirstNumber extends CommandOutput<byte[], byte[], Long> {
-
-        FirstNumber() {
-            super(ByteArrayCodec.INSTANCE, null);
-        }
-
-        @Override
-        public void set(long number) {
-            output = output == null ? Long.valueOf(number) : output;
         }
     }
 }

@@ -9,20 +9,17 @@ import java.util.WeakHashMap;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
 import io.github.lockboot.redis.protocol.RedisFailure;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.StatefulRedisConnectionImpl;
+import io.lettuce.core.TrackingArgs;
 import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.push.PushListener;
 import io.lettuce.core.api.push.PushMessage;
-import io.lettuce.core.codec.ByteArrayCodec;
-import io.lettuce.core.output.StatusOutput;
-import io.lettuce.core.protocol.AsyncCommand;
-import io.lettuce.core.protocol.Command;
-import io.lettuce.core.protocol.CommandArgs;
-import io.lettuce.core.protocol.CommandType;
 import io.lettuce.core.protocol.ProtocolVersion;
 import org.jspecify.annotations.Nullable;
 
@@ -32,6 +29,9 @@ import org.jspecify.annotations.Nullable;
  * changed, and does not announce that.
  */
 final class KeyTracking implements PushListener {
+
+    private static final TrackingArgs OPT_IN =
+            TrackingArgs.Builder.enabled().optin().noloop();
 
     volatile Consumer<@Nullable String> listener = key -> {};
 
@@ -66,27 +66,24 @@ final class KeyTracking implements PushListener {
         if (connections.add(known)) {
             known.addListener(this);
         }
-        return send(known, "TRACKING", "ON", "OPTIN", "NOLOOP");
+        return watched(() -> known.async().clientTracking(OPT_IN));
     }
 
     /** Has the keys tracked that the next command on the connection reads. */
     void trackNext(StatefulConnection<byte[], byte[]> connection) {
-        send(connection, "CACHING", "YES");
+        watched(() ->
+                ((StatefulRedisConnection<byte[], byte[]>) connection).async().clientCaching(true));
     }
 
-    private RedisFuture<?> send(StatefulConnection<byte[], byte[]> connection, String... words) {
-        CommandArgs<byte[], byte[]> args = new CommandArgs<>(ByteArrayCodec.INSTANCE);
-        List.of(words).forEach(args::add);
-        AsyncCommand<byte[], byte[], String> command = new AsyncCommand<>(
-                new Command<>(CommandType.CLIENT, new StatusOutput<>(ByteArrayCodec.INSTANCE), args));
+    private RedisFuture<?> watched(Supplier<RedisFuture<String>> command) {
         long sentIn = epoch.getAsLong(); // Lettuce sends it again on the next connection, which may not track yet
-        command.whenComplete((none, failure) -> {
+        RedisFuture<String> sent = command.get();
+        sent.whenComplete((none, failure) -> {
             if (failure instanceof RedisCommandExecutionException && RedisFailure.of(failure) != RedisFailure.NOT_NOW) {
                 onRefused.accept(sentIn);
             }
         });
-        connection.dispatch(command);
-        return command;
+        return sent;
     }
 
     /** With the connection, Redis has forgotten what it tracked. */

@@ -13,7 +13,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.ArgumentMatchers.anyInt;
+import static org.mockito.ArgumentMatchers.anyLong;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.when;
 
@@ -31,7 +32,7 @@ class AcknowledgerTests {
     @BeforeEach
     void granted() {
         when(commands.getConnection()).thenReturn(connection);
-        when(commands.<Long>dispatch(any(), any(), any())).thenReturn(replicas);
+        when(commands.waitForReplication(anyInt(), anyLong())).thenReturn(replicas);
         granted.complete(new Reply.Owner(100, 30_000, 0));
         acknowledger.on(commands).acknowledge(call, granted);
         assertThat(call).isNotDone();
@@ -63,12 +64,12 @@ class AcknowledgerTests {
         CompletableFuture<Reply> next = new CompletableFuture<>();
         acknowledger.on(commands).acknowledge(next, granted);
         Answer<Long> refusal = new Answer<>();
-        when(commands.<Long>dispatch(any(), any(), any())).thenReturn(refusal);
+        when(commands.waitForReplication(anyInt(), anyLong())).thenReturn(refusal);
         replicas.complete(0L);
         refusal.completeExceptionally(new IllegalStateException("refused"));
         assertThat(next).isCompletedExceptionally();
         Answer<Long> again = new Answer<>();
-        when(commands.<Long>dispatch(any(), any(), any())).thenReturn(again);
+        when(commands.waitForReplication(anyInt(), anyLong())).thenReturn(again);
         CompletableFuture<Reply> later = new CompletableFuture<>();
         acknowledger.on(commands).acknowledge(later, granted);
         again.complete(1L);
