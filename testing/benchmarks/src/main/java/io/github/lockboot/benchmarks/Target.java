@@ -58,6 +58,7 @@ record Target(
         P99("p99 of waiting, ms", measured -> measured.p99() / 1e3),
         FAIRNESS("Jain fairness", Measurement::fairness),
         COMMANDS("commands per turn", Measurement::commands),
+        REDIS("Redis µs per turn", Measurement::redis),
         EXCESS("p99 of waiting beyond twice the longest read, ms", Measurement::excess);
 
         private final String title;
@@ -79,6 +80,8 @@ record Target(
             atMost(UNCONTENDED, Metric.COMMANDS, OURS_LINGERING, null, 0.004),
             speed(NESTED, OURS, RLOCK, 4),
             speed(DISTINCT, OURS, RAW, 1.2),
+            speed(DISTINCT, OURS_SENT, RAW, 1.2),
+            atMost(DISTINCT, Metric.REDIS, OURS, RAW, 1.4),
             speed(COPIED, OURS_ACKNOWLEDGED, OURS, 0.7),
             speed(ONE_JVM, OURS, JDK, 0.9),
             speed(ONE_JVM_REMOTE, OURS, JDK, 0.9),
