@@ -139,11 +139,11 @@ Receives == Is("receive") /\
                  IF m.fence = cl[c].tok THEN ", of this grant" ELSE IF m.fence < cl[c].tok THEN ", of an older grant"
                  ELSE ", of a newer grant")
 
-\* A push may be no more than a reason to ask: when little of its lease is left, if it has to be acknowledged, or if it is
-\* not renewed and shorter than the whole lease.
+\* A push may be no more than a reason to ask: when little of its lease is left. It is no more if it has to be acknowledged, or
+\* if the lease is not renewed.
 MayIgnore(c, m) ==
     LET left == Lease(m.lease, cl[c].asked) IN
-    Line.ignores \/ cl[c].fence = 0 \/ left <= m.lease \div 3 + 2 \/ m.lease < TtlOf(m.id)
+    Line.ignores \/ cl[c].fence = 0 \/ left <= m.lease \div 3 + 2
 
 Pushed == Is("push") /\
     LET m == Line.m

@@ -11,6 +11,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.Lock;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Nested;
@@ -576,12 +577,25 @@ abstract class NamedLockContract extends TwoInstances {
 
         @Test
         void aThreadThatEndsWithTheLockLosesItWithinItsTtl() throws Exception {
+            isLostWithItsThread(lock -> {});
+        }
+
+        @Test
+        void aThreadThatEndsWithTheLockLosesItAlsoIfAnyThreadCouldHaveReleasedOneOfItsHolds() throws Exception {
+            isLostWithItsThread(lock -> {
+                lock.lock();
+                lock.asLease().close();
+            });
+        }
+
+        private void isLostWithItsThread(Consumer<NamedLock> use) throws Exception {
             LockOptions renewed = kind.withTtl(SHORT_TTL).withRenewal();
             AtomicInteger told = new AtomicInteger();
             Thread holder = new Thread(() -> {
                 NamedLock lock = get(registry(), name, renewed);
                 lock.lock();
                 lock.onLost(told::incrementAndGet);
+                use.accept(lock);
             });
             holder.start();
             holder.join();

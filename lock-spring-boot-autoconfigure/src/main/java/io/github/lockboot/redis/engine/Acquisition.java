@@ -323,8 +323,8 @@ final class Acquisition {
         } else if (push.fence() > known.newestToken) {
             long lease = TimeUnit.MILLISECONDS.toNanos(push.leaseMillis());
             long left = known.askedAt.deadline(push.leaseMillis()) - context.nanoTime();
-            boolean renewable = terms.renew() || push.leaseMillis() >= terms.ttlMillis();
-            if (renewable && left >= lease / 3 && !acquisitions.store().client().acknowledges()) {
+            boolean mayCount = terms.renew() && !acquisitions.store().client().acknowledges();
+            if (mayCount && left >= lease / 3) {
                 own(
                         new Grant(terms, push.fence(), push.token(), push.leaseMillis(), known.askedAt, true),
                         push.waiters());

@@ -145,7 +145,7 @@ final class EngineLock implements NamedLock, LockScope, LockSet.Member {
     @Override
     public Lease asLease() {
         Hold hold = intact();
-        hold.outliveThread();
+        hold.waiter().beginLease();
         return new OneHold(hold);
     }
 
@@ -286,7 +286,11 @@ final class EngineLock implements NamedLock, LockScope, LockSet.Member {
 
         @Override
         public Runnable release() {
-            return closed.compareAndSet(false, true) ? exit(hold) : () -> {};
+            if (!closed.compareAndSet(false, true)) {
+                return () -> {};
+            }
+            hold.waiter().endLease();
+            return exit(hold);
         }
 
         @Override

@@ -326,11 +326,6 @@ public final class Hold extends LockSet.OfThread implements Lease, LockScope, Wa
         return counts.get() == 0;
     }
 
-    /** Any thread may release it from now on. */
-    void outliveThread() {
-        waiter.outliveThread();
-    }
-
     // --- its end ----------------------------------------------------------------------------------------------
 
     @Override

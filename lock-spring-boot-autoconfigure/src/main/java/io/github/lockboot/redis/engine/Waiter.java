@@ -52,7 +52,7 @@ abstract sealed class Waiter permits ThreadWaiter, FutureWaiter {
     private volatile Outcome outcome = Plain.WAITING;
     private volatile boolean lastCall;
     private volatile boolean withdrawn;
-    private volatile boolean outlivesThread;
+    private volatile int leases;
     private int looks;
 
     /** @param thread that will own the hold; null if the hold will belong to no thread */
@@ -121,12 +121,16 @@ abstract sealed class Waiter permits ThreadWaiter, FutureWaiter {
 
     /** Whether its caller is there to use the lock. */
     final boolean canUseLock() {
-        return !withdrawn && (thread == null || outlivesThread || thread.isAlive());
+        return !withdrawn && (thread == null || leases > 0 || thread.isAlive());
     }
 
-    /** Any thread may release the hold, so it does not end with its own. */
-    final void outliveThread() {
-        outlivesThread = true;
+    /** Any thread may close a lease of the hold, so while there is one, the hold does not end with its own thread. */
+    final synchronized void beginLease() {
+        leases++;
+    }
+
+    final synchronized void endLease() {
+        leases--;
     }
 
     // --- the decision -----------------------------------------------------------------------------------------

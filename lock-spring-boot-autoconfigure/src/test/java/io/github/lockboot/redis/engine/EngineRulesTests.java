@@ -118,6 +118,18 @@ class EngineRulesTests {
             assertThat(future.join().remainingLease()).isGreaterThan(seconds(29));
         }
 
+        /** The push has the whole ttl, but it would count from the question, and no renewal would make up for that. */
+        @Test
+        void withoutRenewalALeaseIsWholeAlsoIfItIsNoLongerThanAClaimLease() {
+            CompletableFuture<Lease> future = scripted.acquire(LONG, seconds(3), false);
+            Sent acquire = queuedAt(1, 100);
+            scripted.timer.tick(seconds(0.9));
+            scripted.push(acquire.id(), 101, seconds(3), 0);
+            assertThat(future).isNotDone();
+            scripted.next("acquire").answer(new Reply.Owner(101, 3_000, 0));
+            assertThat(future.join().remainingLease()).isGreaterThan(seconds(2.9));
+        }
+
         /** The monotonic clock has stood still, and only the time of day tells. */
         @Test
         void afterASleepBeyondItsLeaseAHoldIsNotBelievedIn() {

@@ -19,7 +19,7 @@ import java.util.Set;
  *   sent c acquire id ...     a command was sent, with its arguments but for the settings
  *   ran c n reply | old | new its run number n: what it answered, and what the key had before and has after it
  *   answered n                the engine has the answer of that run
- *   told message              the engine has a message of its channel
+ *   told message renewed      the engine has a message of its channel; "fixed" instead if the lease of its id is not renewed
  *   owns id fence tokens deadline downgraded
  *   owns no more id           what an engine believes, if that has changed
  *   usable id                 the engine has ended it, but a thread may still use its hold
@@ -85,7 +85,8 @@ final class SimulationTrace {
     }
 
     void told(String session, String message) {
-        add(session, "told " + message);
+        Acquisition told = clients.get(session).engine.acquisitions.of(message.substring(0, message.indexOf(' ')));
+        add(session, "told " + message + (told == null || told.terms.renew() ? " renewed" : " fixed"));
     }
 
     void crashed(String session) {
