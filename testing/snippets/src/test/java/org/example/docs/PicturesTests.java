@@ -65,7 +65,7 @@ class PicturesTests {
     void theStatesOfAnIdAreThoseOfTheClassWithItsTransitions() throws Exception {
         String source = Files.readString(ACQUISITION);
         String picture = String.join(" ", texts(read(IMAGES.resolve("states.svg")), "text"));
-        assertThat(words(found(STATES, source))).hasSize(3).allMatch(words(picture)::contains);
+        assertThat(words(found(STATES, source))).hasSize(4).allMatch(words(picture)::contains);
         assertThat(words(found(DRAWING, source))).hasSizeGreaterThan(10).allMatch(words(picture)::contains);
     }
 

@@ -3,12 +3,14 @@ package io.github.lockboot.redis.engine;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
 
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.Unexpected;
 import io.github.lockboot.redis.engine.Grant.Moment;
 import io.github.lockboot.redis.engine.LockRequest.Terms;
 import io.github.lockboot.redis.protocol.GrantChannel.Push;
+import io.github.lockboot.redis.protocol.LockStore;
 import io.github.lockboot.redis.protocol.RedisFailure;
 import io.github.lockboot.redis.protocol.Reply;
 import org.jspecify.annotations.Nullable;
@@ -18,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>
  *   asked for by ask, or by the      OWNER, or              unlock, complete,
- *   unlock of its predecessor        a pushed grant         drop, abandon
- *   ─────────────────────▶ WAITING ───────────────▶ OWNED ──────────────────▶ ENDED
+ *   unlock of its predecessor        a pushed grant         drop, abandon           answered
+ *   ─────────────────────▶ WAITING ───────────────▶ OWNED ──────────────────▶ ENDING ────────▶ ENDED
  *                             │             leave, drop, abandon                ▲
  *                             └─────────────────────────────────────────────────┘
  * </pre>
@@ -30,8 +32,10 @@ import org.jspecify.annotations.Nullable;
  *       If leases have to be acknowledged, it is no more than a hint.
  *   <li>OWNED: Redis has given the lock to the id. The grant knows until when that is certain, and the renewer renews it. It has one
  *       hold after the other, or it lingers: it has no hold and is kept for a while, for a caller that comes back.
- *   <li>ENDED: the id never asks again. Its {@link Termination} makes Redis forget it, also if an answer that was under way shows it
- *       alive.
+ *   <li>ENDING: the id never asks again. The command that has Redis forget it is under way; it gives away what was granted. If its outcome
+ *       stays unknown, it is repeated until Redis answers. Drop and abandon send none that is waited for here.
+ *   <li>ENDED: a question or a renewal may still be under way, and may run in Redis after the end. If its answer shows the id alive, the id
+ *       is ended once more. It is forgotten here when no question is under way any more.
  * </ul>
  *
  * <p>In words: ask; if queued, wait for a push or the next poll; if granted, tell the queue, which serves its waiters one after
@@ -43,6 +47,7 @@ final class Acquisition {
     private enum State {
         WAITING,
         OWNED,
+        ENDING,
         ENDED
     }
 
@@ -52,6 +57,14 @@ final class Acquisition {
         ASKED,
         /** To be asked again as soon as it is answered. */
         ASKED_AND_AGAIN
+    }
+
+    /** What the answer to a question says that came after the end was sent. */
+    private enum LateAnswer {
+        NONE,
+        NOT_ALIVE,
+        ALIVE,
+        UNKNOWN
     }
 
     /** What a question that failed means for the waiters. */
@@ -81,6 +94,7 @@ final class Acquisition {
     private final LocalQueue queue;
     private final Acquisitions acquisitions;
     private final EngineContext context;
+    private final LockStore store;
     private final Renewer.Slot renewal = new Renewer.Slot(this);
 
     private State state = State.WAITING;
@@ -105,7 +119,11 @@ final class Acquisition {
     /** Why the newest renewal failed, if it did before the lease ran out: after a pause of this process it fails later. */
     private @Nullable Throwable renewalFailure;
 
-    private @Nullable Termination termination;
+    /** Whether it ended without a command, because Redis had given the lock, or the place in the queue, to another. */
+    private boolean dropped;
+
+    private LateAnswer lateAnswer = LateAnswer.NONE;
+    private @Nullable CompletableFuture<Hold.Release> release;
 
     /** Done when the unlock that queued this id has been answered, or has been settled. */
     private CompletableFuture<Void> predecessorSettled = DONE;
@@ -119,6 +137,7 @@ final class Acquisition {
     Acquisition(Acquisitions acquisitions, LocalQueue queue, Terms terms, boolean answered) {
         this.acquisitions = acquisitions;
         this.context = acquisitions.context();
+        this.store = acquisitions.store();
         this.queue = queue;
         this.terms = terms;
         this.answered = answered;
@@ -137,9 +156,7 @@ final class Acquisition {
         cancelPoll();
         onAsked();
         Moment sentAt = context.now();
-        acquisitions
-                .store()
-                .acquire(queue.name(), id, terms.permits(), terms.ttlMillis(), enqueue)
+        store.acquire(queue.name(), id, terms.permits(), terms.ttlMillis(), enqueue)
                 .whenComplete((reply, failure) -> onEvent(() -> onAnswer(reply, failure, sentAt, enqueue)));
     }
 
@@ -199,8 +216,8 @@ final class Acquisition {
     private void onAnswer(@Nullable Reply reply, @Nullable Throwable failure, Moment sentAt, boolean enqueued) {
         boolean again = question == Question.ASKED_AND_AGAIN;
         question = Question.NONE;
-        if (termination != null) {
-            termination.onLateAnswer(reply, predecessorSettled);
+        if (hasEnded()) {
+            onLateAnswer(reply);
         } else if (reply instanceof Reply.Owner granted) {
             onOwner(granted, sentAt);
         } else if (state == State.OWNED) {
@@ -302,7 +319,7 @@ final class Acquisition {
     }
 
     private void onPush(Push push) {
-        if (!queue.name().equals(acquisitions.store().nameOf(push.key())) || push.leaseMillis() > terms.ttlMillis()) {
+        if (!queue.name().equals(store.nameOf(push.key())) || push.leaseMillis() > terms.ttlMillis()) {
             return; // no script of ours wrote it
         }
         pushed = true;
@@ -323,7 +340,7 @@ final class Acquisition {
         } else if (push.fence() > known.newestToken) {
             long lease = TimeUnit.MILLISECONDS.toNanos(push.leaseMillis());
             long left = known.askedAt.deadline(push.leaseMillis()) - context.nanoTime();
-            boolean mayCount = terms.renew() && !acquisitions.store().client().acknowledges();
+            boolean mayCount = terms.renew() && !store.client().acknowledges();
             if (mayCount && left >= lease / 3) {
                 own(
                         new Grant(terms, push.fence(), push.token(), push.leaseMillis(), known.askedAt, true),
@@ -379,9 +396,7 @@ final class Acquisition {
     void renew() {
         Moment sentAt = context.now();
         int number = renewal.sent();
-        acquisitions
-                .store()
-                .renew(queue.name(), id, grant().fence(), terms.ttlMillis())
+        store.renew(queue.name(), id, grant().fence(), terms.ttlMillis())
                 .whenComplete((reply, failure) -> onEvent(() -> onRenewal(reply, failure, sentAt, number)));
     }
 
@@ -396,8 +411,8 @@ final class Acquisition {
             }
         } else if (state == State.OWNED && reply == Reply.Plain.NOT_OWNER) {
             loseIfNotOwner(reply);
-        } else if (termination != null && (reply == null || reply instanceof Reply.Renewed)) {
-            termination.onLateRenewal(reply != null);
+        } else if (hasEnded()) {
+            onLateRenewal(reply);
         } else if (reply == null) {
             boolean inTime = state == State.OWNED && !grant().isOver(context.nanoTime());
             renewalFailure = inTime ? failure : renewalFailure;
@@ -416,9 +431,7 @@ final class Acquisition {
         String name = queue.name();
         long fence = grant().fence();
         long lastToken = grant().lastToken();
-        acquisitions.untilAnswered(() -> acquisitions
-                .store()
-                .downgrade(name, id, fence, lastToken)
+        acquisitions.untilAnswered(() -> store.downgrade(name, id, fence, lastToken)
                 .whenComplete((reply, failure) -> onEvent(() -> loseIfNotOwner(reply))));
     }
 
@@ -435,23 +448,30 @@ final class Acquisition {
 
     // --- ending -----------------------------------------------------------------------------------------------
 
+    private boolean hasEnded() {
+        return state == State.ENDING || state == State.ENDED;
+    }
+
     /** Gives the lock back, and with a next id queues that one in the same step. */
     CompletableFuture<Hold.Release> unlock(@Nullable Acquisition next) {
-        grant(); // must be there
-        Termination ended = end();
-        if (next != null) {
-            next.onAsked();
+        long token = grant().lastToken();
+        end();
+        if (next == null) {
+            return send(() -> store.unlock(queue.name(), id, token), null);
         }
-        return ended.unlock(next);
+        next.onAsked();
+        return send(
+                () -> store.unlock(queue.name(), id, token, next.id, next.terms.permits(), next.terms.ttlMillis()),
+                next);
     }
 
     /** The unlock that was to queue this id is answered. */
-    void onPredecessorUnlocked(
+    private void onPredecessorUnlocked(
             @Nullable Reply reply, @Nullable Throwable failure, Moment sentAt, CompletableFuture<Void> settled) {
         predecessorSettled = settled;
         if (state == State.WAITING
                 && reply instanceof Reply.Owner
-                && acquisitions.store().client().acknowledges()) {
+                && store.client().acknowledges()) {
             ask(true); // only an answer to a question is acknowledged
         } else {
             onAnswer(reply, failure, sentAt, true);
@@ -460,8 +480,9 @@ final class Acquisition {
 
     /** Gives the lock back and empties the queue in Redis; the wait of followers ends. */
     CompletableFuture<Hold.Release> complete() {
-        grant(); // must be there
-        return end().complete();
+        long token = grant().lastToken();
+        end();
+        return send(() -> store.complete(queue.name(), id, token), null);
     }
 
     /**
@@ -470,12 +491,16 @@ final class Acquisition {
      * @return completes when Redis has answered or the command has failed
      */
     CompletableFuture<?> leave() {
-        Termination ended = end();
-        if (mayBeKnown) {
-            return ended.cancel();
+        if (!mayBeKnown) {
+            drop();
+            return DONE;
         }
-        ended.drop();
-        return DONE;
+        end();
+        if (!predecessorSettled.isDone()) {
+            predecessorSettled.thenRun(
+                    this::settle); // a copy of the predecessor's unlock that runs later queues this id again
+        }
+        return send(() -> store.cancel(queue.name(), id), null);
     }
 
     /**
@@ -492,27 +517,93 @@ final class Acquisition {
         }
     }
 
-    /** Ends without a command: Redis has given the lock, or the place in the queue, to another. */
+    /** Ends without a command: Redis does not know the id, or has given the lock, or the place in the queue, to another. */
     void drop() {
-        end().drop();
+        end();
+        dropped = true;
+        onEnded(false);
     }
 
     /** Ends in whatever state it is: Redis is asked to forget the id until it answers. */
     void abandon() {
-        end().abandon();
+        end();
+        predecessorSettled.thenRun(this::settle);
+        onEnded(false);
     }
 
-    private Termination end() {
-        Termination ended =
-                new Termination(acquisitions, queue.name(), this, grant, question != Question.NONE, predecessorSettled);
-        termination = ended;
-        state = State.ENDED;
+    private void end() {
+        state = State.ENDING;
         expectWithin(0);
         cancelPoll();
         if (grant != null) {
             acquisitions.noteToken(grant.lastToken());
         }
-        return ended;
+    }
+
+    private CompletableFuture<Hold.Release> send(Supplier<CompletableFuture<Reply>> end, @Nullable Acquisition next) {
+        Moment sentAt = context.now();
+        long epoch = store.client().epoch();
+        CompletableFuture<Hold.Release> answered = end.get().handle((reply, failure) -> {
+            CompletableFuture<Void> settled = reply == null ? settle() : DONE;
+            onEvent(() -> {
+                onEnded(reply == Reply.Plain.NOT_OWNER || reply == Reply.Plain.UNKNOWN);
+                if (next != null) {
+                    next.onPredecessorUnlocked(reply, failure, sentAt, settled);
+                }
+            });
+            return reply == null ? Hold.Release.UNKNOWN : releaseOf(reply, epoch, sentAt);
+        });
+        release = answered;
+        return answered;
+    }
+
+    /**
+     * NOT_OWNER to a command that may have been sent twice answers our own second copy; after the deadline, by either clock, it may
+     * only tell that the command came late, unless the lease was in doubt already when the command was sent.
+     */
+    private Hold.Release releaseOf(Reply reply, long epochSentIn, Moment sentAt) {
+        boolean lost = reply == Reply.Plain.NOT_OWNER
+                && grant != null
+                && epochSentIn == store.client().epoch()
+                && !grant.isOver(context.nanoTime())
+                && (grant.isInDoubt(sentAt.wallMillis()) || !grant.isInDoubt(context.wallMillis()));
+        return lost ? Hold.Release.LOST : Hold.Release.RELEASED;
+    }
+
+    /** In Redis, the question and the end may have run in either order, or the question not yet. */
+    private void onLateAnswer(@Nullable Reply reply) {
+        boolean alive = reply instanceof Reply.Owner || reply instanceof Reply.Queued;
+        lateAnswer = reply == null ? LateAnswer.UNKNOWN : alive ? LateAnswer.ALIVE : LateAnswer.NOT_ALIVE;
+        if (state == State.ENDED) {
+            onEnded(true);
+        }
+    }
+
+    /** Redis may have prolonged a lease that has ended here. */
+    private void onLateRenewal(@Nullable Reply reply) {
+        if (state == State.ENDED && (reply instanceof Reply.Renewed || reply == null && dropped)) {
+            settle();
+        }
+    }
+
+    /** @param unknownId whether Redis did not know the id, so that what a late answer showed came to life after the end */
+    private void onEnded(boolean unknownId) {
+        state = State.ENDED;
+        if (lateAnswer == LateAnswer.UNKNOWN) {
+            predecessorSettled.thenRun(this::settle); // not before: the end may have been sent with a next id
+        } else if (lateAnswer == LateAnswer.ALIVE && unknownId) {
+            settle();
+        }
+        if (!isAsking()) {
+            acquisitions.deregister(this);
+        }
+    }
+
+    /** Ends the id again until Redis answers: by unlock if it was granted, else by cancel. */
+    private CompletableFuture<Void> settle() {
+        return grant != null
+                ? acquisitions.settleUnlock(queue.name(), id, grant.lastToken())
+                : acquisitions.settleCancel(queue.name(), id);
     }
 
     // --- what ought to have happened --------------------------------------------------------------------------
@@ -524,7 +615,7 @@ final class Acquisition {
 
     /** Called once a second, without the mutex. */
     void lookAfter(long now, long wallMillis) {
-        if (acquisitions.store().client().isConnecting()) {
+        if (store.client().isConnecting()) {
             onEvent(() -> expectWithin(0));
         } else if (isLate(now)) {
             onEvent(this::goOn);
@@ -549,8 +640,11 @@ final class Acquisition {
         context.log().overlooked(queue.name(), state + ", " + question);
         if (state == State.OWNED) {
             acquisitions.renewer().begin(renewal);
-        } else if (termination != null) {
-            termination.onAnswerLost();
+        } else if (hasEnded()) {
+            settle();
+            if (release != null) {
+                release.complete(Hold.Release.UNKNOWN);
+            }
             acquisitions.deregister(this);
         } else if (isAsking()) {
             question = Question.NONE;
