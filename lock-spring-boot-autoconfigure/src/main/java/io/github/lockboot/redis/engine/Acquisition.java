@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>
  *   asked for by ask, or by the      OWNER, or              unlock, complete,
- *   unlock of its predecessor        a pushed grant         drop, abandon           answered
- *   ─────────────────────▶ WAITING ───────────────▶ OWNED ──────────────────▶ ENDING ────────▶ ENDED
+ *   unlock of its predecessor        a pushed grant         drop, abandon           answered, failed
+ *   ─────────────────────▶ WAITING ───────────────▶ OWNED ──────────────────▶ ENDING ────────────────▶ ENDED
  *                             │             leave, drop, abandon                ▲
  *                             └─────────────────────────────────────────────────┘
  * </pre>
@@ -32,10 +32,11 @@ import org.jspecify.annotations.Nullable;
  *       If leases have to be acknowledged, it is no more than a hint.
  *   <li>OWNED: Redis has given the lock to the id. The grant knows until when that is certain, and the renewer renews it. It has one
  *       hold after the other, or it lingers: it has no hold and is kept for a while, for a caller that comes back.
- *   <li>ENDING: the id never asks again. The command that has Redis forget it is under way; it gives away what was granted. If its outcome
- *       stays unknown, it is repeated until Redis answers. Drop and abandon send none that is waited for here.
- *   <li>ENDED: a question or a renewal may still be under way, and may run in Redis after the end. If its answer shows the id alive, the id
- *       is ended once more. It is forgotten here when no question is under way any more.
+ *   <li>ENDING: the id never asks again. The command that has Redis forget it is under way; it gives away what was granted. Drop sends
+ *       none.
+ *   <li>ENDED: if the command failed, or something was thrown before, it is repeated elsewhere until Redis answers. A question or a
+ *       renewal may still be under way, and may run in Redis after the end. If its answer shows the id alive, the id is ended once more.
+ *       It is forgotten here when no question is under way any more.
  * </ul>
  *
  * <p>In words: ask; if queued, wait for a push or the next poll; if granted, tell the queue, which serves its waiters one after

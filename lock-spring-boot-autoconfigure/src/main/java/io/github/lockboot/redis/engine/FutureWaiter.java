@@ -6,6 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
 import io.github.lockboot.Lease;
+import io.github.lockboot.LockListener;
 import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.internal.Timer;
 
@@ -63,10 +64,10 @@ final class FutureWaiter<T> extends Waiter {
             if (decided instanceof Hold granted) {
                 onGrant(granted);
             } else if (decided == Plain.COMPLETED) {
-                use().followed();
+                use().ended(UseNotifier::followed);
                 future.complete(result.apply(Optional.empty()));
             } else if (decided == Plain.REFUSED && future.isCancelled()) {
-                use().abandoned();
+                use().ended(LockListener::abandoned);
             } else if (decided != Plain.WAITING) {
                 conclude();
                 Duration waited = Duration.ofNanos(context.nanoTime() - start);

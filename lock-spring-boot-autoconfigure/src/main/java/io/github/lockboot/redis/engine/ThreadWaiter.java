@@ -3,6 +3,7 @@ package io.github.lockboot.redis.engine;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
+import io.github.lockboot.LockListener;
 import io.github.lockboot.internal.Timer;
 
 /** The current thread, which parks until it is decided, interrupted or out of time. It looks now and then without being woken. */
@@ -31,7 +32,7 @@ final class ThreadWaiter extends Waiter {
                 interrupted |= Thread.interrupted();
                 if (interrupted && interruptible && line().leave(this)) {
                     interrupted = false;
-                    use().abandoned();
+                    use().ended(LockListener::abandoned);
                     throw new InterruptedException();
                 }
                 // Taking the queue's mutex may have used up the wake-up that came with a decision: look again.

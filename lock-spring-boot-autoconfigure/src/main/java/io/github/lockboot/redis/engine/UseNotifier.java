@@ -7,7 +7,6 @@ import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 
 import io.github.lockboot.DistributedLock;
@@ -32,6 +31,12 @@ final class UseNotifier implements LockUse {
             new LockRequest("", null, new LockRequest.Terms(LockStore.EXCLUSIVE, 0, false), 0, 0, false);
 
     private static final Consumer<LockListener> NOTHING = listener -> {};
+
+    /** How a wait ends without the lock, as a listener is notified of it. */
+    interface End {
+
+        void tell(LockListener listener, LockUse use, Duration waited);
+    }
 
     /** The listeners of a registry. A use of a lock notifies those that were present when it began. Thread-safe. */
     static final class Listeners {
@@ -150,36 +155,20 @@ final class UseNotifier implements LockUse {
         }
     }
 
-    /** Another caller held the lock until the wait ended. */
-    void notAcquired() {
-        decided((listener, waited) -> listener.notAcquired(this, waited));
-    }
-
-    /** The wait was interrupted or cancelled. */
-    void abandoned() {
-        decided((listener, waited) -> listener.abandoned(this, waited));
-    }
-
-    /** A holder completed what the lock was requested for. */
-    void followed() {
-        decided((listener, waited) -> {
-            if (listener instanceof LockRuntime.Listener outcomes) {
-                outcomes.ended(this, "followed", waited);
-            } else {
-                listener.abandoned(this, waited);
-            }
-        });
-    }
-
-    /** The registry was not available. */
-    void unavailable() {
-        decided((listener, waited) -> listener.unavailable(this, waited));
-    }
-
-    private void decided(BiConsumer<LockListener, Duration> outcome) {
+    /** The wait ended without the lock. */
+    void ended(End how) {
         if (decides()) {
             Duration waited = since(requestedAt);
-            notify(listener -> outcome.accept(listener, waited));
+            notify(listener -> how.tell(listener, this, waited));
+        }
+    }
+
+    /** A holder completed what the lock was requested for: an {@link End}. */
+    static void followed(LockListener listener, LockUse use, Duration waited) {
+        if (listener instanceof LockRuntime.Listener outcomes) {
+            outcomes.ended(use, "followed", waited);
+        } else {
+            listener.abandoned(use, waited);
         }
     }
 

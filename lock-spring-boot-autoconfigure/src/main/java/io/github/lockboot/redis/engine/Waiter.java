@@ -1,5 +1,6 @@
 package io.github.lockboot.redis.engine;
 
+import io.github.lockboot.LockListener;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.internal.Unexpected;
 import io.github.lockboot.redis.protocol.RedisFailure;
@@ -167,11 +168,11 @@ abstract sealed class Waiter permits ThreadWaiter, FutureWaiter {
             return null;
         }
         if (decided instanceof Failure failure) {
-            use.unavailable();
+            use.ended(LockListener::unavailable);
             context.log().unavailable(request.name(), failure.reason);
             throw new LockUnavailableException(request.name(), failure.reason, failure.cause);
         }
-        use.notAcquired();
+        use.ended(LockListener::notAcquired);
         context.log().notAcquired(request.name());
         return null;
     }
@@ -192,6 +193,6 @@ abstract sealed class Waiter permits ThreadWaiter, FutureWaiter {
         if (joined != null && !(thrown instanceof StackOverflowError)) {
             joined.withdraw(this);
         }
-        Unexpected.attempt("when listeners were notified of a failure", use::unavailable);
+        Unexpected.attempt("when listeners were notified of a failure", () -> use.ended(LockListener::unavailable));
     }
 }

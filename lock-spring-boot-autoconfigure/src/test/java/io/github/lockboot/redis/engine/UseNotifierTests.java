@@ -82,7 +82,7 @@ class UseNotifierTests {
         timer.stopFor(Duration.ofNanos(5));
         Hold hold = granted(7);
         use.acquired(hold);
-        use.unavailable();
+        use.ended(LockListener::unavailable);
         timer.stopFor(Duration.ofNanos(6));
         use.released(true);
         use.lost("late");
