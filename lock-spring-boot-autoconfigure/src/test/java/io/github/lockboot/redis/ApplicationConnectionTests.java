@@ -167,6 +167,13 @@ class ApplicationConnectionTests {
         database.destroy();
     }
 
+    /** Then each connection of the factory ends, or is that of another, as soon as it is given back. */
+    @Test
+    void locksHaveConnectionsOfTheirOwnWhereTheFactorySharesNone() {
+        factory.setShareNativeConnection(false);
+        useLocks(registry(true));
+    }
+
     /** The client does not tell which of its subscriptions has ended. */
     @Test
     void aSubscriptionOfTheApplicationThatEndsDoesNotEndThatOfTheLocks() {
