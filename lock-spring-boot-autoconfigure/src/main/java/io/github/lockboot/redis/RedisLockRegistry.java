@@ -291,7 +291,8 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         }
 
         /**
-         * Uses the connections of the factory instead of new ones with the same settings.
+         * Uses the connections of the factory instead of new ones with the same settings, unless grants have to be acknowledged, or
+         * the factory has {@code shareNativeConnection=false}.
          *
          * @return this builder
          */

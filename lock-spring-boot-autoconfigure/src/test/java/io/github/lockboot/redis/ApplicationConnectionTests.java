@@ -19,7 +19,12 @@ import io.github.lockboot.fixture.FakeRedis;
 import io.github.lockboot.fixture.FakeRedis.Answer;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.fixture.TcpProxy;
+import io.github.lockboot.redis.RedisLockInspector.Notification;
 import io.lettuce.core.ClientOptions;
+import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisConnectionStateListener;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -160,6 +165,35 @@ class ApplicationConnectionTests {
         assertThat(server.command("EXISTS", "committed-true")).isEqualTo(1L);
         assertThat(server.command("EXISTS", "committed-false")).isEqualTo(0L);
         database.destroy();
+    }
+
+    /** Then each connection of the factory ends, or is that of another, as soon as it is given back. */
+    @Test
+    void locksHaveConnectionsOfTheirOwnWhereTheFactorySharesNone() {
+        factory.setShareNativeConnection(false);
+        useLocks(registry(true));
+    }
+
+    /** The client does not tell which of its subscriptions has ended. */
+    @Test
+    void aSubscriptionOfTheApplicationThatEndsDoesNotEndThatOfTheLocks() {
+        RedisLockRegistry registry = registry(true);
+        RedisLockInspector inspector = registry.inspector();
+        assertThat(registry.connect()).succeedsWithin(Duration.ofSeconds(10));
+        Actor.await("the channel is live", () -> inspector.check() == Notification.LIVE);
+        RedisClient client = (RedisClient) factory.getRequiredNativeClient();
+        AtomicInteger ended = new AtomicInteger();
+        client.addListener(new RedisConnectionStateListener() {
+            @Override
+            public void onRedisDisconnected(RedisChannelHandler<?, ?> connection) {
+                ended.incrementAndGet();
+            }
+        });
+        StatefulRedisPubSubConnection<String, String> subscription = client.connectPubSub();
+        Actor.pass(Duration.ofMillis(1_500)); // after a connection was made, the channel is looked at within a second
+        subscription.close();
+        Actor.await("the locks may know of the end", () -> ended.get() == 1);
+        Actor.await("the channel is live", () -> inspector.check() == Notification.LIVE);
     }
 
     @Test

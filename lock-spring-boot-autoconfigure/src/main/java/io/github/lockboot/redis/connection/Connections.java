@@ -35,7 +35,8 @@ public record Connections(
 
     /**
      * @param sharing whether to use the connections of the factory instead of new ones with the same settings; not where leases have
-     *     to be acknowledged, because Redis runs nothing else on a connection that waits
+     *     to be acknowledged, because Redis runs nothing else on a connection that waits, nor where the factory itself shares none,
+     *     because each is closed, or goes to another user, when it is given back
      * @param replicas how many acknowledge a grant: {@link #NONE}, 1, {@link #ALL} or {@link #APPEND_ONLY_FILE}
      * @param workers for blocking tasks
      */
@@ -49,7 +50,7 @@ public record Connections(
         if (!(factory instanceof LettuceConnectionFactory lettuce)) {
             return new Connections(() -> factory, new BlockingScripts(factory, workers), watch -> {}, () -> {});
         }
-        if (sharing && replicas == NONE) {
+        if (shares(lettuce, sharing, replicas)) {
             LettuceScripts shared = new LettuceScripts(() -> lettuce, timer, workers, null, null);
             return new Connections(() -> lettuce, shared, shared::setWatch, () -> {});
         }
@@ -67,7 +68,7 @@ public record Connections(
      */
     public static void requireSettings(RedisConnectionFactory factory, boolean sharing, int replicas) {
         if (factory instanceof LettuceConnectionFactory lettuce) {
-            boolean fixed = (!sharing || replicas != NONE)
+            boolean fixed = !shares(lettuce, sharing, replicas)
                     && OwnConnection.redisOf(lettuce) instanceof RedisStaticMasterReplicaConfiguration;
             if (fixed && replicas != NONE) {
                 throw new IllegalStateException(
@@ -79,6 +80,10 @@ public record Connections(
                     "lock.redis.acknowledge needs Lettuce as the client of Redis, but there is a "
                             + factory.getClass().getSimpleName() + "; use Lettuce, or remove the property");
         }
+    }
+
+    private static boolean shares(LettuceConnectionFactory factory, boolean sharing, int replicas) {
+        return sharing && replicas == NONE && factory.getShareNativeConnection();
     }
 
     /** The topology of Redis, for messages. */

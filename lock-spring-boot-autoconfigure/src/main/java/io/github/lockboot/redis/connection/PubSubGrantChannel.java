@@ -121,11 +121,14 @@ public final class PubSubGrantChannel implements GrantChannel {
         return grants.state.get() == State.LIVE && !closed;
     }
 
-    /** Sends an echo: a connection that was cut without notice looks like one without messages. */
+    /**
+     * Sends an echo: a connection that was cut without notice looks like one without messages, and one that is reported cut may be
+     * another of a client that is shared.
+     */
     @Override
     public void verify() {
         Object doubt = new Object();
-        if (isLive() && grants.doubt.compareAndSet(null, doubt)) {
+        if (!closed && grants.isSubscribed() && grants.doubt.compareAndSet(null, doubt)) {
             CompletableFuture.completedFuture(doubt)
                     .thenCompose(asked -> store.echo(session.get()))
                     .thenAccept(published -> timer.schedule(echoWithin.toNanos(), () -> judge(doubt)))
@@ -183,6 +186,7 @@ public final class PubSubGrantChannel implements GrantChannel {
             later(CONFIRMED_WITHIN_MILLIS, this::connectAgainIfUnconfirmed);
         } else {
             grants.onSilence();
+            inBackground(this::verify);
         }
     }
 
@@ -284,6 +288,11 @@ public final class PubSubGrantChannel implements GrantChannel {
                 orBeginAnew(() -> later(pauseMillis, this::subscribe));
                 pauseMillis = Math.min(2 * pauseMillis, LONGEST_PAUSE_MILLIS);
             }
+        }
+
+        private boolean isSubscribed() {
+            State now = state.get();
+            return now == State.LIVE || now == State.UNCONFIRMED;
         }
 
         void onSilence() {

@@ -183,8 +183,9 @@ public final class EngineContext {
         return Math.min(retryInterval(), claimLease / 3);
     }
 
+    /** As {@link Settings#poll()}: a longer one counts as that everywhere. */
     long retryInterval() {
-        return settings.retryInterval().toNanos();
+        return settings.poll().toNanos();
     }
 
     long minRetryInterval() {

@@ -7,6 +7,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 
 import io.github.lockboot.Actor;
 import io.github.lockboot.fixture.RedisServer;
@@ -49,8 +50,13 @@ class PubSubGrantChannelTests {
     private final AtomicInteger running = new AtomicInteger();
     private final Executor held = heldTasks::add;
 
+    private volatile Consumer<Boolean> onConnection;
+
     private final PubSubGrantChannel channel = new PubSubGrantChannel(
-            watch -> registries.connectionFactory(),
+            watch -> {
+                onConnection = watch;
+                return registries.connectionFactory();
+            },
             PatientStore.on(new Redis(), WITHIN, WITHIN),
             () -> "session",
             WITHIN,
@@ -199,6 +205,21 @@ class PubSubGrantChannelTests {
             timer.tick(Duration.ofMillis(5));
             return subscriptions.get() == 2 && channel.isLive();
         });
+    }
+
+    /** Of a client that is shared, another connection may be meant. */
+    @Test
+    void aChannelThatIsReportedCutIsLiveAgainOnceItHearsAndIsNotSubscribedAgain() {
+        onConnection.accept(false);
+        assertThat(channel.isLive()).isFalse();
+        Actor.await("it is checked", () -> asked.get() == 1 && running.get() == 0);
+        timer.tick(WITHIN);
+        assertThat(channel.isLive()).isFalse();
+        published = true;
+        timer.tick(Duration.ofSeconds(30));
+        assertThat(asked).hasValue(2);
+        assertThat(channel.isLive()).isTrue();
+        assertThat(subscriptions).hasValue(1);
     }
 
     @Test

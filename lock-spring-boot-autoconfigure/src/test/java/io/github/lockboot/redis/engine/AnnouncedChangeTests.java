@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static io.github.lockboot.redis.engine.ScriptedEngine.NAME;
@@ -26,11 +27,17 @@ class AnnouncedChangeTests {
     private static final Duration SHORT = Duration.ofMillis(100);
     private static final Duration SECOND = Duration.ofSeconds(1);
 
-    private final ScriptedEngine scripted = new ScriptedEngine(64);
+    private ScriptedEngine scripted = new ScriptedEngine(64);
 
     @BeforeEach
     void announce() {
         scripted.announcesChanges = true;
+    }
+
+    /** In seconds, of which more than two count as two. */
+    private void askEvery(long retryInterval) {
+        scripted = new ScriptedEngine(Duration.ofSeconds(retryInterval), 64);
+        announce();
     }
 
     /** A lease that was renewed a second after its grant, from when on the store watches it. */
@@ -219,8 +226,9 @@ class AnnouncedChangeTests {
 
     /** Until Redis has answered, the lock may be lost. */
     @ParameterizedTest
-    @ValueSource(ints = {0, -1, 3})
-    void aRenewalInDoubtThatFailsIsRepeatedAsOftenAsAWaiterAsks(int permits) {
+    @CsvSource({"0, 2", "-1, 2", "3, 2", "0, 60"})
+    void aRenewalInDoubtThatFailsIsRepeatedAsOftenAsAWaiterAsks(int permits, long retryInterval) {
+        askEvery(retryInterval);
         Lease lease = longAndWatched(permits);
         announce(KEY);
         for (int i = 0; i < 10; i++) {
@@ -237,8 +245,10 @@ class AnnouncedChangeTests {
     }
 
     /** Until then the store does not watch the lock. */
-    @Test
-    void theFirstRenewalIsRepeatedAsOftenAsAWaiterAsksUntilItIsAnswered() {
+    @ParameterizedTest
+    @ValueSource(longs = {2, 60})
+    void theFirstRenewalIsRepeatedAsOftenAsAWaiterAsksUntilItIsAnswered(long retryInterval) {
+        askEvery(retryInterval);
         Lease lease = longOne(0);
         scripted.timer.tick(SECOND);
         for (int i = 0; i < 10; i++) {
@@ -281,8 +291,10 @@ class AnnouncedChangeTests {
         release(lease);
     }
 
-    @Test
-    void aHolderAsksNoMoreOftenThanAWaiterHoweverManyOthersThereAre() {
+    @ParameterizedTest
+    @ValueSource(longs = {2, 60})
+    void aHolderAsksAsOftenAsAWaiterHoweverManyOthersThereAre(long retryInterval) {
+        askEvery(retryInterval);
         Lease lease = watched();
         int renewals = renewalsWhileOthersChangeIt(Duration.ofMinutes(1));
         assertThat(renewals).isBetween(30, 32);

@@ -443,6 +443,25 @@ class EngineRulesTests {
             assertThat(closing).isCompleted();
         }
 
+        @ParameterizedTest
+        @ValueSource(longs = {2, 60})
+        void aReleaseWithoutAnswerIsRepeatedEvery2SecondsAtLeast(long retryInterval) {
+            scripted = new ScriptedEngine(seconds(retryInterval), 64);
+            scripted.granted(100, TTL).closeAfter(Duration.ZERO);
+            for (Duration outage = Duration.ZERO;
+                    outage.compareTo(Duration.ofMinutes(5)) < 0;
+                    outage = outage.plus(seconds(2))) {
+                scripted.next("unlock").fail("no answer");
+                scripted.timer.tick(seconds(2));
+                while (scripted.sentCount() > 1) {
+                    scripted.next("unlock").fail("no answer");
+                }
+            }
+            scripted.next("unlock").answer(Reply.Plain.RELEASED);
+            scripted.timer.tick(TTL);
+            scripted.nothingIsSent();
+        }
+
         @Test
         void aQuestionWithoutAnswerIsSettledOnlyAfterTheReleaseThatQueuesTheNextId() {
             CompletableFuture<Lease> first = scripted.acquire(LONG);

@@ -55,8 +55,12 @@ public final class ScriptedEngine {
     public boolean acknowledging;
 
     public ScriptedEngine(int localHandoffLimit, LockListener... listeners) {
+        this(Duration.ofSeconds(2), localHandoffLimit, listeners);
+    }
+
+    public ScriptedEngine(Duration retryInterval, int localHandoffLimit, LockListener... listeners) {
         EngineContext.Settings settings = new EngineContext.Settings(
-                Duration.ofSeconds(2), Duration.ofMillis(20), Duration.ofSeconds(2), localHandoffLimit);
+                retryInterval, Duration.ofMillis(20), Duration.ofSeconds(2), localHandoffLimit);
         store = PatientStore.on(new Redis(), settings.poll(), settings.patience());
         EngineContext context = new EngineContext(settings, timer, workers, () -> 0);
         engine = new LockEngine(context, () -> SESSION, () -> "", store, subscriber -> new Channel());
