@@ -116,7 +116,7 @@ public interface NamedLock extends Lock {
      */
     Lease asLease();
 
-    /** {@return the holds of the current thread; 0 when it does not hold the lock or has lost it} */
+    /** {@return the holds of the current thread; 0 when {@link #isHeldByCurrentThread()} is false, with what follows from that} */
     int getHoldCount();
 
     /**
