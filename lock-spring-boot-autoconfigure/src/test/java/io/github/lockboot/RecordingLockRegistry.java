@@ -21,6 +21,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RecordingLockRegistry implements LockRuntime {
 
+    /** For options without one. */
+    public static final Duration WAIT_TIME = Duration.ofSeconds(7);
+
     private final List<String> events = new CopyOnWriteArrayList<>();
     private final List<Duration> waits = new CopyOnWriteArrayList<>();
     private final Set<String> taken = ConcurrentHashMap.newKeySet();
@@ -287,7 +290,7 @@ public final class RecordingLockRegistry implements LockRuntime {
 
         RecordedLock(String name, LockOptions options) {
             this.name = name;
-            this.options = options;
+            this.options = options.waitTime() != null ? options : options.withWaitTime(WAIT_TIME);
         }
 
         @Override
