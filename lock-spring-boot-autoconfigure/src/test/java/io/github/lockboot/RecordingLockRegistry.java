@@ -217,6 +217,10 @@ public final class RecordingLockRegistry implements LockRuntime {
         }
     }
 
+    private boolean isHeld(String name) {
+        return events.lastIndexOf("lock " + name) > events.lastIndexOf("unlock " + name);
+    }
+
     private synchronized long nextToken() {
         return ++token;
     }
@@ -354,7 +358,7 @@ public final class RecordingLockRegistry implements LockRuntime {
 
         @Override
         public boolean isHeldByCurrentThread() {
-            return !lost.contains(name);
+            return !lost.contains(name) && isHeld(name);
         }
 
         @Override
