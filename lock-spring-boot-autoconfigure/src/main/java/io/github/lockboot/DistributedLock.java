@@ -64,10 +64,11 @@ public @interface DistributedLock {
      * numbers must be of types of the JDK ({@code java.lang} and {@code java.math} for numbers). A {@code BigDecimal} is the same key
      * whatever its scale, and -0.0 the same as 0.0. NaN and infinities are refused.
      *
-     * <p>{@link LockRegistry#nameOf} makes the lock's name of {@link #name()} and the results. <b>One result without a {@code name} is
-     * the whole name, unchanged</b>: if users choose that text, it can be the name of any lock of the application, so give a
-     * {@code name}. In a concatenation no operand may be null, and an expression that would add two numbers is refused: write
-     * {@code {"#a", "#b"}} instead of {@code "#a+#b"}. For the same reason {@code +} is not allowed inside the arguments of a call.
+     * <p>{@link LockRegistry#nameOf} makes the lock's name of {@link #name()} and the results. <b>Without a {@code name}, one
+     * result is the whole name, unchanged, and the first of several takes the place of the {@code name}</b>: if users choose that text,
+     * they can choose other locks of the application, so give a {@code name}. In a concatenation no operand may be null, and an
+     * expression that would add two numbers is refused: write {@code {"#a", "#b"}} instead of {@code "#a+#b"}. For the same reason
+     * {@code +} is not allowed inside the arguments of a call.
      *
      * <p>May be empty if there is a {@link #name()}, which is then the whole name.
      */

@@ -53,6 +53,9 @@ public interface Lease extends AutoCloseable {
      * Releases the lock after the delay, without blocking a thread. Until then it is held and renewed as before, but without a
      * {@link LockOptions#maxHold()}. If this process ends first, the lock ends with its ttl.
      *
+     * <p>The lease of {@link NamedLock#asLease} is a hold of its thread until then, with its maxHold. It is closed when the delay has
+     * passed, also if the registry is closed before.
+     *
      * <p>Cancelling the future does not cancel the release.
      *
      * @param delay until the release; zero or less for now

@@ -25,19 +25,18 @@ public final class LockContext {
     private final NamedLock lock;
     private final @Nullable Lease lease;
     private final @Nullable Keep keep;
-    private final long since;
+    private volatile @Nullable Long begun;
     private @Nullable LockContext outer;
     private @Nullable Runnable releasing;
 
     /**
      * @param lease null if the current thread holds the lock
-     * @param keep how long the lock stays at least, counted from {@code since}; null for no longer than the call
+     * @param keep null for no longer than the call
      */
-    LockContext(NamedLock lock, @Nullable Lease lease, @Nullable Keep keep, long since) {
+    LockContext(NamedLock lock, @Nullable Lease lease, @Nullable Keep keep) {
         this.lock = lock;
         this.lease = lease;
         this.keep = keep;
-        this.since = since;
     }
 
     /**
@@ -92,7 +91,8 @@ public final class LockContext {
 
     /** {@return whether the lock is held and its lease cannot have run out yet} Check it before a step that cannot be undone. */
     public boolean isValid() {
-        return lease != null ? lease.isValid() : lock.isHeldByCurrentThread();
+        // To the lock this is no question of its thread, which releases it whatever the answer is.
+        return lease != null ? lease.isValid() : !lock.remainingLease().isZero();
     }
 
     @Override
@@ -106,6 +106,9 @@ public final class LockContext {
     <T extends @Nullable Object, E extends Throwable> T call(Body<T, E> body) throws E {
         outer = CURRENT.get();
         CURRENT.set(this);
+        if (keep != null) {
+            begun = Timer.systemNanoTime();
+        }
         try {
             return callInside(body);
         } finally {
@@ -140,7 +143,7 @@ public final class LockContext {
     }
 
     LockContext onAnyThread() {
-        return lease != null ? this : new LockContext(lock, lock.asLease(), keep, since);
+        return lease != null ? this : new LockContext(lock, lock.asLease(), keep);
     }
 
     /** As {@link LockSet.Member#together}. */
@@ -189,10 +192,15 @@ public final class LockContext {
 
     /** How much longer the lock is kept. A lost lock is released at once, which throws. */
     private Duration left(boolean succeeded) {
-        if (keep == null || keep.onlyOnSuccess() && !succeeded || !isValid()) {
+        Long since = begun;
+        if (keep == null || since == null || keep.onlyOnSuccess() && !succeeded || !canBeKept()) {
             return Duration.ZERO;
         }
         Duration left = keep.time().minusNanos(Timer.systemNanoTime() - since);
         return left.isNegative() ? Duration.ZERO : left;
+    }
+
+    private boolean canBeKept() {
+        return lease instanceof LockScope scope ? scope.canBeKept() : isValid();
     }
 }

@@ -22,9 +22,10 @@ public interface LockRegistry {
     /**
      * {@return the name that {@link DistributedLock} gives a lock: the keys after the name, each after a colon, with a backslash
      * before every colon and backslash in a key} So two different lists of keys under one name never give the same lock, and a
-     * single key never gives that of a longer name. A single key without a name stays unchanged.
+     * single key never gives that of a longer name. Without a name a single key stays unchanged, and the first of several takes
+     * the place of the name.
      *
-     * @param name literal text; empty for none
+     * @param name literal text; empty for none, if users choose none of the keys
      * @param keys texts that users may choose
      */
     static String nameOf(String name, String... keys) {

@@ -22,4 +22,9 @@ public interface LockScope {
      * @return waits until the release is answered, and throws what those methods throw then
      */
     Runnable release();
+
+    /** Whether it has not been lost. If only the time of day says so, the next renewal decides. */
+    default boolean canBeKept() {
+        return false;
+    }
 }

@@ -43,7 +43,7 @@ public final class LockSet {
     }
 
     /**
-     * How long a lock stays at least, counted from when it was taken.
+     * How long a lock stays at least, counted from when the body began. Without a body it is not kept.
      *
      * @param onlyOnSuccess whether a call that fails releases it at once
      */
@@ -367,7 +367,7 @@ public final class LockSet {
 
     private void add(Wanted taken, @Nullable Lease lease) {
         try {
-            held.add(new LockContext(taken.lock(), lease, taken.keep(), Timer.systemNanoTime()));
+            held.add(new LockContext(taken.lock(), lease, taken.keep()));
         } catch (Throwable noMemory) { // nobody else knows that it is held
             if (lease != null) {
                 lease.closeAfter(Duration.ZERO);

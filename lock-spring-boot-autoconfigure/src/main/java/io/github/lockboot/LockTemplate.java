@@ -19,11 +19,17 @@ import org.jspecify.annotations.Nullable;
 public class LockTemplate {
 
     private final LockRegistry registry;
-    private final Duration waitTime;
+    private final @Nullable Duration waitTime;
+
+    /** @param registry makes the locks */
+    public LockTemplate(LockRegistry registry) {
+        this.registry = registry;
+        this.waitTime = null;
+    }
 
     /**
      * @param registry makes the locks
-     * @param waitTime for options without a wait time
+     * @param waitTime for options without a wait time, instead of the registry's
      */
     public LockTemplate(LockRegistry registry, Duration waitTime) {
         this.registry = registry;
@@ -35,8 +41,8 @@ public class LockTemplate {
         return registry;
     }
 
-    /** {@return the wait time for options without one} */
-    public Duration waitTime() {
+    /** {@return the wait time for options without one; null for the registry's} */
+    public @Nullable Duration waitTime() {
         return waitTime;
     }
 
@@ -256,7 +262,7 @@ public class LockTemplate {
     }
 
     private LockOptions withWaitTime(LockOptions options) {
-        return options.waitTime() != null ? options : options.withWaitTime(waitTime);
+        return options.waitTime() != null || waitTime == null ? options : options.withWaitTime(waitTime);
     }
 
     private List<LockSet.Wanted> wanted(String name, LockOptions options, boolean leased) {

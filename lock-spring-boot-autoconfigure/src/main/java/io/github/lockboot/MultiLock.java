@@ -66,7 +66,7 @@ record MultiLock(List<Wanted> locks) implements Lock {
     @Override
     public void unlock() {
         HeldLocks held = new HeldLocks();
-        locks.forEach(each -> held.add(new LockContext(each.lock(), null, null, 0)));
+        locks.forEach(each -> held.add(new LockContext(each.lock(), null, null)));
         held.release(true);
     }
 

@@ -131,7 +131,7 @@ final class SingleFlight {
     private HeldLocks held(Lease lead) {
         try {
             HeldLocks held = new HeldLocks();
-            held.add(new LockContext(lock(), lead, null, since));
+            held.add(new LockContext(lock(), lead, null));
             return held;
         } catch (Throwable failure) {
             lead.closeAfter(Duration.ZERO);

@@ -20,11 +20,18 @@ class LockSetTests {
 
     private static final LockOptions PATIENT = LockOptions.defaults().withWaitTime(Duration.ofMinutes(1));
 
+    private static final Duration KEPT = Duration.ofMinutes(1);
+
     private final RecordingLockRegistry registry = new RecordingLockRegistry();
 
     private LockSet.Wanted wanted(int number) {
         NamedLock lock = registry.get("lock " + number, PATIENT);
         return new LockSet.Wanted(lock, wait -> registry.acquireAsync(lock, wait));
+    }
+
+    private LockSet.Wanted kept() {
+        LockSet.Wanted first = wanted(0);
+        return new LockSet.Wanted(first.lock(), null, first.leasing(), new LockSet.Keep(KEPT, false));
     }
 
     private List<LockSet.Wanted> first(int count) {
@@ -112,6 +119,36 @@ class LockSetTests {
         registry.answer("lock 0");
         taking.cancel(false);
         assertThat(registry.request("lock 1")).isCancelled();
+        assertThat(registry.events()).containsExactly("lock lock 0", "unlock lock 0");
+    }
+
+    @Test
+    void aLockIsKeptFromTheBeginOfTheBodyOnHoweverLongTheOthersWereWaitedFor() {
+        registry.answerLater();
+        CompletableFuture<HeldLocks> taking = LockSet.takeAsync(List.of(kept(), wanted(1)));
+        registry.answer("lock 0");
+        long taken = System.nanoTime();
+        Actor.await("time passes", () -> System.nanoTime() - taken > 50_000_000);
+        long before = System.nanoTime();
+        registry.answer("lock 1");
+        HeldLocks held = taking.join();
+        held.runAndRelease(() -> held.call(() -> null));
+        assertThat(registry.lastKeep())
+                .isGreaterThanOrEqualTo(KEPT.minusNanos(System.nanoTime() - before))
+                .isLessThan(KEPT);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aLockIsNotKeptForABodyThatHasNotRun(boolean cancelled) {
+        registry.answerLater();
+        CompletableFuture<HeldLocks> taking = LockSet.takeAsync(List.of(kept(), wanted(1)));
+        registry.answer("lock 0");
+        if (cancelled) {
+            taking.cancel(false);
+        } else {
+            registry.request("lock 1").completeExceptionally(new LockNotAcquiredException("lock 1", Duration.ZERO));
+        }
         assertThat(registry.events()).containsExactly("lock lock 0", "unlock lock 0");
     }
 

@@ -21,6 +21,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RecordingLockRegistry implements LockRuntime {
 
+    /** For options without one. */
+    public static final Duration WAIT_TIME = Duration.ofSeconds(7);
+
     private final List<String> events = new CopyOnWriteArrayList<>();
     private final List<Duration> waits = new CopyOnWriteArrayList<>();
     private final Set<String> taken = ConcurrentHashMap.newKeySet();
@@ -214,6 +217,10 @@ public final class RecordingLockRegistry implements LockRuntime {
         }
     }
 
+    private boolean isHeld(String name) {
+        return events.lastIndexOf("lock " + name) > events.lastIndexOf("unlock " + name);
+    }
+
     private synchronized long nextToken() {
         return ++token;
     }
@@ -287,7 +294,7 @@ public final class RecordingLockRegistry implements LockRuntime {
 
         RecordedLock(String name, LockOptions options) {
             this.name = name;
-            this.options = options;
+            this.options = options.waitTime() != null ? options : options.withWaitTime(WAIT_TIME);
         }
 
         @Override
@@ -351,7 +358,7 @@ public final class RecordingLockRegistry implements LockRuntime {
 
         @Override
         public boolean isHeldByCurrentThread() {
-            return !lost.contains(name);
+            return !lost.contains(name) && isHeld(name);
         }
 
         @Override

@@ -2,6 +2,7 @@ package io.github.lockboot.aop;
 
 import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockSet;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -26,9 +27,23 @@ public final class CommitCheck implements BeanPostProcessor {
 
     private static final class Listener implements TransactionExecutionListener {
 
+        /** The transaction of the thread that began first. It worked under the locks that are given up before its end. */
+        private static final ThreadLocal<@Nullable TransactionExecution> OUTERMOST = new ThreadLocal<>();
+
         @Override
         public void beforeBegin(TransactionExecution transaction) {
-            LockSet.OfThread.endThoseGivenUp();
+            TransactionExecution outermost = OUTERMOST.get();
+            if (outermost == null || outermost.isCompleted()) { // not every end is reported
+                LockSet.OfThread.endThoseGivenUp();
+                OUTERMOST.set(transaction);
+            }
+        }
+
+        @Override
+        public void afterBegin(TransactionExecution transaction, @Nullable Throwable failure) {
+            if (failure != null) {
+                ended(transaction);
+            }
         }
 
         @Override
@@ -36,6 +51,22 @@ public final class CommitCheck implements BeanPostProcessor {
             LockLostException lost = LockSet.OfThread.findAnyLoss(REASON);
             if (lost != null) {
                 throw lost;
+            }
+        }
+
+        @Override
+        public void afterCommit(TransactionExecution transaction, @Nullable Throwable failure) {
+            ended(transaction);
+        }
+
+        @Override
+        public void afterRollback(TransactionExecution transaction, @Nullable Throwable failure) {
+            ended(transaction);
+        }
+
+        private static void ended(TransactionExecution transaction) {
+            if (OUTERMOST.get() == transaction) {
+                OUTERMOST.remove();
             }
         }
     }

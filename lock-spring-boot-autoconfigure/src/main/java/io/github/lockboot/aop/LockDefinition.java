@@ -5,6 +5,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.BinaryOperator;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -51,6 +52,7 @@ final class LockDefinition {
     private final Contention contention;
     private final String registryName;
     private final Supplier<LockRegistry> registry;
+    private final Supplier<String> registryKey;
     private final Supplier<Function<String, NamedLock>> handles;
     private volatile @Nullable Duration waitTime;
 
@@ -58,7 +60,7 @@ final class LockDefinition {
      * Adds to the findings of the method what is wrong whatever the arguments of a call are. Use the definition only if there are no
      * findings.
      *
-     * @param template has the default wait time, and the registry if the annotation names none; supplied at the first call
+     * @param template has the registry if the annotation names none, and may have a wait time for it; supplied at the first call
      */
     LockDefinition(
             DistributedLock annotation,
@@ -81,11 +83,8 @@ final class LockDefinition {
         this.options = parseOptions(!name.isBlank() ? name : method.shortName());
         this.contention = Contention.read(annotation, method);
         this.registry = parseRegistry(template);
-        this.handles = SingletonSupplier.of(() -> LockRuntime.handles(
-                registry.get(),
-                options.waitTime() != null
-                        ? options
-                        : options.withWaitTime(template.get().waitTime())));
+        this.registryKey = SingletonSupplier.of(() -> registryKey(template.get()));
+        this.handles = SingletonSupplier.of(() -> LockRuntime.handles(registry.get(), optionsWith(template.get())));
     }
 
     LockOptions options() {
@@ -132,7 +131,7 @@ final class LockDefinition {
 
         /** The same for all methods of all instances. */
         static final Comparator<Needed> GLOBAL_ORDER =
-                Comparator.comparing(Needed::name).thenComparing(needed -> needed.definition.registryName);
+                Comparator.comparing(Needed::name).thenComparing(needed -> needed.definition.registryKey.get());
 
         /** @throws IllegalArgumentException if the other needs the same lock with another mode or permits */
         void requireSameKind(Needed other) {
@@ -172,6 +171,19 @@ final class LockDefinition {
             waitTime = known;
         }
         return known;
+    }
+
+    private LockOptions optionsWith(LockTemplate template) {
+        Duration wait = isOfDefaultRegistry() ? template.waitTime() : null;
+        return options.waitTime() != null || wait == null ? options : options.withWaitTime(wait);
+    }
+
+    /** The same for all names of one registry: an annotation may name that of the template, too, and beans have aliases. */
+    private String registryKey(LockTemplate template) {
+        return registry.get() == template.registry()
+                ? ""
+                : Stream.of(beanFactory.getAliases(registryName))
+                        .reduce(registryName, BinaryOperator.minBy(Comparator.naturalOrder()));
     }
 
     // --- parsing ----------------------------------------------------------------------------------------------

@@ -117,12 +117,15 @@ class LockedCall {
     @SuppressWarnings("NullAway") // the type argument allows null
     private @Nullable Object call(MethodInvocation invocation) throws Throwable {
         List<Needed> needed = needed(invocation.getThis(), invocation.getArguments());
-        HeldLocks held = LockSet.take(wanted(needed, false));
+        List<LockSet.Wanted> wanted = wanted(needed, false);
+        if (isInTransaction()) {
+            warnOfTransaction(wanted);
+        }
+        HeldLocks held = LockSet.take(wanted);
         if (held.size() == 0 || !isInTransaction()) {
             return held.<@Nullable Object, Throwable>runAndRelease(() -> run(invocation, needed, held));
         }
         try {
-            warnOfTransaction();
             TransactionBoundLocks.bind(held);
         } catch (RuntimeException | Error failure) {
             held.releaseAfter(failure);
@@ -138,8 +141,10 @@ class LockedCall {
                 && TransactionSynchronizationManager.isSynchronizationActive();
     }
 
-    private void warnOfTransaction() {
-        if (warned.compareAndSet(false, true)) {
+    /** Not of a lock that the thread holds already, and does not wait for. */
+    private void warnOfTransaction(List<LockSet.Wanted> wanted) {
+        if (wanted.stream().anyMatch(each -> each.lock().remainingLease().isZero())
+                && warned.compareAndSet(false, true)) {
             log.warn(method
                     + " takes its lock inside a transaction that is already active: what others committed while it"
                     + " waited may be invisible to it, and the lock is held until that transaction ends."

@@ -57,8 +57,8 @@ public final class LockAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    LockTemplate distributedLockTemplate(LockProperties properties, ObjectProvider<LockRegistry> registries) {
-        return new LockTemplate(single(registries), properties.waitTime());
+    LockTemplate distributedLockTemplate(ObjectProvider<LockRegistry> registries) {
+        return new LockTemplate(single(registries));
     }
 
     private static LockRegistry single(ObjectProvider<LockRegistry> registries) {

@@ -14,6 +14,7 @@ import org.springframework.dao.DuplicateKeyException;
 import org.springframework.dao.support.DataAccessUtils;
 import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * Rejects writes to a database by a holder that has lost its lock.
@@ -74,7 +75,8 @@ public final class JdbcFence {
      * @param name of the lock or of the protected resource; the same for all writers
      * @param token {@link io.github.lockboot.NamedLock#fencingToken()} or {@link io.github.lockboot.Lease#fencingToken()}
      * @throws StaleTokenException if a larger token has been seen: roll back
-     * @throws IllegalStateException if no transaction is active on this thread
+     * @throws IllegalStateException if no transaction of Spring is active on this thread, or one of another data source only, which
+     *     cannot be known if connections of this one have auto-commit off
      * @throws IllegalArgumentException if the token is not positive, or the name is empty or longer than {@value #MAX_NAME_LENGTH}
      *     characters
      * @throws ConcurrencyFailureException if the isolation of the transaction hides another's check: run it again
@@ -89,7 +91,9 @@ public final class JdbcFence {
             throw new IllegalArgumentException("the name has " + name.length() + " characters, 1 to " + MAX_NAME_LENGTH
                     + " are allowed; use a digest of what it names");
         }
-        if (Boolean.TRUE.equals(jdbc.execute(Connection::getAutoCommit))) {
+        // A pool may turn auto-commit off for all connections, and that of another transaction may be on.
+        if (!TransactionSynchronizationManager.isActualTransactionActive()
+                || Boolean.TRUE.equals(jdbc.execute(Connection::getAutoCommit))) {
             throw new IllegalStateException(
                     "a fence is checked in the transaction that writes, and none is active on this"
                             + " data source: begin one before, by @Transactional or TransactionTemplate");

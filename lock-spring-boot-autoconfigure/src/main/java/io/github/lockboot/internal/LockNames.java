@@ -18,7 +18,8 @@ public final class LockNames {
     /**
      * {@return the name that the annotation gives a lock: the keys after the name, each after a colon, with a backslash
      * before every colon and backslash in a key} So under one name two different lists of keys never give the same lock, and
-     * a single key never gives that of a longer name. A single key without a name stays as it is.
+     * a single key never gives that of a longer name. Without a name a single key stays as it is, and the first of several takes the
+     * place of the name.
      *
      * @param name literal text; empty for none
      * @param keys texts that may come from anybody

@@ -17,6 +17,10 @@ local newest = redis.call('HGET', key, 'token')
 if newest and older(token, newest) then
   return 'STALE ' .. newest
 end
+if not newest then
+  -- If Redis refuses this, it does so before there is a key: scripts are not rolled back, and the key would stay for ever.
+  redis.call('PEXPIRE', key, ttl)
+end
 redis.call('HSET', key, 'token', token, 'value', value)
 redis.call('PEXPIRE', key, ttl)
 return 'STORED'

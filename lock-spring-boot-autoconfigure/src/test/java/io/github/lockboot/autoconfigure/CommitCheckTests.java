@@ -24,6 +24,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -32,6 +33,8 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.transaction.CannotCreateTransactionException;
+import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.TransactionStatus;
@@ -473,6 +476,75 @@ class CommitCheckTests {
         assertThat(entries()).containsExactly("b");
     }
 
+    /** It worked under the lock, whatever begins and ends inside it. */
+    @ParameterizedTest
+    @CsvSource({
+        "PROPAGATION_REQUIRES_NEW, true, false",
+        "PROPAGATION_NESTED, true, false",
+        "PROPAGATION_REQUIRED, true, true",
+        "PROPAGATION_REQUIRES_NEW, false, false",
+        "PROPAGATION_NESTED, false, false",
+        "PROPAGATION_REQUIRED, false, true",
+    })
+    void noTransactionInsideAnotherMakesThatOneForgetTheLoss(String propagation, boolean renewed, boolean another) {
+        DataSourceTransactionManager second =
+                new DataSourceTransactionManager(new DriverManagerDataSource("jdbc:h2:mem:another"));
+        TransactionTemplate inside = new TransactionTemplate(another ? second : manager);
+        inside.setPropagationBehaviorName(propagation);
+        NamedLock lock = renewed
+                ? registry.get(NAME)
+                : registry.get(NAME, LockOptions.defaults().withoutRenewal());
+        runner.withBean("second", DataSourceTransactionManager.class, () -> second)
+                .run(context -> {
+                    assertThat(catchThrowable(() -> transaction.executeWithoutResult(status -> {
+                                lock.lock();
+                                write("a");
+                                if (renewed) {
+                                    lose(NAME);
+                                    assertThat(lock.isHeldByCurrentThread()).isFalse();
+                                } else {
+                                    registry.advance(Duration.ofSeconds(31));
+                                }
+                                assertLost(catchThrowable(() -> inside.executeWithoutResult(inner -> {})));
+                            })))
+                            .isInstanceOfAny(LockLostException.class, UnexpectedRollbackException.class);
+                    commit("b");
+                });
+        assertThat(entries()).containsExactly("b");
+    }
+
+    /** Spring reports neither the begin nor the end of each. */
+    @Test
+    void aTransactionThatDidNotBeginOrEndAsItShouldIsOver() {
+        NamedLock lock = registry.get(NAME);
+        run(application -> {
+            manager.beforeBegin = () -> {
+                throw new CannotCreateTransactionException("no connection");
+            };
+            assertThatExceptionOfType(CannotCreateTransactionException.class).isThrownBy(() -> commit("a"));
+            manager.beforeBegin = () -> {};
+            giveUp(lock);
+            commit("b");
+            assertThatExceptionOfType(IllegalTransactionStateException.class)
+                    .isThrownBy(() -> transaction.executeWithoutResult(status ->
+                            TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+                                @Override
+                                public void beforeCommit(boolean readOnly) {
+                                    throw new IllegalTransactionStateException("another resource refuses");
+                                }
+                            })));
+            giveUp(lock);
+            commit("c");
+        });
+        assertThat(entries()).containsExactly("b", "c");
+    }
+
+    private void giveUp(NamedLock lock) {
+        lock.lock();
+        lose(NAME);
+        assertThat(lock.isHeldByCurrentThread()).isFalse();
+    }
+
     @ParameterizedTest
     @EnumSource(names = {"ANNOTATION", "TEMPLATE"})
     void whatRunsUnderTheLockCommitsNothingAlsoIfItAsked(Held held) {
@@ -546,10 +618,17 @@ class CommitCheckTests {
 
         private static final long serialVersionUID = 1L;
 
+        private transient Runnable beforeBegin = () -> {};
         private transient Runnable beforeCommit = () -> {};
 
         SlowManager(DataSource database) {
             super(database);
+        }
+
+        @Override
+        protected void doBegin(Object begun, TransactionDefinition definition) {
+            beforeBegin.run();
+            super.doBegin(begun, definition);
         }
 
         @Override

@@ -11,6 +11,7 @@ import io.github.lockboot.DistributedLock.Release;
 import io.github.lockboot.DistributedLock.Renewal;
 import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockOptions;
+import io.github.lockboot.LockTemplate;
 import io.github.lockboot.RecordingLockRegistry;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -25,6 +26,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** The attributes renew, maxHold, mode, permits, condition and keepFor. */
 class LockOptionsOfAnnotationTests {
+
+    private static final Duration WAIT_TIME = Duration.ofSeconds(10);
 
     private final RecordingLockRegistry registry = new RecordingLockRegistry();
 
@@ -58,30 +61,33 @@ class LockOptionsOfAnnotationTests {
 
     @Test
     void modeAndPermitsArePassedOnWhateverTheResult() throws Exception {
-        runner.withPropertyValues("calls=5").run(context -> {
-            Orders orders = context.getBean(Orders.class);
-            orders.plain();
-            assertThat(registry.lastOptions()).isEqualTo(ofKind().withGroup("plain"));
-            orders.shared();
-            assertThat(registry.lastOptions())
-                    .isEqualTo(ofKind().withGroup("shared").shared());
-            orders.sharedLater().join();
-            assertThat(registry.lastOptions())
-                    .isEqualTo(ofKind().withGroup("sharedLater").shared());
-            orders.limited();
-            assertThat(registry.lastOptions())
-                    .isEqualTo(ofKind().withGroup("limited").withPermits(5));
-            orders.limitedMono().block();
-            assertThat(registry.lastOptions())
-                    .isEqualTo(ofKind().withGroup("limitedMono").withPermits(3));
-            orders.sharedElements(List.of("a", "b"));
-            assertThat(registry.optionsOf("elements:a"))
-                    .isEqualTo(ofKind().withGroup("elements").shared());
-        });
+        LockTemplate template = new LockTemplate(registry, WAIT_TIME);
+        runner.withPropertyValues("calls=5")
+                .withBean(LockTemplate.class, () -> template)
+                .run(context -> {
+                    Orders orders = context.getBean(Orders.class);
+                    orders.plain();
+                    assertThat(registry.lastOptions()).isEqualTo(ofKind().withGroup("plain"));
+                    orders.shared();
+                    assertThat(registry.lastOptions())
+                            .isEqualTo(ofKind().withGroup("shared").shared());
+                    orders.sharedLater().join();
+                    assertThat(registry.lastOptions())
+                            .isEqualTo(ofKind().withGroup("sharedLater").shared());
+                    orders.limited();
+                    assertThat(registry.lastOptions())
+                            .isEqualTo(ofKind().withGroup("limited").withPermits(5));
+                    orders.limitedMono().block();
+                    assertThat(registry.lastOptions())
+                            .isEqualTo(ofKind().withGroup("limitedMono").withPermits(3));
+                    orders.sharedElements(List.of("a", "b"));
+                    assertThat(registry.optionsOf("elements:a"))
+                            .isEqualTo(ofKind().withGroup("elements").shared());
+                });
     }
 
     private static LockOptions ofKind() {
-        return LockOptions.defaults().withWaitTime(Duration.ofSeconds(10));
+        return LockOptions.defaults().withWaitTime(WAIT_TIME);
     }
 
     @Test

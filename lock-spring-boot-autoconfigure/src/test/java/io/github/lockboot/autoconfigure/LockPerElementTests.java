@@ -12,6 +12,7 @@ import java.util.function.Consumer;
 
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.LockNotAcquiredException;
+import io.github.lockboot.LockTemplate;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.RecordingLockRegistry;
 import org.junit.jupiter.api.Test;
@@ -58,7 +59,7 @@ class LockPerElementTests {
         assertThat(registry.waits())
                 .hasSize(3)
                 .isSortedAccordingTo(Comparator.reverseOrder())
-                .startsWith(Duration.ofSeconds(10))
+                .startsWith(RecordingLockRegistry.WAIT_TIME)
                 .doesNotHaveDuplicates();
     }
 
@@ -122,7 +123,7 @@ class LockPerElementTests {
 
     @Test
     void aWaitOfCenturiesIsOne() {
-        runner.withPropertyValues("lock.wait-time=110000d")
+        runner.withBean(LockTemplate.class, () -> new LockTemplate(registry, Duration.ofDays(110_000)))
                 .run(context -> context.getBean(Stock.class).reserve(List.of("a")));
         assertThat(registry.events()).containsExactly("lock stock:a", "body", "unlock stock:a");
     }

@@ -1,8 +1,11 @@
 package io.github.lockboot.autoconfigure;
 
+import java.time.Duration;
+
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.LockContext;
 import io.github.lockboot.LockRegistry;
+import io.github.lockboot.LockTemplate;
 import io.github.lockboot.RecordingLockRegistry;
 import io.github.lockboot.redis.RedisLockRegistry;
 import org.junit.jupiter.api.Test;
@@ -56,6 +59,45 @@ class LockRegistryChoiceTests {
     }
 
     @Test
+    void oneRegistryByTwoNamesIsOneLock() {
+        withBoth()
+                .withInitializer(context -> context.getBeanFactory().registerAlias("reports", "archive"))
+                .withBean(TwoNames.class)
+                .run(context -> {
+                    context.getBean(TwoNames.class).order();
+                    context.getBean(TwoNames.class).report();
+                });
+        assertThat(orders.events()).containsExactly("lock order", "unlock order");
+        assertThat(reports.events()).containsExactly("lock report", "unlock report");
+    }
+
+    /** The property is for the registry that is made of properties. */
+    @Test
+    void eachHasADefaultWaitTimeOfItsOwn() {
+        withBoth().withPropertyValues("lock.wait-time=1s").run(context -> {
+            context.getBean(Work.class).order();
+            context.getBean(LockTemplate.class).executeWithoutResult("template", () -> {});
+            context.getBean(LockTemplate.class).singleFlight("flight", () -> null, () -> "value");
+            context.getBean(Work.class).report();
+        });
+        assertThat(orders.waits().subList(0, 2)).containsOnly(RecordingLockRegistry.WAIT_TIME);
+        assertThat(orders.waits().get(2)).isGreaterThan(Duration.ofSeconds(1));
+        assertThat(reports.waits()).containsExactly(RecordingLockRegistry.WAIT_TIME);
+    }
+
+    @Test
+    void aTemplateOfTheApplicationHasTheWaitTimeThatItSays() {
+        withBoth()
+                .withBean(LockTemplate.class, () -> new LockTemplate(orders, Duration.ofSeconds(1)))
+                .run(context -> {
+                    context.getBean(Work.class).order();
+                    context.getBean(Work.class).report();
+                });
+        assertThat(orders.waits()).containsExactly(Duration.ofSeconds(1));
+        assertThat(reports.waits()).containsExactly(RecordingLockRegistry.WAIT_TIME);
+    }
+
+    @Test
     void aRegistryThatIsNoDefaultCandidateStandsBesideOurs() {
         runner.withPropertyValues("which=second")
                 .withUserConfiguration(SecondRedis.class)
@@ -77,6 +119,16 @@ class LockRegistryChoiceTests {
         @DistributedLock(name = "both")
         @DistributedLock(name = "both", registry = "reports")
         void both() {}
+    }
+
+    static class TwoNames {
+        @DistributedLock(name = "order")
+        @DistributedLock(name = "order", registry = "orders")
+        void order() {}
+
+        @DistributedLock(name = "report", registry = "reports")
+        @DistributedLock(name = "report", registry = "archive")
+        void report() {}
     }
 
     @Configuration(proxyBeanMethods = false)

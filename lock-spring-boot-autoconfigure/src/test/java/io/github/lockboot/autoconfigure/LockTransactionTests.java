@@ -162,6 +162,18 @@ class LockTransactionTests {
                 .anyMatch(message -> message.startsWith(Ledger.class.getName() + ".write(String) "));
     }
 
+    /** It does not wait for the lock, so what it does not see, nobody has committed meanwhile. */
+    @Test
+    void aTransactionThatBeganUnderTheLockIsNotWarnedOfWhenTheLockIsTakenAgain() {
+        runner.run(context -> {
+            Ledger ledger = context.getBean(Ledger.class);
+            ledger.under(() -> transaction.executeWithoutResult(status -> ledger.write("a")));
+            assertThat(warnings.list).isEmpty();
+            transaction.executeWithoutResult(status -> ledger.write("b"));
+            assertThat(warnings.list).hasSize(1);
+        });
+    }
+
     @Configuration(proxyBeanMethods = false)
     @EnableTransactionManagement
     static class Transactions {
@@ -188,6 +200,11 @@ class LockTransactionTests {
         @DistributedLock(name = "write")
         public void write(String text) {
             insert(text);
+        }
+
+        @DistributedLock(name = "write")
+        public void under(Runnable body) {
+            body.run();
         }
 
         @DistributedLock(key = "#texts", perElement = true)

@@ -1,5 +1,7 @@
 package io.github.lockboot.fencing;
 
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
@@ -19,6 +21,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionStatus;
@@ -256,6 +259,35 @@ class JdbcFenceTests {
         assertThatIllegalStateException()
                 .isThrownBy(() -> fence.check("a", 1))
                 .withMessageStartingWith("a fence is checked in the transaction that writes, and none is active");
+    }
+
+    @Test
+    void inATransactionOfAnotherDataSourceItIsRefused() {
+        JdbcDataSource another = new JdbcDataSource();
+        another.setURL("jdbc:h2:mem:" + UUID.randomUUID());
+        TransactionTemplate elsewhere = new TransactionTemplate(new JdbcTransactionManager(another));
+        assertThatIllegalStateException()
+                .isThrownBy(() -> elsewhere.executeWithoutResult(status -> fence.check("a", 1)));
+    }
+
+    /** As with Hikari's {@code auto-commit=false}: its connections roll back what nobody commits, so no check would count. */
+    @Test
+    void withoutATransactionItIsRefusedAlsoWhereAutoCommitIsOff() {
+        DataSource withoutAutoCommit = new DelegatingDataSource(database) {
+            @Override
+            public Connection getConnection() throws SQLException {
+                Connection connection = super.getConnection();
+                connection.setAutoCommit(false);
+                return connection;
+            }
+        };
+        JdbcFence checked = new JdbcFence(withoutAutoCommit);
+        assertThatIllegalStateException().isThrownBy(() -> checked.check("a", 5));
+
+        TransactionTemplate transaction = new TransactionTemplate(new JdbcTransactionManager(withoutAutoCommit));
+        transaction.executeWithoutResult(status -> checked.check("a", 5));
+        assertThatExceptionOfType(StaleTokenException.class)
+                .isThrownBy(() -> transaction.executeWithoutResult(status -> checked.check("a", 3)));
     }
 
     @Test

@@ -18,6 +18,11 @@ class LockNamesTests {
     }
 
     @Test
+    void withoutANameTheFirstOfSeveralKeysTakesItsPlace() {
+        assertThat(LockNames.join("", "order", "5")).isEqualTo(LockNames.join("order", "5"));
+    }
+
+    @Test
     void aDigestIsShortAlwaysTheSameAndNotTheName() {
         assertThat(LockNames.digest("order:4711")).hasSize(12).matches("[0-9a-f]+");
         assertThat(LockNames.digest("order:4711")).isEqualTo(LockNames.digest("order:4711"));

@@ -1,10 +1,19 @@
 package io.github.lockboot.redis;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import java.util.function.Function;
 
 import io.github.lockboot.Actor;
+import io.github.lockboot.HeldLocks;
+import io.github.lockboot.Lease;
+import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockOptions;
+import io.github.lockboot.LockSet;
+import io.github.lockboot.LockSet.Keep;
+import io.github.lockboot.LockSet.Wanted;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.redis.engine.EngineLocks;
 import io.github.lockboot.redis.engine.ScriptedEngine;
@@ -14,6 +23,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /** A thread whose lease has run out by the time of day, but not by the monotonic clock: the machine slept, or somebody set the clock. */
 class DoubtedHoldTests {
@@ -76,5 +86,55 @@ class DoubtedHoldTests {
         scripted.timer.tick(TTL);
         scripted.nothingIsSent();
         assertThat(scripted.engine.inUse()).isZero();
+    }
+
+    /** Code under the annotation or the template: its lock is released, whatever it was told. */
+    @Test
+    void whatTheLibraryAsksForItselfDoesNotEndTheRenewal() throws Exception {
+        holder.run(() -> {
+            HeldLocks held = LockSet.take(List.of(new Wanted(lock, Duration.ZERO, null, null)));
+            assertThat(held.findLoss("before a commit")).isNotNull();
+            assertThat(held.innermost().isValid()).isFalse();
+            scripted.timer.tick(Duration.ofSeconds(1));
+            scripted.next("renew").answer(new Reply.Renewed(TTL.toMillis(), 0));
+            assertThat(held.innermost().isValid()).isTrue();
+            held.release(true);
+        });
+        release();
+    }
+
+    /** The next submit would run at once. */
+    @Test
+    void itIsKeptAfterItsCall() throws Exception {
+        scripted.timer.tick(Duration.ofSeconds(1));
+        scripted.next("renew").answer(new Reply.Renewed(TTL.toMillis(), 0));
+        keep(held -> scripted.timer.setWallForwardBy(TTL));
+        scripted.nothingIsSent();
+        scripted.timer.tick(Duration.ofSeconds(1));
+        assertThat(List.of(
+                        scripted.next("renew").call().key(),
+                        scripted.next("renew").call().key()))
+                .containsExactlyInAnyOrder("lock:" + ScriptedEngine.NAME, "lock:kept");
+    }
+
+    @Test
+    void whatIsOverByTheMonotonicClockIsNotKept() {
+        assertThatExceptionOfType(LockLostException.class)
+                .isThrownBy(() -> keep(held -> scripted.timer.stopFor(TTL)))
+                .withMessageContaining("kept");
+    }
+
+    private void keep(Consumer<HeldLocks> body) {
+        Function<Duration, CompletableFuture<Lease>> leasing = wait -> {
+            CompletableFuture<Lease> lease = scripted.acquireNamed("kept", wait);
+            scripted.next("acquire").answer(new Reply.Owner(100, TTL.toMillis(), 0));
+            return lease;
+        };
+        HeldLocks held =
+                LockSet.take(List.of(new Wanted(lock, Duration.ZERO, leasing, new Keep(Duration.ofMinutes(1), false))));
+        held.runAndRelease(() -> held.call(() -> {
+            body.accept(held);
+            return null;
+        }));
     }
 }

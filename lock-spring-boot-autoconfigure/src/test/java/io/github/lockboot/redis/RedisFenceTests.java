@@ -130,6 +130,19 @@ class RedisFenceTests {
     }
 
     @Test
+    void noKeyStaysForEverIfItsTimeToLiveIsRefused() {
+        server.command("ACL", "SETUSER", "default", "-pexpire");
+        try {
+            assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> fence.set(key, "1", 7, HOUR));
+            assertThat((Long) server.command("EXISTS", key)).isZero();
+        } finally {
+            server.command("ACL", "SETUSER", "default", "+pexpire");
+        }
+        fence.set(key, "2", 7, HOUR);
+        assertThat(fence.get(key)).isEqualTo("2");
+    }
+
+    @Test
     void whatNoFenceCanDoIsRefused() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> fence.set(key, "1", 0, HOUR))

@@ -168,6 +168,11 @@ public final class Hold extends LockSet.OfThread implements Lease, LockScope, Wa
         return !kept && maxHold > 0 && context.nanoTime() - since >= maxHold;
     }
 
+    @Override
+    public boolean canBeKept() {
+        return isHeld() && !isOver();
+    }
+
     boolean isKeptBeyond(long nanoTime) {
         return kept && keptUntil - nanoTime > 0;
     }
@@ -284,7 +289,7 @@ public final class Hold extends LockSet.OfThread implements Lease, LockScope, Wa
 
     /** @return false if the lease has run out, or another thread has released it for the last time */
     boolean enterAgain(boolean asReader) {
-        return isHeld() && !isOver() && canEnter(counts.getAndUpdate(n -> entered(n, asReader)), asReader);
+        return canBeKept() && canEnter(counts.getAndUpdate(n -> entered(n, asReader)), asReader);
     }
 
     private static boolean canEnter(long counts, boolean asReader) {

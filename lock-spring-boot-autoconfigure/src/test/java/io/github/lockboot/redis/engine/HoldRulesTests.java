@@ -77,6 +77,22 @@ class HoldRulesTests {
     }
 
     @Test
+    void aHoldOfAThreadThatIsToCloseLaterIsHeldNoLongerThanItsMaxHold() throws Exception {
+        NamedLock lock = EngineLocks.of(scripted.engine, NAME, OPTIONS.withMaxHold(Duration.ofSeconds(5)));
+        try (Actor actor = new Actor()) {
+            assertThat(tryLock(actor, lock, owner(100))).isTrue();
+            CompletableFuture<Void> closed = actor.call(() -> lock.asLease().closeAfter(LONG));
+            scripted.timer.tick(TTL.dividedBy(2));
+            scripted.nothingIsSent();
+            assertThat(actor.call(lock::isHeldByCurrentThread)).isTrue();
+            scripted.timer.tick(TTL.dividedBy(2));
+            assertThat(actor.call(lock::isHeldByCurrentThread)).isFalse();
+            scripted.engine.close();
+            assertThat(closed).isNotDone();
+        }
+    }
+
+    @Test
     void eachWriterThatBecomesAReaderTellsRedisHoweverManyThereAre() {
         List<Hold> writers = new ArrayList<>();
         for (int i = 0; i <= 1_000; i++) {
