@@ -2,13 +2,16 @@ package io.github.lockboot;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.Timer;
@@ -55,13 +58,13 @@ public final class LockSet {
      */
     public abstract static class OfThread {
 
-        private static final ThreadLocal<@Nullable OfThread> NEWEST = new ThreadLocal<>();
+        private static final ThreadLocal<Deque<OfThread>> ALL = ThreadLocal.withInitial(ConcurrentLinkedDeque::new);
 
-        /** So that a thread that has thousands begins another as fast. */
-        private static final int LOOKED_AT = 64;
+        /** How many locks that were given up are remembered, in case the thread releases them after all. */
+        private static final int REMEMBERED = 64;
 
-        private @Nullable OfThread older;
-        private volatile boolean ended;
+        private @Nullable Deque<OfThread> list;
+        private boolean ignored;
 
         /** An exception for a lock that may have been lost; null if there is none. */
         public abstract @Nullable LockLostException findLoss(String reason);
@@ -72,55 +75,42 @@ public final class LockSet {
         }
 
         public final void begin() {
-            older = NEWEST.get();
-            NEWEST.set(this);
-            OfThread each = this;
-            for (int i = 0; i < LOOKED_AT && each != null; i++) {
-                each.older = live(each.older); // forgets those that another thread has ended
-                each = each.older;
+            Deque<OfThread> all = ALL.get();
+            OfThread newest = all.peekFirst();
+            if (newest != null && newest.isGivenUp()) {
+                all.removeAll(all.stream()
+                        .skip(REMEMBERED)
+                        .filter(OfThread::isGivenUp)
+                        .toList());
             }
+            list = all;
+            all.addFirst(this);
         }
 
         public final void end() {
-            ended = true;
-            OfThread newer = NEWEST.get();
-            if (newer == this) {
-                NEWEST.set(live(older));
-                return;
-            }
-            while (newer != null) {
-                if (newer.older == this) {
-                    newer.older = live(older);
-                    return;
-                }
-                newer = newer.older;
+            Deque<OfThread> entered = list;
+            if (entered != null) { // else it belongs to no thread
+                entered.remove(this);
             }
         }
 
-        private static @Nullable OfThread live(@Nullable OfThread newest) {
-            OfThread live = newest;
-            while (live != null && live.ended) {
-                live = live.older;
-            }
-            return live;
+        /** {@return the locks of the current thread, the newest first} */
+        public static Stream<OfThread> all() {
+            return ALL.get().stream();
         }
 
         /** An exception for a lock that the current thread may have lost; null if there is none. */
         public static @Nullable LockLostException findAnyLoss(String reason) {
-            LockLostException lost = null;
-            for (OfThread each = NEWEST.get(); each != null && lost == null; each = each.older) {
-                lost = each.ended ? null : each.findLoss(reason);
-            }
-            return lost;
+            return all().filter(each -> !each.ignored)
+                    .map(each -> each.findLoss(reason))
+                    .filter(Objects::nonNull)
+                    .findFirst()
+                    .orElse(null);
         }
 
         /** What the current thread begins now does not need the locks that it has given up. */
-        public static void endThoseGivenUp() {
-            for (OfThread each = NEWEST.get(); each != null; each = each.older) {
-                if (each.isGivenUp()) {
-                    each.end();
-                }
-            }
+        public static void ignoreThoseGivenUp() {
+            all().filter(OfThread::isGivenUp).forEach(each -> each.ignored = true);
         }
     }
 

@@ -2,6 +2,7 @@ package io.github.lockboot;
 
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -68,7 +69,7 @@ class LockSetTests {
             }
         }
         Counted.remembered = 0;
-        LockSet.OfThread.endThoseGivenUp();
+        LockSet.OfThread.ignoreThoseGivenUp();
         held.forEach(LockSet.OfThread::end);
         assertThat(Counted.remembered).isLessThan(2 * atATime + 2);
     }
@@ -87,9 +88,33 @@ class LockSetTests {
             last = next;
         }
         Counted.remembered = 0;
-        LockSet.OfThread.endThoseGivenUp();
+        LockSet.OfThread.ignoreThoseGivenUp();
         last.end();
         assertThat(Counted.remembered).isLessThan(5);
+    }
+
+    /** As after {@code if (lock.isHeldByCurrentThread()) lock.unlock()}. */
+    @Test
+    void aThreadRemembersOnlyTheNewestLocksThatItHasGivenUpAndNeverReleases() {
+        List<LockSet.OfThread> givenUp = new ArrayList<>();
+        for (int i = 0; i < 1_000; i++) {
+            LockSet.OfThread lost = new LockSet.OfThread() {
+
+                @Override
+                public LockLostException findLoss(String reason) {
+                    return null;
+                }
+
+                @Override
+                protected boolean isGivenUp() {
+                    return true;
+                }
+            };
+            lost.begin();
+            givenUp.add(lost);
+        }
+        assertThat(LockSet.OfThread.all().filter(givenUp::contains)).hasSizeBetween(64, 66);
+        givenUp.forEach(LockSet.OfThread::end);
     }
 
     @Test

@@ -34,7 +34,7 @@ public final class CommitCheck implements BeanPostProcessor {
         public void beforeBegin(TransactionExecution transaction) {
             TransactionExecution outermost = OUTERMOST.get();
             if (outermost == null || outermost.isCompleted()) { // not every end is reported
-                LockSet.OfThread.endThoseGivenUp();
+                LockSet.OfThread.ignoreThoseGivenUp();
                 OUTERMOST.set(transaction);
             }
         }

@@ -164,7 +164,7 @@ final class EngineLock implements NamedLock, LockScope, LockSet.Member {
     public int getHoldCount() {
         Hold mine = mine();
         if (mine == null) {
-            mine = engine.lostBy(Thread.currentThread(), getName());
+            mine = engine.lostHere(getName());
         }
         return mine != null && mine.answerThread() ? mine.count(asReader(mine)) : 0;
     }
@@ -221,7 +221,7 @@ final class EngineLock implements NamedLock, LockScope, LockSet.Member {
         Thread current = Thread.currentThread();
         Hold hold = mine();
         if (hold == null) {
-            hold = engine.lostBy(current, getName());
+            hold = engine.lostHere(getName());
         }
         if (hold == null || hold.count(asReader(hold)) <= 0) {
             throw new IllegalMonitorStateException(

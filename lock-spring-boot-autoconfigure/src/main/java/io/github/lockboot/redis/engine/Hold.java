@@ -16,6 +16,7 @@ import io.github.lockboot.LockSet;
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.internal.Timer;
+import io.github.lockboot.internal.Unexpected;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -76,11 +77,6 @@ public final class Hold extends LockSet.OfThread implements Lease, LockScope, Wa
 
         /** It may be renewed again although it was held for too long. */
         void renewAgain(Hold hold);
-
-        void reportLoss(Hold hold);
-
-        /** Its thread has had the exception for the loss. */
-        void acknowledgeLoss(Hold hold);
     }
 
     private static final CompletableFuture<Release> SENT = CompletableFuture.completedFuture(Release.SENT);
@@ -208,7 +204,7 @@ public final class Hold extends LockSet.OfThread implements Lease, LockScope, Wa
     /** A thread that knows of the loss may never release the hold, nor one that was to have it for one ttl only. */
     @Override
     protected boolean isGivenUp() {
-        return !isValid() && (toldNotHeld || !grant.terms().renew() || context.isClosed());
+        return (toldNotHeld || !grant.terms().renew() || context.isClosed()) && !isValid();
     }
 
     // --- its states -------------------------------------------------------------------------------------------
@@ -257,10 +253,6 @@ public final class Hold extends LockSet.OfThread implements Lease, LockScope, Wa
 
     boolean isLost() {
         return state.get() == State.LOST;
-    }
-
-    String lossReason() {
-        return lossReason;
     }
 
     LockLostException lostException() {
@@ -315,7 +307,7 @@ public final class Hold extends LockSet.OfThread implements Lease, LockScope, Wa
             end();
         }
         if (isLost()) {
-            throw lossForCaller();
+            throw lostException();
         }
         if (before == once) {
             return end(releaser::release);
@@ -386,7 +378,7 @@ public final class Hold extends LockSet.OfThread implements Lease, LockScope, Wa
 
     private void onEnded(Release release) {
         if (isLostBy(release)) {
-            throw lossForCaller();
+            throw lostException();
         }
         if (release != Release.SENT) {
             waiter.use().released(isConfirmed(release));
@@ -410,16 +402,9 @@ public final class Hold extends LockSet.OfThread implements Lease, LockScope, Wa
 
     private boolean isLostBy(Release release) {
         if (release == Release.LOST && lose(State.RELEASED, "Redis no longer had it when it was released")) {
-            releaser.reportLoss(this);
+            reportLoss();
         }
         return release == Release.LOST && isLost();
-    }
-
-    private LockLostException lossForCaller() {
-        if (isExited()) {
-            releaser.acknowledgeLoss(this);
-        }
-        return lostException();
     }
 
     /** Repeated until it is closed: a lock that is kept, and whose end is forgotten, would be kept for ever. */
@@ -481,8 +466,33 @@ public final class Hold extends LockSet.OfThread implements Lease, LockScope, Wa
         }
     }
 
+    /** Whether it is a lock of that name that was lost in this registry. */
+    boolean isLossOf(EngineContext registry, String name) {
+        return isLost() && context == registry && name().equals(name);
+    }
+
+    /** By one warning in the log, its listeners and its callbacks. Its thread gets an exception when it releases the lock. */
+    void reportLoss() {
+        try {
+            Thread thread = thread();
+            Throwable stuckAt = thread != null && isHeldTooLong() ? whereStuck(thread) : null;
+            // Not on this thread, which may be the timer's: a log may block.
+            context.runLater(() -> context.log().lost(name(), token, lossReason, stuckAt));
+            waiter.use().lost(lossReason);
+        } catch (Throwable thrown) {
+            Unexpected.failure("when a loss was reported", thrown);
+        }
+        Unexpected.attempt("when the callbacks of a loss were run", this::runLossCallbacks);
+    }
+
+    private static Throwable whereStuck(Thread thread) {
+        Throwable where = new Throwable("held beyond lock.max-hold by thread " + thread.getName());
+        where.setStackTrace(thread.getStackTrace());
+        return where;
+    }
+
     /** Each runs once, on a worker. */
-    void runLossCallbacks() {
+    private void runLossCallbacks() {
         List<Runnable> taken;
         synchronized (lossCallbacks) {
             taken = List.copyOf(lossCallbacks);

@@ -50,7 +50,6 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     private final Terms kind;
     private final EngineContext context;
     private final Acquisitions acquisitions;
-    private final LossReporter losses;
     private final Consumer<LocalQueue> onRetired;
     private final Waiters waiters = new Waiters(this::collapse);
 
@@ -70,13 +69,11 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
 
     private boolean retired;
 
-    LocalQueue(
-            String name, Terms kind, Acquisitions acquisitions, LossReporter losses, Consumer<LocalQueue> onRetired) {
+    LocalQueue(String name, Terms kind, Acquisitions acquisitions, Consumer<LocalQueue> onRetired) {
         this.name = name;
         this.kind = kind;
         this.context = acquisitions.context();
         this.acquisitions = acquisitions;
-        this.losses = losses;
         this.onRetired = onRetired;
     }
 
@@ -532,7 +529,6 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
                     taken.add(0, hold);
                 } else if (hold.isHeld()) {
                     lost.add(hold);
-                    losses.remember(hold); // first: its thread finds the hold or the loss, whenever it looks
                     hold.lose(hold.waiter().canUseLock() ? reason : THREAD_ENDED);
                 }
             }
@@ -545,19 +541,9 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
                 owner.unlock(null);
             }
         } finally {
-            lost.stream().filter(Hold::isLost).forEach(losses::report);
+            lost.stream().filter(Hold::isLost).forEach(Hold::reportLoss);
         }
         askForFirst();
-    }
-
-    @Override
-    public void reportLoss(Hold hold) {
-        losses.report(hold);
-    }
-
-    @Override
-    public void acknowledgeLoss(Hold hold) {
-        losses.acknowledge(hold);
     }
 
     // --- holds ------------------------------------------------------------------------------------------------

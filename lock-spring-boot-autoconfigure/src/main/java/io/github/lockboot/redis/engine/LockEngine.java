@@ -52,7 +52,6 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     private final LockStore store;
     private final GrantChannel channel;
     final Acquisitions acquisitions;
-    private final LossReporter losses;
     private final UseNotifier.Listeners listeners;
     private final Timer.Check watchdog;
     private final Map<String, LocalQueue> exclusive = new ConcurrentHashMap<>();
@@ -76,7 +75,6 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         this.store = store;
         this.channel = channelFactory.apply(this);
         this.acquisitions = new Acquisitions(context, session, nonce, store, channel);
-        this.losses = new LossReporter(context);
         this.listeners = new UseNotifier.Listeners(context);
         this.subscribed = context.promise();
         this.watchdog = context.timer().check(LOOK_NANOS, this::lookAfter);
@@ -219,7 +217,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
             LocalQueue known = queues.get(name);
             queue = known != null
                     ? known
-                    : queues.computeIfAbsent(name, n -> new LocalQueue(n, kind, acquisitions, losses, this::retire));
+                    : queues.computeIfAbsent(name, n -> new LocalQueue(n, kind, acquisitions, this::retire));
         } while (!queue.enter(waiter));
         watchdog.start(); // not before: there must be something to look after
     }
@@ -309,10 +307,14 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
                         : message);
     }
 
-    /** A hold that the thread lost, and for which it has not had an exception yet. */
+    /** The newest hold that the current thread has lost and not released. */
     @Nullable
-    Hold lostBy(Thread thread, String name) {
-        return losses.lossOf(name, thread);
+    Hold lostHere(String name) {
+        return LockSet.OfThread.all()
+                .filter(each -> each instanceof Hold hold && hold.isLossOf(context, name))
+                .map(Hold.class::cast)
+                .findFirst()
+                .orElse(null);
     }
 
     /**

@@ -126,12 +126,6 @@ class HoldRulesTests {
 
             @Override
             public void renewAgain(Hold hold) {}
-
-            @Override
-            public void reportLoss(Hold hold) {}
-
-            @Override
-            public void acknowledgeLoss(Hold hold) {}
         };
         Hold granted = (Hold) scripted.granted(100, TTL);
         EngineContext context = scripted.engine.context();

@@ -79,7 +79,8 @@ final class HoldStress {
 
         @Actor
         public void owner(L_Result result) {
-            result.r1 = hold.isLost() ? hold.lossReason() : "not lost";
+            boolean lost = hold.isLost();
+            result.r1 = !lost ? "not lost" : hold.lostException().getMessage().contains("a reason") ? "a reason" : "none";
         }
     }
 

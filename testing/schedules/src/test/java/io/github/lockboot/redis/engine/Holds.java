@@ -40,12 +40,6 @@ final class Holds {
 
         @Override
         public void renewAgain(Hold hold) {}
-
-        @Override
-        public void reportLoss(Hold hold) {}
-
-        @Override
-        public void acknowledgeLoss(Hold hold) {}
     }
 
     private static final LockRequest REQUEST = LockRequest.of(
