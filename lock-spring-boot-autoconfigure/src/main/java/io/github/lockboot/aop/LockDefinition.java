@@ -131,7 +131,7 @@ final class LockDefinition {
 
         /** The same for all methods of all instances. */
         static final Comparator<Needed> GLOBAL_ORDER =
-                Comparator.comparing(Needed::name).thenComparing(needed -> needed.definition.registryKey.get());
+                Comparator.comparing(Needed::name).thenComparing(Needed::definition, LockDefinition::compareRegistries);
 
         /** @throws IllegalArgumentException if the other needs the same lock with another mode or permits */
         void requireSameKind(Needed other) {
@@ -176,6 +176,11 @@ final class LockDefinition {
     private LockOptions optionsWith(LockTemplate template) {
         Duration wait = isOfDefaultRegistry() ? template.waitTime() : null;
         return options.waitTime() != null || wait == null ? options : options.withWaitTime(wait);
+    }
+
+    /** A set compares its first element with itself, which must cost a call nothing. */
+    private static int compareRegistries(LockDefinition one, LockDefinition other) {
+        return one == other ? 0 : one.registryKey.get().compareTo(other.registryKey.get());
     }
 
     /** The same for all names of one registry: an annotation may name that of the template, too, and beans have aliases. */
