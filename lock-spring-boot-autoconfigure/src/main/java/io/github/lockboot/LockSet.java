@@ -97,6 +97,10 @@ public final class LockSet {
             }
         }
 
+        protected final boolean isEnded() {
+            return ended;
+        }
+
         private static @Nullable OfThread live(@Nullable OfThread newest) {
             OfThread live = newest;
             while (live != null && live.ended) {
