@@ -64,7 +64,7 @@ public final class LockSet {
         private static final int REMEMBERED = 64;
 
         private @Nullable Deque<OfThread> list;
-        private boolean ignored;
+        private volatile boolean ignored;
 
         /** An exception for a lock that may have been lost; null if there is none. */
         public abstract @Nullable LockLostException findLoss(String reason);
@@ -78,10 +78,12 @@ public final class LockSet {
             Deque<OfThread> all = ALL.get();
             OfThread newest = all.peekFirst();
             if (newest != null && newest.isGivenUp()) {
-                all.removeAll(all.stream()
+                List<OfThread> oldest = all.stream()
                         .skip(REMEMBERED)
                         .filter(OfThread::isGivenUp)
-                        .toList());
+                        .toList();
+                oldest.forEach(each -> each.ignored = true);
+                all.removeAll(oldest);
             }
             list = all;
             all.addFirst(this);
@@ -92,6 +94,11 @@ public final class LockSet {
             if (entered != null) { // else it belongs to no thread
                 entered.remove(this);
             }
+        }
+
+        /** Whether the thread has given it up for good. */
+        protected final boolean isIgnored() {
+            return ignored;
         }
 
         /** {@return the locks of the current thread, the newest first} */

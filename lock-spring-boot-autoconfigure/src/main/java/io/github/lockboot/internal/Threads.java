@@ -42,7 +42,7 @@ public final class Threads {
 
     /**
      * Threads for tasks that may block: callbacks of users, making connections, clients that only block. Tasks that find no free
-     * thread wait in order. After the shutdown a task runs on the calling thread.
+     * thread wait in order. After the shutdown each has a thread of its own: the calling one may hold a mutex, or be a client's.
      *
      * @param timer checks on tasks that wait
      */
@@ -64,7 +64,7 @@ public final class Threads {
             this.check = timer.check(LOOK_NANOS, this::lookAfter);
             setRejectedExecutionHandler((task, pool) -> {
                 if (isShutdown()) {
-                    task.run();
+                    threads.newThread(task).start();
                 } else {
                     ((Line) getQueue()).append(task);
                     check.start();

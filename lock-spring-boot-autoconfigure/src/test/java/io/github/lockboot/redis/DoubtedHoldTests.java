@@ -137,4 +137,27 @@ class DoubtedHoldTests {
             return null;
         }));
     }
+
+    /** Commits are not checked for it any more, so its thread must not believe in it again. */
+    @Test
+    void aHoldThatWasGivenUpIsNotValidAgainAlthoughAnotherReaderHasItRenewed() throws Exception {
+        release();
+        NamedLock shared = EngineLocks.of(
+                scripted.engine, ScriptedEngine.NAME, lock.options().shared());
+        try (Actor another = new Actor()) {
+            CompletableFuture<Boolean> locked = holder.start(shared::tryLock);
+            Actor.await("it asks", () -> scripted.sentCount() > 0);
+            scripted.next("acquire").answer(new Reply.Owner(200, TTL.toMillis(), 0));
+            assertThat(Actor.get(locked)).isTrue();
+            assertThat(another.<Boolean>call(shared::tryLock)).isTrue();
+            scripted.timer.setWallForwardBy(TTL);
+            assertThat(holder.<Boolean>call(shared::isHeldByCurrentThread)).isFalse();
+            holder.run(LockSet.OfThread::ignoreThoseGivenUp);
+            scripted.timer.tick(Duration.ofSeconds(1));
+            scripted.next("renew").answer(new Reply.Renewed(TTL.toMillis(), 0));
+            assertThat(another.<Boolean>call(shared::isHeldByCurrentThread)).isTrue();
+            assertThat(holder.<Boolean>call(shared::isHeldByCurrentThread)).isFalse();
+            holder.run(shared::unlock);
+        }
+    }
 }

@@ -69,7 +69,7 @@ class LockLogTests {
         assertThat(lines.list).singleElement().satisfies(line -> {
             assertThat(line.getLevel()).isEqualTo(Level.WARN);
             assertThat(line.getFormattedMessage())
-                    .startsWith("Lock release not confirmed")
+                    .startsWith("Lock release not confirmed, it may stay taken for up to its ttl: ")
                     .contains(LockNames.digest(NAME))
                     .doesNotContain("4711");
         });

@@ -1,13 +1,17 @@
 package io.github.lockboot.redis;
 
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
 import java.util.stream.IntStream;
 
+import io.github.lockboot.Actor;
+import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockRegistryContract;
+import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.fixture.RedisServer;
 import org.junit.jupiter.api.AfterAll;
@@ -15,6 +19,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /** The contract on the Redis that is found first. */
 class RedisLockTests extends LockRegistryContract {
@@ -70,6 +75,28 @@ class RedisLockTests extends LockRegistryContract {
         assertThat(alive.isHeldByCurrentThread()).isTrue();
         next.unlock();
         alive.unlock();
+    }
+
+    /** A holder whose registry was closed finds the loss itself, at its release. */
+    @Test
+    void aCallbackForALossMayWaitForAnotherUserOfTheLockAlsoAfterTheClose() throws Exception {
+        RedisLockRegistry closed = registries.connected();
+        NamedLock lock = closed.get(name, LockOptions.defaults().withTtl(LockOptions.MIN_TTL));
+        CompletableFuture<Exception> refused = new CompletableFuture<>();
+        try (Actor another = new Actor()) {
+            lock.lock();
+            lock.onLost(() -> {
+                try {
+                    another.run(lock::tryLock);
+                } catch (Exception refusal) {
+                    refused.complete(refusal);
+                }
+            });
+            closed.close();
+            Actor.await("it is lost", () -> !lock.isHeldByCurrentThread());
+            assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::unlock);
+            assertThat(Actor.get(refused)).isInstanceOf(LockUnavailableException.class);
+        }
     }
 
     @Test

@@ -496,7 +496,8 @@ final class Trace {
         message.put("lease", Integer.parseInt(words.get(2)));
         message.put("others", !words.get(3).equals("0"));
         message.put("token", fence(words.get(4)));
-        boolean ignores = acknowledging.contains(session) || words.get(words.size() - 1).equals("fixed");
+        boolean ignores =
+                acknowledging.contains(session) || words.get(words.size() - 1).equals("fixed");
         id.grant = add("push", "m", message, "ignores", ignores, "readers", 0);
         if (!id.placed) {
             id.early = words;

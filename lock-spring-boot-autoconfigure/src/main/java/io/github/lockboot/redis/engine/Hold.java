@@ -173,9 +173,10 @@ public final class Hold extends LockSet.OfThread implements Lease, LockScope, Wa
         return kept && keptUntil - nanoTime > 0;
     }
 
+    /** Never again once its thread has given it up, although others may have its lease renewed. */
     @Override
     public boolean isValid() {
-        return state.get() == State.HELD && isCertain();
+        return state.get() == State.HELD && isCertain() && !isIgnored();
     }
 
     @Override

@@ -31,7 +31,7 @@ public final class LockLog {
     }
 
     void unconfirmed(String name) {
-        log.warn("Lock release not confirmed, Redis is asked until it answers: " + shown(name));
+        log.warn("Lock release not confirmed, it may stay taken for up to its ttl: " + shown(name));
     }
 
     void lost(String name, long token, String reason, @Nullable Throwable stuckAt) {
