@@ -8,6 +8,7 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.Unexpected;
@@ -27,6 +28,9 @@ public final class HeldLocks extends LockSet.OfThread {
 
     /** The last one taken comes first. */
     private final Deque<LockContext> holds = new ArrayDeque<>(1);
+
+    /** Whether the code that runs under them can ask for them. */
+    private boolean shown;
 
     private final @Nullable LockNotAcquiredException refusal;
     private final int refusedAt;
@@ -88,26 +92,29 @@ public final class HeldLocks extends LockSet.OfThread {
 
     /** Runs a body under the locks; each is then a {@link LockContext} of the thread. */
     public <T extends @Nullable Object, E extends Throwable> T call(Body<T, E> body) throws E {
+        shown = true;
+        return callInside(body);
+    }
+
+    /** As {@link #call}, without a {@link LockContext} of the thread. */
+    <T extends @Nullable Object, E extends Throwable> T callInside(Body<T, E> body) throws E {
         Body<T, E> all = body;
         for (LockContext hold : holds) {
             Body<T, E> inner = all;
             all = () -> hold.call(inner);
         }
-        return runInList(all);
-    }
-
-    /** Runs a body under the only lock, without a {@link LockContext} of the thread. */
-    <T extends @Nullable Object, E extends Throwable> T callInside(Body<T, E> body) throws E {
-        return runInList(() -> holds.getFirst().callInside(body));
-    }
-
-    private <T extends @Nullable Object, E extends Throwable> T runInList(Body<T, E> body) throws E {
         begin();
         try {
-            return body.run();
+            return all.run();
         } finally {
             end();
         }
+    }
+
+    /** {@return the locks of the annotated methods that run on the current thread, the innermost first} */
+    static Stream<LockContext> shownHere() {
+        return all().filter(each -> each instanceof HeldLocks held && held.shown)
+                .flatMap(each -> ((HeldLocks) each).holds.stream());
     }
 
     /**

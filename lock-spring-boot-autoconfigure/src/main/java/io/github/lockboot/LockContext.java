@@ -20,13 +20,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LockContext {
 
-    private static final ThreadLocal<@Nullable LockContext> CURRENT = new ThreadLocal<>();
-
     private final NamedLock lock;
     private final @Nullable Lease lease;
     private final @Nullable Keep keep;
     private volatile @Nullable Long begun;
-    private @Nullable LockContext outer;
     private @Nullable Runnable releasing;
 
     /**
@@ -56,18 +53,17 @@ public final class LockContext {
      * @throws IllegalStateException if there is none
      */
     public static LockContext current(String name) {
-        for (LockContext context = CURRENT.get(); context != null; context = context.outer) {
-            if (context.name().equals(name)) {
-                return context;
-            }
-        }
-        throw new IllegalStateException("no @DistributedLock method runs under lock '" + LockNames.printable(name)
-                + "' on thread " + Thread.currentThread().getName() + ": pass the whole lock name, key included");
+        return HeldLocks.shownHere()
+                .filter(context -> context.name().equals(name))
+                .findFirst()
+                .orElseThrow(() -> new IllegalStateException("no @DistributedLock method runs under lock '"
+                        + LockNames.printable(name) + "' on thread "
+                        + Thread.currentThread().getName() + ": pass the whole lock name, key included"));
     }
 
     /** {@return the innermost lock of this thread's annotated methods; empty if there is none} */
     public static Optional<LockContext> find() {
-        return Optional.ofNullable(CURRENT.get());
+        return HeldLocks.shownHere().findFirst();
     }
 
     /** {@return the name of the lock, key included} */
@@ -102,26 +98,11 @@ public final class LockContext {
 
     // --- the hold ---------------------------------------------------------------------------------------------
 
-    /** Runs a body, once, with this as the {@link #current() current} lock of the thread. */
+    /** Runs a body within what listeners set up around it. */
     <T extends @Nullable Object, E extends Throwable> T call(Body<T, E> body) throws E {
-        outer = CURRENT.get();
-        CURRENT.set(this);
         if (keep != null) {
             begun = Timer.systemNanoTime();
         }
-        try {
-            return callInside(body);
-        } finally {
-            if (outer != null) {
-                CURRENT.set(outer);
-            } else {
-                CURRENT.remove();
-            }
-        }
-    }
-
-    /** Runs a body within what listeners set up around it. */
-    <T extends @Nullable Object, E extends Throwable> T callInside(Body<T, E> body) throws E {
         Object hold = lease != null ? lease : lock;
         Runnable leave = hold instanceof LockScope scope ? scope.enter() : null;
         try {
