@@ -75,8 +75,8 @@ final class EngineLock implements NamedLock, LockScope, LockSet.Member {
 
     @Override
     public boolean tryLock(Duration wait, Duration ttl) throws InterruptedException {
-        LockOptions.defaults().withTtl(ttl); // refuses what no lock may have
-        return acquire(request.withTtl(ttl).waiting(LockRequest.nanosOf(wait)));
+        LockRequest wanted = LockRequest.of(getName(), options.withTtl(ttl)); // refuses what no lock may have
+        return acquire(wanted.waiting(LockRequest.nanosOf(wait)));
     }
 
     private boolean acquire(LockRequest wanted) throws InterruptedException {

@@ -104,17 +104,6 @@ public record LockRequest(
         return new LockRequest(name, group, terms, nanos, maxHoldNanos, follows, awaitsRelease);
     }
 
-    LockRequest withTtl(Duration ttl) {
-        return new LockRequest(
-                name,
-                group,
-                new Terms(terms.permits, ttl.toMillis(), terms.renew, terms.lingerNanos),
-                waitNanos,
-                maxHoldNanos,
-                follows,
-                awaitsRelease);
-    }
-
     LockRequest following() {
         return new LockRequest(name, group, terms, waitNanos, maxHoldNanos, true, awaitsRelease);
     }
