@@ -122,7 +122,11 @@ final class UseNotifier implements LockUse {
     }
 
     private void notifyLater(Consumer<LockListener> event) {
-        listeners.forEach(each -> each.notifyLater(event));
+        listeners.forEach(each -> each.notifyLater(event, ListenerQueue.CAPACITY));
+    }
+
+    private void notifyOfEnd(Consumer<LockListener> event) {
+        listeners.forEach(each -> each.notifyLater(event, 2 * ListenerQueue.CAPACITY));
     }
 
     /** Whether its caller asks again if it is refused. */
@@ -150,7 +154,7 @@ final class UseNotifier implements LockUse {
             notify(listener -> listener.acquired(this, hold.origin(), waited));
             Consumer<LockListener> early = end.getAndSet(NOTHING);
             if (early != null && early != NOTHING) {
-                notifyLater(early);
+                notifyOfEnd(early);
             }
         }
     }
@@ -219,7 +223,7 @@ final class UseNotifier implements LockUse {
 
     private void endLater(Consumer<LockListener> event) {
         if (!end.compareAndSet(null, event)) {
-            notifyLater(event);
+            notifyOfEnd(event);
         }
     }
 
@@ -318,7 +322,10 @@ final class UseNotifier implements LockUse {
     /** A listener that does not return misses later notifications and delays no other listener. */
     static final class ListenerQueue {
 
-        /** Further notifications are dropped, because a listener that hangs must not use up the memory. */
+        /**
+         * Further notifications are dropped, because a listener that hangs must not use up the memory. There is room for as many ends
+         * beyond it: what a listener keeps of a use, it keeps until it is told of the end.
+         */
         static final int CAPACITY = 10_000;
 
         private final LockListener listener;
@@ -335,9 +342,12 @@ final class UseNotifier implements LockUse {
         }
 
         /** Notifies on a worker, after all earlier calls of this method. */
-        void notifyLater(Consumer<LockListener> event) {
-            if (later.waiting() < CAPACITY) {
+        void notifyLater(Consumer<LockListener> event, int capacity) {
+            int waiting = later.waiting();
+            if (waiting < CAPACITY) {
                 dropping.set(false);
+            }
+            if (waiting < capacity) {
                 later.execute(() -> notify(event));
             } else if (dropping.compareAndSet(false, true)) {
                 log.warn("A lock listener is " + CAPACITY

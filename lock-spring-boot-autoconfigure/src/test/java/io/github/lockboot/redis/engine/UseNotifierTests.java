@@ -31,6 +31,7 @@ class UseNotifierTests {
 
     private final CountDownLatch hanging = new CountDownLatch(1);
     private final AtomicInteger heard = new AtomicInteger();
+    private final AtomicInteger lost = new AtomicInteger();
     private final ManualTimer timer = new ManualTimer();
     private final ExecutorService workers = Executors.newCachedThreadPool();
     private final UseNotifier.Listeners listeners =
@@ -46,6 +47,11 @@ class UseNotifierTests {
                 throw new AssertionError(e);
             }
             heard.incrementAndGet();
+        }
+
+        @Override
+        public void lost(LockUse use, Duration held, String reason) {
+            lost.incrementAndGet();
         }
     };
 
@@ -111,6 +117,19 @@ class UseNotifierTests {
             use.renewed();
         }
         Actor.await("the other hears all", () -> heard.get() == 1_000);
+    }
+
+    /** What a listener keeps of a use, it keeps until the end of that. */
+    @Test
+    void aListenerThatIsBehindWithRenewalsIsToldOfEnds() {
+        listeners.add(hangs);
+        UseNotifier use = listeners.requested(request(null), null);
+        for (int i = 0; i < 2 * UseNotifier.ListenerQueue.CAPACITY; i++) {
+            use.renewed();
+        }
+        use.lost("it ran out");
+        hanging.countDown();
+        Actor.await("it has heard of the end", () -> lost.get() == 1);
     }
 
     @Test
