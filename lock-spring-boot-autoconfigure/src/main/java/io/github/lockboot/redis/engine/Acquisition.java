@@ -60,10 +60,9 @@ final class Acquisition {
         ASKED_AND_AGAIN
     }
 
-    /** What the answer to a question says that came after the end was sent. */
+    /** What an answer says of the id that comes after the end was sent. None comes, or it is not alive; it is; or it may be. */
     private enum LateAnswer {
         NONE,
-        NOT_ALIVE,
         ALIVE,
         UNKNOWN
     }
@@ -574,7 +573,7 @@ final class Acquisition {
     /** In Redis, the question and the end may have run in either order, or the question not yet. */
     private void onLateAnswer(@Nullable Reply reply) {
         boolean alive = reply instanceof Reply.Owner || reply instanceof Reply.Queued;
-        lateAnswer = reply == null ? LateAnswer.UNKNOWN : alive ? LateAnswer.ALIVE : LateAnswer.NOT_ALIVE;
+        lateAnswer = reply == null ? LateAnswer.UNKNOWN : alive ? LateAnswer.ALIVE : LateAnswer.NONE;
         if (state == State.ENDED) {
             onEnded(true);
         }
