@@ -79,8 +79,10 @@ final class HoldStress {
 
         @Actor
         public void owner(L_Result result) {
-            boolean lost = hold.isLost();
-            result.r1 = !lost ? "not lost" : hold.lostException().getMessage().contains("a reason") ? "a reason" : "none";
+            result.r1 = "not lost";
+            if (hold.isLost()) {
+                result.r1 = hold.lostException().getMessage().contains("a reason") ? "a reason" : "none";
+            }
         }
     }
 
