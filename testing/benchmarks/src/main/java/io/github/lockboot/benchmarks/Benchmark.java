@@ -19,7 +19,7 @@ import static java.util.Objects.requireNonNull;
 public final class Benchmark {
 
     private static final int COLD_TURNS = 1_000;
-    private static final Duration ONE_WAY = Duration.ofNanos(250_000);
+    static final Duration ONE_WAY = Duration.ofNanos(250_000);
 
     private final Plan plan;
     private final Teams teams;
@@ -37,7 +37,6 @@ public final class Benchmark {
         try (RedisServer server = RedisServer.start();
                 TcpProxy proxy = TcpProxy.to(server);
                 Teams teams = new Teams(server, proxy, plan)) {
-            proxy.delay(ONE_WAY);
             Map<Scenario, List<Result>> results = new Benchmark(plan, teams).run();
             Report report = new Report(results, Setting.of(plan, server.version()));
             System.out.println(report.targets());

@@ -55,6 +55,6 @@ record Plan(
         }
         return quick
                 ? new Plan(QUICK, 1_000, 1, 3, 250, 1, 10_000, 4 * 60_000, scenarios, words.isEmpty())
-                : new Plan("full", 5_000, 1, 7, 1_000, 2, 30_000, 32 * 60_000, scenarios, words.isEmpty());
+                : new Plan("full", 5_000, 1, 5, 1_000, 2, 30_000, 32 * 60_000, scenarios, words.isEmpty());
     }
 }

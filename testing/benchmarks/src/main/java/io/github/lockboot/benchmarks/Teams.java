@@ -1,6 +1,7 @@
 package io.github.lockboot.benchmarks;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -61,8 +62,10 @@ final class Teams implements AutoCloseable {
                     wanted.cold, jdk, contender, scenario.processes(), address, counter, plan.patienceMillis());
             teams.put(contender, team);
             if (!wanted.cold) {
+                proxy.delay(Duration.ZERO); // with the delay there are too few turns for the compilers of the JVM
                 team.measure(
                         scenario.load(), plan.warmUpMillis(), scenario.load().isVirtual() ? plan.turns() : 0);
+                proxy.delay(Benchmark.ONE_WAY);
             }
         }
         return team;
