@@ -62,13 +62,20 @@ final class Teams implements AutoCloseable {
                     wanted.cold, jdk, contender, scenario.processes(), address, counter, plan.patienceMillis());
             teams.put(contender, team);
             if (!wanted.cold) {
-                proxy.delay(Duration.ZERO); // with the delay there are too few turns for the compilers of the JVM
-                team.measure(
-                        scenario.load(), plan.warmUpMillis(), scenario.load().isVirtual() ? plan.turns() : 0);
-                proxy.delay(Benchmark.ONE_WAY);
+                warmUp(team, scenario.load());
             }
         }
         return team;
+    }
+
+    /** Without the delay of the proxy, with which there are too few turns for the compilers of the JVM. */
+    private void warmUp(Team team, Load load) {
+        proxy.delay(Duration.ZERO);
+        try {
+            team.measure(load, plan.warmUpMillis(), load.isVirtual() ? plan.turns() : 0);
+        } finally {
+            proxy.delay(Benchmark.ONE_WAY);
+        }
     }
 
     /** Ends the processes of one, if there are any: it has failed and must not disturb the others, or is to begin anew. */
