@@ -25,7 +25,7 @@ public final class DistributedLockAdvisor extends StaticMethodMatcherPointcut im
 
     /**
      * @param beanFactory resolves {@code ${...}} and {@code @bean}
-     * @param template called at the first call of each locked method
+     * @param template called when all singletons exist, if methods are locked, and at the first call of each
      * @param order called when the advisors of a bean are sorted
      */
     public DistributedLockAdvisor(

@@ -4,6 +4,7 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -46,6 +47,11 @@ final class DistributedLockInterceptor implements MethodInterceptor {
     /** Whether the target is a proxy that takes the locks itself, because the application has two creators of proxies. */
     private boolean isAdviceOf(Advised target) {
         return Stream.of(target.getAdvisors()).anyMatch(advisor -> advisor.getAdvice() == this);
+    }
+
+    /** Fails the start, rather than each call, if there is no template, or no unique one. */
+    void requireTemplate() {
+        Objects.requireNonNull(template.get());
     }
 
     /** @throws InvalidLockDefinitionException with all that is wrong with the annotations of the method */

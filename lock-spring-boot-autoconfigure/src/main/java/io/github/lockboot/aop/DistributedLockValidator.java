@@ -73,7 +73,12 @@ public final class DistributedLockValidator implements SmartInitializingSingleto
         return List.copyOf(options);
     }
 
-    /** @throws InvalidLockDefinitionException if anything is wrong */
+    /**
+     * {@inheritDoc}
+     *
+     * @throws InvalidLockDefinitionException if anything is wrong with the annotations
+     * @throws RuntimeException if there is no template for them
+     */
     @Override
     public void afterSingletonsInstantiated() {
         Map<String, LockOptions> overridden = overrides.get();
@@ -89,6 +94,9 @@ public final class DistributedLockValidator implements SmartInitializingSingleto
         if (!findings.isEmpty()) {
             throw new InvalidLockDefinitionException(
                     findings.stream().distinct().toList());
+        }
+        if (!options.isEmpty()) {
+            advisor.getAdvice().requireTemplate();
         }
         Set<String> groups = new TreeSet<>();
         for (LockOptions each : options) {
@@ -240,7 +248,11 @@ public final class DistributedLockValidator implements SmartInitializingSingleto
             locked.add("is static, so no proxy can lock it", "make it an instance method");
         } else if (!interfaceProxy) {
             if (Modifier.isFinal(method.getModifiers())) {
-                locked.add("is final, so no proxy can lock it", "remove final");
+                locked.add(
+                        "is final, so no proxy can lock it",
+                        LockAnnotations.isForeign(method.getDeclaringClass().getName())
+                                ? "annotate the methods to lock instead of their class"
+                                : "remove final");
             } else if ((method.getModifiers() & (Modifier.PUBLIC | Modifier.PROTECTED)) == 0
                     && !method.getDeclaringClass()
                             .getPackageName()

@@ -36,7 +36,8 @@ final class LockAnnotations {
                         || areAnywhereIn(type.getSuperclass()));
     }
 
-    private static boolean isForeign(String type) {
+    /** Whether it is of the JDK or of Spring, and no application can change it. */
+    static boolean isForeign(String type) {
         return type.startsWith("java.")
                 || type.startsWith("org.springframework.") && !type.startsWith("org.springframework.samples.");
     }

@@ -2,6 +2,7 @@ package io.github.lockboot.autoconfigure;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Supplier;
 
 import io.github.lockboot.LockListener;
@@ -13,6 +14,7 @@ import io.github.lockboot.aop.DistributedLockAdvisor;
 import io.github.lockboot.aop.DistributedLockValidator;
 import io.github.lockboot.aop.LockProxyRegistrar;
 import io.github.lockboot.observability.LockEventPublisher;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.HierarchicalBeanFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -62,19 +64,26 @@ public final class LockAutoConfiguration {
     }
 
     private static LockRegistry single(ObjectProvider<LockRegistry> registries) {
-        LockRegistry single = registries.getIfUnique();
-        if (single != null) {
-            return single;
+        LockRegistry single = single(registries, "LockRegistry");
+        if (single == null) {
+            throw new LockStartupException(
+                    "Distributed locks need Spring Data Redis and it is not on the class path",
+                    "add spring-boot-starter-data-redis, define a LockRegistry bean, set lock.type=memory in tests,"
+                            + " or set lock.enabled=false");
         }
-        throw registries.stream().findAny().isPresent()
-                ? new LockStartupException(
-                        "Distributed locks found several LockRegistry beans and none of them is primary",
-                        "annotate one of them with @Primary, or the others with a @Qualifier and"
-                                + " @Bean(defaultCandidate = false)")
-                : new LockStartupException(
-                        "Distributed locks need Spring Data Redis and it is not on the class path",
-                        "add spring-boot-starter-data-redis, define a LockRegistry bean, set lock.type=memory in tests,"
-                                + " or set lock.enabled=false");
+        return single;
+    }
+
+    /** Null if there is none. */
+    private static <T> @Nullable T single(ObjectProvider<T> beans, String type) {
+        T single = beans.getIfUnique();
+        if (single == null && beans.stream().findAny().isPresent()) {
+            throw new LockStartupException(
+                    "Distributed locks found several " + type + " beans and none of them is primary",
+                    "annotate one of them with @Primary, or the others with a @Qualifier and"
+                            + " @Bean(defaultCandidate = false)");
+        }
+        return single;
     }
 
     @Bean
@@ -85,7 +94,7 @@ public final class LockAutoConfiguration {
             ObjectProvider<LockProperties> properties) {
         return new DistributedLockAdvisor(
                 beanFactory,
-                template::getObject,
+                () -> Objects.requireNonNull(single(template, "LockTemplate")),
                 () -> properties.getObject().aop().order());
     }
 

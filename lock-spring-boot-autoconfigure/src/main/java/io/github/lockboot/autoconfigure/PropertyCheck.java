@@ -1,6 +1,7 @@
 package io.github.lockboot.autoconfigure;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
@@ -19,6 +20,8 @@ final class PropertyCheck {
     /** Lower case and without separators, because environment variables have neither case nor dashes. */
     private static final Set<String> ATTRIBUTES =
             Set.of("ttl", "waittime", "renew", "maxhold", "permits", "release", "linger");
+
+    private static final List<String> CONDITIONS = List.of("lock.enabled", "lock.observations.enabled", "lock.mdc");
 
     private PropertyCheck() {}
 
@@ -43,10 +46,18 @@ final class PropertyCheck {
     }
 
     /**
-     * Rejects properties under {@code lock.locks} that would have no effect, mostly because a name with a dot is written
-     * without brackets.
+     * Rejects properties that would have no effect: under {@code lock.locks}, mostly because a name with a dot is written without
+     * brackets; and words such as {@code off}, which Spring Boot's conditions take for true and binding for false.
      */
     static void rejectIgnored(Environment environment) {
+        for (String condition : CONDITIONS) {
+            String value = environment.getProperty(condition, "");
+            require(
+                    value.isEmpty() || value.equalsIgnoreCase("true") || value.equalsIgnoreCase("false"),
+                    condition,
+                    value,
+                    "must be true or false");
+        }
         Binder.get(environment)
                 .bind("lock.locks", Bindable.mapOf(String.class, Object.class))
                 .ifBound(locks -> locks.forEach((group, value) -> rejectIgnored(group, "", value)));
@@ -64,7 +75,8 @@ final class PropertyCheck {
                     : last == 0
                             ? "is none of ttl, wait-time, renew, max-hold, permits, release and linger"
                             : "would be ignored: write a name with dots in brackets, lock.locks.[" + group
-                                    + path.substring(0, last) + "]" + path.substring(last);
+                                    + path.substring(0, last) + "]" + path.substring(last)
+                                    + "; an environment variable cannot name a group with dots, dashes or capitals";
             throw new InvalidConfigurationPropertyValueException(property, value, reason);
         }
     }

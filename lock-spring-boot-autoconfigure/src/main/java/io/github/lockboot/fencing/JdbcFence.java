@@ -120,7 +120,10 @@ public final class JdbcFence {
         return DataAccessUtils.singleResult(jdbc.queryForList(query, Long.class, name));
     }
 
-    /** Uses a savepoint, because on PostgreSQL a statement that fails ends its transaction. */
+    /**
+     * Uses a savepoint, because on PostgreSQL a statement that fails ends its transaction. It stays until the transaction ends: Oracle
+     * and SQL Server cannot release one.
+     */
     private boolean insert(String name, long token) {
         ConnectionCallback<Boolean> insert = connection -> {
             Savepoint before = connection.setSavepoint();
@@ -128,7 +131,6 @@ public final class JdbcFence {
                 statement.setString(1, name);
                 statement.setLong(2, token);
                 statement.executeUpdate();
-                connection.releaseSavepoint(before);
                 return true;
             } catch (SQLException failure) {
                 connection.rollback(before);

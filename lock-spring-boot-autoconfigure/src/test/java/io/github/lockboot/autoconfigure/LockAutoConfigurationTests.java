@@ -2,6 +2,7 @@ package io.github.lockboot.autoconfigure;
 
 import java.time.Duration;
 
+import io.github.lockboot.DistributedLock;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockTemplate;
 import io.github.lockboot.LogReader;
@@ -76,6 +77,26 @@ class LockAutoConfigurationTests {
                             .startsWith("Annotate one of them with @Primary, or the others with a @Qualifier and"
                                     + " @Bean(defaultCandidate = false).\n\nSee https://");
                 });
+    }
+
+    @Test
+    void amongSeveralLockTemplatesWithoutChoiceTheStartFailsIfAMethodIsLocked() {
+        LockRegistry registry = new RecordingLockRegistry();
+        ApplicationContextRunner several = runner.withBean(LockRegistry.class, () -> registry)
+                .withBean("one", LockTemplate.class, () -> new LockTemplate(registry))
+                .withBean("other", LockTemplate.class, () -> new LockTemplate(registry));
+        several.run(context -> assertThat(context).hasNotFailed());
+        several.withBean(Locked.class).run(context -> {
+            FailureAnalysis analysis = new LockFailureAnalyzer().analyze(context.getStartupFailure());
+            assertThat(analysis.getDescription())
+                    .isEqualTo("Distributed locks found several LockTemplate beans and none of them is primary.");
+        });
+    }
+
+    static class Locked {
+
+        @DistributedLock(name = "x")
+        public void run() {}
     }
 
     @Test

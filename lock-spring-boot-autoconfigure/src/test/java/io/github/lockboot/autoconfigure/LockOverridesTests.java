@@ -225,7 +225,10 @@ class LockOverridesTests {
             lock.locks.order.permits         | -3    | lock.locks.order.permits         | must be at least 1: raise it, or remove the property for one holder
             lock.locks.order.linger          | -1ms  | lock.locks.order.linger          | must not be negative: use 0 for none
             lock.locks.order.tll             | 5s    | lock.locks.order.tll             | is none of ttl, wait-time, renew, max-hold, permits, release and linger
-            lock.locks.Work.unnamed.ttl      | 5s    | lock.locks.Work.unnamed.ttl      | would be ignored: write a name with dots in brackets, lock.locks.[Work.unnamed].ttl
+            lock.enabled                     | off   | lock.enabled                     | must be true or false
+            lock.mdc                         | no    | lock.mdc                         | must be true or false
+            lock.observations.enabled        | 0     | lock.observations.enabled        | must be true or false
+            lock.locks.Work.unnamed.ttl      | 5s    | lock.locks.Work.unnamed.ttl      | would be ignored: write a name with dots in brackets, lock.locks.[Work.unnamed].ttl; an environment variable cannot name a group with dots, dashes or capitals
             """)
     void aBadOverrideEndsTheStartWithItsPropertyAndAction(String property, String value, String named, String reason) {
         runner.withPropertyValues("lock.type=memory", property + "=" + value)

@@ -34,6 +34,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.context.support.ApplicationObjectSupport;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.web.context.request.async.DeferredResult;
 import org.springframework.web.context.request.async.WebAsyncTask;
@@ -523,6 +524,15 @@ class WrongAnnotationTests {
     @Test
     void finalMethodOfALockedClass() {
         assertRefused(FinalMethodOfALockedClass.class, "run()", "is final, so no proxy can lock it: remove final");
+    }
+
+    @Test
+    void finalMethodOfSpringInALockedClass() {
+        runner.withBean(HeirOfSpring.class)
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .hasMessageContaining(".setApplicationContext(ApplicationContext): is final, so no proxy can"
+                                + " lock it: annotate the methods to lock instead of their class"));
     }
 
     @Test
@@ -1028,6 +1038,11 @@ class WrongAnnotationTests {
     @DistributedLock(name = "x")
     static class FinalMethodOfALockedClass {
         public final void run() {}
+    }
+
+    @DistributedLock(name = "x")
+    static class HeirOfSpring extends ApplicationObjectSupport {
+        public void run() {}
     }
 
     static class OneOfSeveral {

@@ -1,7 +1,9 @@
 package io.github.lockboot.fencing;
 
+import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.SQLFeatureNotSupportedException;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
@@ -285,6 +287,29 @@ class JdbcFenceTests {
         assertThatIllegalStateException().isThrownBy(() -> checked.check("a", 5));
 
         TransactionTemplate transaction = new TransactionTemplate(new JdbcTransactionManager(withoutAutoCommit));
+        transaction.executeWithoutResult(status -> checked.check("a", 5));
+        assertThatExceptionOfType(StaleTokenException.class)
+                .isThrownBy(() -> transaction.executeWithoutResult(status -> checked.check("a", 3)));
+    }
+
+    /** As Oracle and SQL Server. */
+    @Test
+    void aNameIsCheckedForTheFirstTimeOnADatabaseThatCannotReleaseASavepoint() {
+        DataSource unable = new DelegatingDataSource(database) {
+            @Override
+            public Connection getConnection() throws SQLException {
+                Connection connection = super.getConnection();
+                return (Connection) Proxy.newProxyInstance(
+                        getClass().getClassLoader(), new Class<?>[] {Connection.class}, (proxy, method, args) -> {
+                            if (method.getName().equals("releaseSavepoint")) {
+                                throw new SQLFeatureNotSupportedException();
+                            }
+                            return method.invoke(connection, args);
+                        });
+            }
+        };
+        JdbcFence checked = new JdbcFence(unable);
+        TransactionTemplate transaction = new TransactionTemplate(new JdbcTransactionManager(unable));
         transaction.executeWithoutResult(status -> checked.check("a", 5));
         assertThatExceptionOfType(StaleTokenException.class)
                 .isThrownBy(() -> transaction.executeWithoutResult(status -> checked.check("a", 3)));

@@ -13,50 +13,33 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 
 import io.github.lockboot.DistributedLock.Mode;
-import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockRuntime;
 import io.github.lockboot.LockUse;
 import io.github.lockboot.ScheduledLock;
-import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.leader.LeaderElection;
-import io.github.lockboot.redis.RedisLockRegistry;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
-import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
-import org.springframework.boot.actuate.endpoint.annotation.Selector;
-import org.springframework.boot.actuate.endpoint.annotation.Selector.Match;
-import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 
 /**
- * Shows the locks that this instance holds or waits for, the roles for which it stands, the last call of each job here, and the state of
- * a single lock in Redis. It listens to the registries: uses that began before it was added are unknown. In Redis it reads the key of the
- * requested lock only.
+ * Shows the locks that this instance holds or waits for, the roles for which it stands, and the last call of each job here. It asks
+ * nothing of Redis, but listens to the registries: uses that began before it was added are unknown.
  */
 @Endpoint(id = "locks")
 class LocksEndpoint implements LockRuntime.Listener, ScheduledLock.Listener {
 
     private final Map<LockUse, Step> uses = new ConcurrentHashMap<>();
     private final Map<String, ScheduledLock.Run> jobs = new ConcurrentSkipListMap<>();
-    private final LockRegistry registry;
     private final boolean namesShown;
-    private final boolean forceRelease;
     private final InstantSource clock;
     private final ListableBeanFactory beans;
 
-    LocksEndpoint(
-            LockRegistry registry,
-            boolean namesShown,
-            boolean forceRelease,
-            InstantSource clock,
-            ListableBeanFactory beans) {
-        this.beans = beans;
-        this.registry = registry;
+    LocksEndpoint(boolean namesShown, InstantSource clock, ListableBeanFactory beans) {
         this.namesShown = namesShown;
-        this.forceRelease = forceRelease;
         this.clock = clock;
+        this.beans = beans;
     }
 
     /** A use that waits or holds since a point in time. */
@@ -125,9 +108,6 @@ class LocksEndpoint implements LockRuntime.Listener, ScheduledLock.Listener {
             Instant since,
             long position) {}
 
-    /** @param state the key type, its time to live, the text that is stored and its parts */
-    record State(String name, Map<String, String> state) {}
-
     @ReadOperation
     Locks locks() {
         List<Step> steps =
@@ -138,7 +118,13 @@ class LocksEndpoint implements LockRuntime.Listener, ScheduledLock.Listener {
             LockUse use = step.use;
             long position = queues.merge(use.name(), 1L, Long::sum);
             waiting.add(new Waiting(
-                    use.group(), shown(use.name()), use.mode(), use.permits(), threadOf(use), step.since, position));
+                    use.group(),
+                    LockEndpoint.shown(use.name(), namesShown),
+                    use.mode(),
+                    use.permits(),
+                    threadOf(use),
+                    step.since,
+                    position));
         });
         List<Held> held = steps.stream()
                 .filter(Step::held)
@@ -165,7 +151,7 @@ class LocksEndpoint implements LockRuntime.Listener, ScheduledLock.Listener {
         LockUse use = step.use;
         return new Held(
                 use.group(),
-                shown(use.name()),
+                LockEndpoint.shown(use.name(), namesShown),
                 use.mode(),
                 use.permits(),
                 threadOf(use),
@@ -179,32 +165,5 @@ class LocksEndpoint implements LockRuntime.Listener, ScheduledLock.Listener {
     private static @Nullable String threadOf(LockUse use) {
         Thread thread = use.thread();
         return thread == null ? null : thread.getName();
-    }
-
-    private String shown(String name) {
-        return namesShown ? LockNames.printable(name) : LockNames.digest(name);
-    }
-
-    /** Returns null, which is 404 over HTTP, if there is no such key in Redis. */
-    @ReadOperation
-    @Nullable
-    State lock(@Selector(match = Match.ALL_REMAINING) String... name) {
-        String whole = String.join("/", name);
-        Map<String, String> state =
-                registry instanceof RedisLockRegistry redis ? redis.inspector().stateOf(whole) : Map.of();
-        return state.isEmpty() ? null : new State(shown(whole), state);
-    }
-
-    @DeleteOperation
-    WebEndpointResponse<Map<String, String>> release(
-            @Selector(match = Match.ALL_REMAINING) String[] name, String owner) {
-        if (!forceRelease || !(registry instanceof RedisLockRegistry redis)) {
-            return new WebEndpointResponse<>(
-                    Map.of("problem", "a forced release needs lock.endpoint.force-release=true and locks on Redis"),
-                    403);
-        }
-        return redis.inspector().forceRelease(String.join("/", name), owner)
-                ? new WebEndpointResponse<>(WebEndpointResponse.STATUS_NO_CONTENT)
-                : new WebEndpointResponse<>(Map.of("problem", "the lock is not held by this owner"), 409);
     }
 }

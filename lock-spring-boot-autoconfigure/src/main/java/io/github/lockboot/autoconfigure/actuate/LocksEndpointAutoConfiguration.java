@@ -15,20 +15,26 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.context.annotation.Bean;
 
-/** Auto-configuration for the actuator endpoint {@code locks}. */
+/** Auto-configuration for the actuator endpoints {@code locks}, of this instance, and {@code lock}, of Redis. */
 @AutoConfiguration(after = LockAutoConfiguration.class)
 @ConditionalOnClass({Endpoint.class, ConditionalOnAvailableEndpoint.class})
 @ConditionalOnProperty(name = "lock.enabled", matchIfMissing = true)
 @ConditionalOnSingleCandidate(LockRegistry.class)
-@ConditionalOnAvailableEndpoint(endpoint = LocksEndpoint.class)
 public final class LocksEndpointAutoConfiguration {
 
     @Bean
+    @ConditionalOnAvailableEndpoint
     LocksEndpoint distributedLocksEndpoint(
+            @Value("${lock.log-keys:false}") boolean namesShown, ListableBeanFactory beans) {
+        return new LocksEndpoint(namesShown, InstantSource.system(), beans);
+    }
+
+    @Bean
+    @ConditionalOnAvailableEndpoint
+    LockEndpoint distributedLockEndpoint(
             ObjectProvider<LockRegistry> registry,
             @Value("${lock.log-keys:false}") boolean namesShown,
-            @Value("${lock.endpoint.force-release:false}") boolean forceRelease,
-            ListableBeanFactory beans) {
-        return new LocksEndpoint(registry.getObject(), namesShown, forceRelease, InstantSource.system(), beans);
+            @Value("${lock.endpoint.force-release:false}") boolean forceRelease) {
+        return new LockEndpoint(registry.getObject(), namesShown, forceRelease);
     }
 }

@@ -282,7 +282,7 @@ public final class Hold extends LockSet.OfThread implements Lease, LockScope, Wa
 
     /** @return false if the lease has run out, or another thread has released it for the last time */
     boolean enterAgain(boolean asReader) {
-        return canBeKept() && canEnter(counts.getAndUpdate(n -> entered(n, asReader)), asReader);
+        return isHeld() && !isOver() && canEnter(counts.getAndUpdate(n -> entered(n, asReader)), asReader);
     }
 
     private static boolean canEnter(long counts, boolean asReader) {

@@ -29,7 +29,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
-/** The endpoint's operations, on a real Redis. */
+/** The operations of both endpoints, on a real Redis. */
 class LocksEndpointTests {
 
     private static final LockOptions ORDERS = LockOptions.defaults().withGroup("order");
@@ -39,7 +39,7 @@ class LocksEndpointTests {
 
     private final ApplicationContextRunner runner = new ApplicationContextRunner()
             .withBean(RedisConnectionFactory.class, () -> new LettuceConnectionFactory(server.host(), server.port()))
-            .withPropertyValues("management.endpoints.web.exposure.include=locks", "lock.ttl=3s")
+            .withPropertyValues("management.endpoints.web.exposure.include=locks,lock", "lock.ttl=3s")
             .withConfiguration(
                     AutoConfigurations.of(LockAutoConfiguration.class, LocksEndpointAutoConfiguration.class));
 
@@ -56,8 +56,17 @@ class LocksEndpointTests {
     @Test
     void unlessExposedThereIsNoEndpointAndNobodyListensToTheLocks() {
         runner.withPropertyValues("management.endpoints.web.exposure.include=health")
+                .run(context -> assertThat(context)
+                        .doesNotHaveBean(LocksEndpoint.class)
+                        .doesNotHaveBean(LockEndpoint.class)
+                        .doesNotHaveBean(LockListener.class));
+    }
+
+    @Test
+    void eachIsExposedByItself() {
+        runner.withPropertyValues("management.endpoints.web.exposure.include=locks")
                 .run(context ->
-                        assertThat(context).doesNotHaveBean(LocksEndpoint.class).doesNotHaveBean(LockListener.class));
+                        assertThat(context).hasSingleBean(LocksEndpoint.class).doesNotHaveBean(LockEndpoint.class));
     }
 
     @Test
@@ -195,15 +204,21 @@ class LocksEndpointTests {
     @Test
     void oneLockIsShownAsRedisHasIt() {
         runner.run(context -> {
-            LocksEndpoint endpoint = context.getBean(LocksEndpoint.class);
-            assertThat(endpoint.lock("nobody", "holds*this")).isNull();
+            LockEndpoint endpoint = context.getBean(LockEndpoint.class);
+            assertThat(endpoint.state("nobody/holds*this")).isNull();
             Lease lease = context.getBean(LockRegistry.class).acquire("a/b", ORDERS);
-            Map<String, String> state = endpoint.lock("a", "b").state();
+            Map<String, String> state = endpoint.state("a/b").state();
             assertThat(state)
                     .containsEntry("key-type", "lock")
                     .containsEntry("fence", String.valueOf(lease.fencingToken()))
                     .containsEntry("ttl", "3000")
-                    .containsEntry("owner", endpoint.locks().held().get(0).owner())
+                    .containsEntry(
+                            "owner",
+                            context.getBean(LocksEndpoint.class)
+                                    .locks()
+                                    .held()
+                                    .get(0)
+                                    .owner())
                     .containsKeys("until", "key-expires-in-ms");
             lease.close();
         });
@@ -212,11 +227,10 @@ class LocksEndpointTests {
     @Test
     void nobodyReleasesByForceUnlessThatIsAllowed() {
         runner.run(context -> {
-            LocksEndpoint endpoint = context.getBean(LocksEndpoint.class);
+            LockEndpoint endpoint = context.getBean(LockEndpoint.class);
             Lease lease = context.getBean(LockRegistry.class).acquire("guarded", ORDERS);
-            String owner = endpoint.lock("guarded").state().get("owner");
-            assertThat(endpoint.release(new String[] {"guarded"}, owner).getStatus())
-                    .isEqualTo(403);
+            String owner = endpoint.state("guarded").state().get("owner");
+            assertThat(endpoint.release("guarded", owner).getStatus()).isEqualTo(403);
             lease.close();
         });
     }
@@ -225,9 +239,8 @@ class LocksEndpointTests {
     void locksInMemoryAreNotReleasedByForce() {
         runner.withPropertyValues("lock.type=memory", "lock.endpoint.force-release=true")
                 .run(context -> {
-                    LocksEndpoint endpoint = context.getBean(LocksEndpoint.class);
-                    WebEndpointResponse<Map<String, String>> refused =
-                            endpoint.release(new String[] {"a"}, "memory1-1");
+                    LockEndpoint endpoint = context.getBean(LockEndpoint.class);
+                    WebEndpointResponse<Map<String, String>> refused = endpoint.release("a", "memory1-1");
                     assertThat(refused.getStatus()).isEqualTo(403);
                     assertThat(refused.getBody().get("problem"))
                             .isEqualTo("a forced release needs lock.endpoint.force-release=true and locks on Redis");
@@ -237,15 +250,13 @@ class LocksEndpointTests {
     @Test
     void forcedByTheOwnersIdTheLockIsFreeWithALargerTokenAndItsHolderLosesIt() {
         runner.withPropertyValues("lock.endpoint.force-release=true").run(context -> {
-            LocksEndpoint endpoint = context.getBean(LocksEndpoint.class);
+            LockEndpoint endpoint = context.getBean(LockEndpoint.class);
             LockRegistry locks = context.getBean(LockRegistry.class);
             Lease lease = locks.acquire("stuck", ORDERS);
-            String owner = endpoint.lock("stuck").state().get("owner");
-            assertThat(endpoint.release(new String[] {"stuck"}, "another-1").getStatus())
-                    .isEqualTo(409);
+            String owner = endpoint.state("stuck").state().get("owner");
+            assertThat(endpoint.release("stuck", "another-1").getStatus()).isEqualTo(409);
             assertThat(lease.isValid()).isTrue();
-            assertThat(endpoint.release(new String[] {"stuck"}, owner).getStatus())
-                    .isEqualTo(204);
+            assertThat(endpoint.release("stuck", owner).getStatus()).isEqualTo(204);
             Actor.await("the loss is noticed", () -> !lease.isValid());
             Lease next = locks.acquire("stuck", ORDERS);
             assertThat(next.fencingToken()).isGreaterThan(lease.fencingToken() + 65_535);

@@ -1,10 +1,12 @@
 package org.example.consumer;
 
 import java.net.URI;
+import java.net.URLEncoder;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -23,6 +25,8 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.context.ConfigurableApplicationContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -30,7 +34,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** The endpoint of locks and their health as an operator has them: over HTTP. */
 class EndpointTests {
 
-    private static final String EXPOSED = "--management.endpoints.web.exposure.include=locks";
+    private static final String EXPOSED = "--management.endpoints.web.exposure.include=locks,lock";
     private static final String NAME = "order:4711/a";
     private static final LockOptions ORDERS = LockOptions.defaults().withGroup("order");
 
@@ -76,6 +80,10 @@ class EndpointTests {
                 BodyHandlers.ofString());
     }
 
+    private static String lock(String name) {
+        return "/lock?name=" + URLEncoder.encode(name, StandardCharsets.UTF_8);
+    }
+
     private <T> T read(String path, String what) throws Exception {
         HttpResponse<String> response = send("GET", path);
         assertThat(response.statusCode()).isEqualTo(200);
@@ -111,20 +119,31 @@ class EndpointTests {
     @Test
     void oneLockIsShownByItsWholeNameAsRedisHasIt() throws Exception {
         Lease lease = startWith(EXPOSED).acquire(NAME, ORDERS);
-        assertThat(this.<Map<String, String>>read("/locks/" + NAME, "$.state"))
+        assertThat(this.<Map<String, String>>read(lock(NAME), "$.state"))
                 .containsEntry("key-type", "lock")
                 .containsEntry("fence", String.valueOf(lease.fencingToken()))
                 .containsEntry("owner", read("/locks", "$.held[0].owner"));
-        assertThat(send("GET", "/locks/order:4712").statusCode()).isEqualTo(404);
-        assertThat(send("GET", "/locks/order*").statusCode()).isEqualTo(404);
+        assertThat(send("GET", lock("order:4712")).statusCode()).isEqualTo(404);
+        assertThat(send("GET", lock("order*")).statusCode()).isEqualTo(404);
         lease.close();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"at:12\\:30", "https\\://example.com/a", "a//b", "dir/", "/lead", "a;b", "50%", "a b+c", "\u7ea2\u5305"})
+    void soIsALockOfAnyName(String name) throws Exception {
+        LockRegistry locks = startWith(EXPOSED, "--lock.endpoint.force-release=true");
+        locks.acquire(name);
+        String owner = read(lock(name), "$.state.owner");
+        assertThat(StoredLock.at(redis, "lock:" + name).owner()).isEqualTo(owner);
+        assertThat(send("DELETE", lock(name) + "&owner=" + owner).statusCode()).isEqualTo(204);
+        assertThat(StoredLock.at(redis, "lock:" + name).owner()).isNull();
     }
 
     @Test
     void nobodyReleasesByForceByDefault() throws Exception {
         Lease lease = startWith(EXPOSED).acquire(NAME, ORDERS);
-        String owner = read("/locks/" + NAME, "$.state.owner");
-        HttpResponse<String> refused = send("DELETE", "/locks/" + NAME + "?owner=" + owner);
+        String owner = read(lock(NAME), "$.state.owner");
+        HttpResponse<String> refused = send("DELETE", lock(NAME) + "&owner=" + owner);
         assertThat(refused.statusCode()).isEqualTo(403);
         assertThat(JsonPath.<String>read(refused.body(), "$.problem")).contains("lock.endpoint.force-release");
         assertThat(lease.isValid()).isTrue();
@@ -135,11 +154,11 @@ class EndpointTests {
     @Test
     void whereThatIsAllowedTheOwnersIdReleases() throws Exception {
         Lease lease = startWith(EXPOSED, "--lock.endpoint.force-release=true").acquire(NAME, ORDERS);
-        String owner = read("/locks/" + NAME, "$.state.owner");
-        assertThat(send("DELETE", "/locks/" + NAME).statusCode()).isEqualTo(400);
-        assertThat(send("DELETE", "/locks/" + NAME + "?owner=another-1").statusCode()).isEqualTo(409);
+        String owner = read(lock(NAME), "$.state.owner");
+        assertThat(send("DELETE", lock(NAME)).statusCode()).isEqualTo(400);
+        assertThat(send("DELETE", lock(NAME) + "?owner=another-1").statusCode()).isEqualTo(409);
         assertThat(StoredLock.at(redis, "lock:" + NAME).owner()).isEqualTo(owner);
-        assertThat(send("DELETE", "/locks/" + NAME + "?owner=" + owner).statusCode()).isEqualTo(204);
+        assertThat(send("DELETE", lock(NAME) + "&owner=" + owner).statusCode()).isEqualTo(204);
         assertThat(StoredLock.at(redis, "lock:" + NAME).owner()).isNull();
     }
 
