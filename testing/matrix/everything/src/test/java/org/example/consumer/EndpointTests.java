@@ -156,7 +156,7 @@ class EndpointTests {
         Lease lease = startWith(EXPOSED, "--lock.endpoint.force-release=true").acquire(NAME, ORDERS);
         String owner = read(lock(NAME), "$.state.owner");
         assertThat(send("DELETE", lock(NAME)).statusCode()).isEqualTo(400);
-        assertThat(send("DELETE", lock(NAME) + "?owner=another-1").statusCode()).isEqualTo(409);
+        assertThat(send("DELETE", lock(NAME) + "&owner=another-1").statusCode()).isEqualTo(409);
         assertThat(StoredLock.at(redis, "lock:" + NAME).owner()).isEqualTo(owner);
         assertThat(send("DELETE", lock(NAME) + "&owner=" + owner).statusCode()).isEqualTo(204);
         assertThat(StoredLock.at(redis, "lock:" + NAME).owner()).isNull();
