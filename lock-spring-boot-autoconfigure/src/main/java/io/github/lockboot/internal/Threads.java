@@ -42,7 +42,8 @@ public final class Threads {
 
     /**
      * Threads for tasks that may block: callbacks of users, making connections, clients that only block. Tasks that find no free
-     * thread wait in order. After the shutdown each has a thread of its own: the calling one may hold a mutex, or be a client's.
+     * thread wait in order. From the shutdown on each has a thread of its own, also those that wait in line then: the calling one may
+     * hold a mutex, or be a client's, and what runs may wait for what does not.
      *
      * @param timer checks on tasks that wait
      */
@@ -65,11 +66,32 @@ public final class Threads {
             setRejectedExecutionHandler((task, pool) -> {
                 if (isShutdown()) {
                     threads.newThread(task).start();
-                } else {
-                    ((Line) getQueue()).append(task);
-                    check.start();
+                    return;
+                }
+                ((Line) getQueue()).append(task);
+                check.start();
+                if (isShutdown()) {
+                    runAllInLine();
                 }
             });
+        }
+
+        @Override
+        public void shutdown() {
+            super.shutdown();
+            runAllInLine();
+        }
+
+        private void runAllInLine() {
+            Line line = (Line) getQueue();
+            for (Runnable next = line.poll(); next != null; next = line.poll()) {
+                try {
+                    getThreadFactory().newThread(next).start();
+                } catch (Throwable noThread) {
+                    line.append(next); // the next thread that is free takes it
+                    return;
+                }
+            }
         }
 
         /** @return whether any task waits */

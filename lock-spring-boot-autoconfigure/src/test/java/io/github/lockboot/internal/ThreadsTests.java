@@ -145,6 +145,14 @@ class ThreadsTests {
             block(2);
             assertThat(used).hasSize(2).doesNotContain(Thread.currentThread());
         }
+
+        @Test
+        void onceClosedWhatRunsMayWaitForWhatFoundNoThreadBefore() throws InterruptedException {
+            block(Threads.USUALLY);
+            workers.execute(free::countDown);
+            workers.shutdown();
+            assertThat(free.await(30, TimeUnit.SECONDS)).isTrue();
+        }
     }
 
     @Nested

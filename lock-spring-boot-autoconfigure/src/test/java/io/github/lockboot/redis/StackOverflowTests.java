@@ -224,6 +224,54 @@ class StackOverflowTests {
         allAreFree(names);
     }
 
+    /** The thread lives on. What the first call did not do before its stack was used up, the second one does. */
+    @Test
+    void aReleaseThatOverflowsIsDoneByItselfOrByTheNextOne() throws Exception {
+        List<String> names = new ArrayList<>();
+        CountDownLatch over = new CountDownLatch(1);
+        int[] overflows = new int[1];
+        for (int i = 0; i < DEPTHS; i++) {
+            NamedLock lock = registry.get("again-" + i);
+            names.add(lock.getName());
+            int frames = room() - i;
+            onSmallStackThatLives(over, () -> {
+                lock.lock();
+                try {
+                    down(frames, lock::unlock);
+                } catch (StackOverflowError overflow) {
+                    overflows[0]++;
+                    try {
+                        lock.unlock();
+                    } catch (IllegalMonitorStateException released) {
+                        // by the first call
+                    }
+                }
+            });
+        }
+        assertThat(overflows[0]).isPositive();
+        int held = notFree(other, names);
+        over.countDown();
+        assertThat(held).as("still held of %d", names.size()).isZero();
+    }
+
+    private static void onSmallStackThatLives(CountDownLatch until, Step step) throws InterruptedException {
+        CountDownLatch done = new CountDownLatch(1);
+        Runnable task = () -> {
+            try {
+                step.run();
+            } catch (Throwable failure) {
+                // what is held tells
+            } finally {
+                done.countDown();
+                awaitUninterruptibly(until);
+            }
+        };
+        Thread thread = new Thread(null, task, "small", SMALL_STACK);
+        thread.setDaemon(true);
+        thread.start();
+        assertThat(done.await(20, TimeUnit.SECONDS)).isTrue();
+    }
+
     private static void awaitUninterruptibly(CountDownLatch latch) {
         try {
             latch.await();

@@ -7,13 +7,11 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.DoubleSupplier;
 
-import io.github.lockboot.internal.SerialExecutor;
 import io.github.lockboot.internal.Timer;
 import io.github.lockboot.redis.engine.Grant.Moment;
 import io.github.lockboot.redis.engine.LockRequest.Terms;
@@ -58,7 +56,6 @@ public final class EngineContext {
     private final Settings settings;
     private final Timer timer;
     private final ExecutorService workers;
-    private final Executor inTurn;
     private final DoubleSupplier random;
     private final LockLog log = new LockLog();
     private final Set<CompletableFuture<Void>> promises = ConcurrentHashMap.newKeySet();
@@ -69,7 +66,6 @@ public final class EngineContext {
         this.settings = settings;
         this.timer = timer;
         this.workers = workers;
-        this.inTurn = new SerialExecutor(this::runLater);
         this.random = random;
     }
 
@@ -113,11 +109,6 @@ public final class EngineContext {
         } catch (Throwable noThread) {
             schedule(NO_THREAD_NANOS, () -> runLater(mayBlock));
         }
-    }
-
-    /** On a worker too, but one after the other: for many at once that do not block. */
-    void runInTurn(Runnable quick) {
-        inTurn.execute(quick);
     }
 
     /**
@@ -264,10 +255,10 @@ public final class EngineContext {
         life = Life.CLOSED;
         timer.close();
         try {
+            workers.shutdown();
             workers.execute(this::keepPromises); // what depends on them may block
         } catch (Throwable noThread) {
             keepPromises();
         }
-        workers.shutdown();
     }
 }

@@ -48,14 +48,9 @@ final class FutureWaiter<T> extends Waiter {
         }
     }
 
-    /** There may be many followers, and what they do next is quick. */
     @Override
     void wake() {
-        if (outcome() == Plain.COMPLETED) {
-            context.runInTurn(this::lookAtOutcome);
-        } else {
-            context.runLater(this::lookAtOutcome);
-        }
+        context.runLater(this::lookAtOutcome);
     }
 
     private void lookAtOutcome() {

@@ -77,6 +77,9 @@ public final class Hold extends LockSet.OfThread implements Lease, LockScope, Wa
 
         /** It may be renewed again although it was held for too long. */
         void renewAgain(Hold hold);
+
+        /** Ends the holds whose leases have run out, before an answer that comes late could renew them. */
+        void endLapsed();
     }
 
     private static final CompletableFuture<Release> SENT = CompletableFuture.completedFuture(Release.SENT);
@@ -304,8 +307,16 @@ public final class Hold extends LockSet.OfThread implements Lease, LockScope, Wa
         long once = asReader ? 1 : ONCE;
         long before = counts.getAndUpdate(n -> part(n, asReader) > 0 ? n - once : n);
         boolean last = part(before, asReader) == 1;
-        if (isExited()) {
-            end();
+        try {
+            if (isExited()) {
+                end();
+            }
+        } catch (Throwable thrown) {
+            waiter.withdraw(thrown); // its owner has no more part in it
+            throw thrown;
+        }
+        if (before != once && isOver()) {
+            releaser.endLapsed();
         }
         if (isLost()) {
             throw lostException();
@@ -373,32 +384,36 @@ public final class Hold extends LockSet.OfThread implements Lease, LockScope, Wa
         if (waiter.request().awaitsRelease() || ended.isDone()) {
             return ended;
         }
-        ended.whenComplete((release, failure) -> onAnsweredLater(release == null ? Release.UNKNOWN : release));
+        whenAnswered(ended);
         return SENT;
+    }
+
+    /** Nobody waits for the answer any more: it is looked at when it comes. */
+    void whenAnswered(CompletableFuture<Release> ended) {
+        ended.whenComplete((release, failure) -> onAnsweredLater(release == null ? Release.UNKNOWN : release));
     }
 
     private void onEnded(Release release) {
         if (isLostBy(release)) {
             throw lostException();
         }
+        if (release == Release.UNKNOWN) {
+            context.log().unconfirmed(name()); // the caller goes on as if the lock were free
+        }
         if (release != Release.SENT) {
-            waiter.use().released(isConfirmed(release));
+            waiter.use().released(release != Release.UNKNOWN);
         }
     }
 
     /** Does not block: it is called on a thread of the store. */
     private void onAnsweredLater(Release release) {
         if (!isLostBy(release)) {
-            waiter.use().releasedLater(isConfirmed(release));
+            boolean known = release != Release.UNKNOWN;
+            waiter.use().releasedLater(known);
+            if (!known) {
+                context.runLater(() -> context.log().unconfirmed(name()));
+            }
         }
-    }
-
-    /** Warns if it is not: the caller goes on as if the lock were free. */
-    private boolean isConfirmed(Release release) {
-        if (release == Release.UNKNOWN) {
-            context.log().unconfirmed(name());
-        }
-        return release != Release.UNKNOWN;
     }
 
     private boolean isLostBy(Release release) {
@@ -412,6 +427,15 @@ public final class Hold extends LockSet.OfThread implements Lease, LockScope, Wa
     @Override
     public CompletableFuture<Void> closeAfter(Duration delay) {
         long delayNanos = LockRequest.nanosOf(delay);
+        try {
+            return closeIn(delayNanos);
+        } catch (Throwable thrown) {
+            waiter.withdraw(thrown); // who called it may not call it again
+            throw thrown;
+        }
+    }
+
+    private CompletableFuture<Void> closeIn(long delayNanos) {
         boolean notRenewed = isHeldTooLong();
         keptUntil = context.nanoTime() + delayNanos;
         kept = true;
@@ -424,17 +448,12 @@ public final class Hold extends LockSet.OfThread implements Lease, LockScope, Wa
             return closed;
         }
         CompletableFuture<Void> seen = new CompletableFuture<>(); // if it is cancelled, the release comes all the same
-        try {
-            Timer.Task task = context.repeat(delayNanos, 2 * context.commandTimeout(), () -> close(closed));
-            closed.whenComplete((none, failure) -> {
-                task.cancel();
-                Futures.complete(seen, none, failure);
-            });
-            return seen;
-        } catch (Throwable notScheduled) {
-            close(closed);
-            throw notScheduled;
-        }
+        Timer.Task task = context.repeat(delayNanos, 2 * context.commandTimeout(), () -> close(closed));
+        closed.whenComplete((none, failure) -> {
+            task.cancel();
+            Futures.complete(seen, none, failure);
+        });
+        return seen;
     }
 
     /** Completes on a worker, because what depends on it may block. */

@@ -44,6 +44,8 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
 
     private static final CompletableFuture<Hold.Release> PASSED_ON =
             CompletableFuture.completedFuture(Hold.Release.PASSED_ON);
+    private static final CompletableFuture<Hold.Release> UNKNOWN =
+            CompletableFuture.completedFuture(Hold.Release.UNKNOWN);
     private static final CompletableFuture<Hold.Release> LOST = CompletableFuture.completedFuture(Hold.Release.LOST);
 
     private final String name;
@@ -232,7 +234,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
                 leave(waiter, Waiter.Plain.REFUSED);
             } else if (waiter.outcome() instanceof Hold hold) {
                 hold.claim(); // unless it has been
-                release(hold);
+                hold.whenAnswered(hold.isReleased() ? UNKNOWN : release(hold));
             }
         });
     }
@@ -505,8 +507,8 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         }
     }
 
-    /** Ends the holds whose leases have run out, before an answer that comes late could renew them. */
-    void endLapsed() {
+    @Override
+    public void endLapsed() {
         onEvent(this::loseWhatRanOut);
     }
 

@@ -104,7 +104,9 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
             context.schedule(LOOK_NANOS, () -> subscribed.complete(null));
             return released.thenCombine(subscribed, (none, live) -> none);
         });
-        return connected.copy(); // who does not wait for it any more does not keep it from releasing the lock
+        // A future of its own: who does not wait for it any more does not keep it from releasing the lock. What depends
+        // on it may block.
+        return connected.thenApplyAsync(none -> none, context::runLater);
     }
 
     UseNotifier.Listeners listeners() {
@@ -458,7 +460,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         boolean anythingLeft = !acquisitions.isSettled() || acquisitions.all().size() > kept;
         long left = deadline - context.nanoTime();
         if (!anythingLeft || left <= 0) {
-            drained.complete(null);
+            context.runLater(() -> drained.complete(null)); // what depends on it may block
         } else {
             context.schedule(Math.min(left, DRAIN_LOOK_NANOS), () -> lookWhetherDrained(drained, deadline));
         }

@@ -206,9 +206,9 @@ final class UseNotifier implements LockUse {
         }
     }
 
-    /** As {@link #released}, for a caller that has not waited for the answer. */
+    /** As {@link #released}, for a caller that has not waited for the answer, or not even learned that it has the lock. */
     void releasedLater(boolean known) {
-        if (isFirst(ended)) {
+        if (acquired != null && isFirst(ended)) {
             Duration held = held();
             endLater(listener -> listener.released(this, held, known));
         }

@@ -8,6 +8,7 @@ import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.lockboot.Actor;
 import io.github.lockboot.Lease;
+import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.redis.engine.ScriptedEngine.Sent;
@@ -18,6 +19,7 @@ import org.junit.jupiter.api.Test;
 import static io.github.lockboot.redis.engine.ScriptedEngine.NAME;
 import static io.github.lockboot.redis.engine.ScriptedEngine.TTL;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /** What several holds of one thread or one JVM are to each other, and how the last of them ends. */
 class HoldRulesTests {
@@ -126,6 +128,9 @@ class HoldRulesTests {
 
             @Override
             public void renewAgain(Hold hold) {}
+
+            @Override
+            public void endLapsed() {}
         };
         Hold granted = (Hold) scripted.granted(100, TTL);
         EngineContext context = scripted.engine.context();
@@ -133,6 +138,55 @@ class HoldRulesTests {
         hold.claim();
         hold.exit(false);
         assertThat(entered).hasValue(false);
+    }
+
+    @Test
+    void anUnlockAfterTheEndOfTheLeaseTellsOfTheLossAlsoIfItIsNotTheLast() throws Exception {
+        try (Actor actor = new Actor()) {
+            tryLock(actor, write, owner(100));
+            actor.run(write::lock);
+            scripted.timer.stopFor(TTL.multipliedBy(2));
+            assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> actor.run(write::unlock));
+            assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> actor.run(write::unlock));
+        }
+        scripted.nothingIsSent();
+    }
+
+    @Test
+    void aWriterThatBecomesAReaderAfterTheEndOfItsLeaseIsToldOfTheLoss() throws Exception {
+        try (Actor actor = new Actor()) {
+            tryLock(actor, write, owner(100));
+            actor.run(read::lock);
+            scripted.timer.stopFor(TTL.multipliedBy(2));
+            assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> actor.run(write::unlock));
+            assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> actor.run(read::unlock));
+        }
+        scripted.nothingIsSent();
+    }
+
+    @Test
+    void whatDependsOnTheDrainIsNotRunOnTheTimersThread() {
+        scripted.granted(100, TTL);
+        scripted.holdThreads();
+        CompletableFuture<Void> drained =
+                scripted.engine.drain(Duration.ofMillis(100).toNanos());
+        scripted.timer.tick(Duration.ofSeconds(1));
+        assertThat(drained).isNotDone();
+        scripted.resumeThreads();
+        assertThat(drained).isCompleted();
+    }
+
+    @Test
+    void whatDependsOnTheConnectionIsNotRunOnTheTimersThreadOrTheChannels() {
+        CompletableFuture<Void> connected = scripted.engine.connect("first");
+        scripted.next("acquire").answer(owner(100));
+        scripted.next("unlock").answer(Reply.Plain.RELEASED);
+        scripted.holdThreads();
+        scripted.engine.onSubscribed();
+        scripted.timer.tick(Duration.ofSeconds(2));
+        assertThat(connected).isNotDone();
+        scripted.resumeThreads();
+        assertThat(connected).isCompleted();
     }
 
     @Test

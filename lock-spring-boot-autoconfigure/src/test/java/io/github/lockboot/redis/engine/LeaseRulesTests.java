@@ -247,16 +247,5 @@ class LeaseRulesTests {
                     .withCauseInstanceOf(LockUnavailableException.class);
             release(lease);
         }
-
-        @Test
-        void whatIsToldInTurnIsToldLater() {
-            AtomicInteger told = new AtomicInteger();
-            scripted.lackThread();
-            for (int i = 0; i < 10; i++) {
-                scripted.engine.context().runInTurn(told::incrementAndGet);
-            }
-            scripted.timer.tick(SOON);
-            assertThat(told).hasValue(10);
-        }
     }
 }

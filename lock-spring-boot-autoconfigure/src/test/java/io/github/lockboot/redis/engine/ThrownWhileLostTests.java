@@ -6,6 +6,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import io.github.lockboot.Lease;
+import io.github.lockboot.LockListener;
+import io.github.lockboot.LockUse;
 import io.github.lockboot.redis.protocol.Kind;
 import io.github.lockboot.redis.protocol.Reply;
 import org.junit.jupiter.api.Test;
@@ -38,6 +40,39 @@ class ThrownWhileLostTests {
             each.timer.tick(TTL.multipliedBy(2));
             assertThat(losses).as("reading %d throws", nth).containsExactly("lost");
             assertThat(future.join().isValid()).isFalse();
+        }
+    }
+
+    @Test
+    void aLeaseThatIsClosedIsGivenBackAndItsListenersAreToldWhicheverReadingOfTheClockThrows() {
+        for (int nth = 1; nth <= READS; nth++) {
+            List<String> told = new ArrayList<>();
+            ScriptedEngine each = new ScriptedEngine(64, new LockListener() {
+                @Override
+                public void released(LockUse use, Duration held, boolean confirmed) {
+                    told.add("released");
+                }
+
+                @Override
+                public void lost(LockUse use, Duration held, String reason) {
+                    told.add("lost");
+                }
+            });
+            Lease lease = each.granted(100, TTL);
+            each.timer.failClockAt(nth);
+            try {
+                lease.closeAfter(Duration.ZERO);
+            } catch (Throwable thrown) {
+                assertThat(thrown).hasNoCause();
+            }
+            each.timer.failClockAt(0);
+            for (int second = 0; each.sentCount() == 0 && second < 10; second++) {
+                each.timer.tick(Duration.ofSeconds(1));
+            }
+            each.next("unlock").answer(Reply.Plain.RELEASED);
+            each.timer.tick(Duration.ofMinutes(2));
+            assertThat(each.engine.inUse()).as("reading %d throws", nth).isZero();
+            assertThat(told).as("reading %d throws", nth).containsExactly("released");
         }
     }
 

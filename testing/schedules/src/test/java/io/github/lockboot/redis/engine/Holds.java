@@ -39,6 +39,9 @@ final class Holds {
         }
 
         @Override
+        public void endLapsed() {}
+
+        @Override
         public void renewAgain(Hold hold) {}
     }
 
