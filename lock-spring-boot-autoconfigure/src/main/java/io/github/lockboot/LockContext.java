@@ -53,12 +53,14 @@ public final class LockContext {
      * @throws IllegalStateException if there is none
      */
     public static LockContext current(String name) {
+        LockContext innermost = current();
         return HeldLocks.shownHere()
                 .filter(context -> context.name().equals(name))
                 .findFirst()
                 .orElseThrow(() -> new IllegalStateException("no @DistributedLock method runs under lock '"
                         + LockNames.printable(name) + "' on thread "
-                        + Thread.currentThread().getName() + ": pass the whole lock name, key included"));
+                        + Thread.currentThread().getName() + ", but under '" + LockNames.printable(innermost.name())
+                        + "': pass the whole lock name, key included"));
     }
 
     /** {@return the innermost lock of this thread's annotated methods; empty if there is none} */

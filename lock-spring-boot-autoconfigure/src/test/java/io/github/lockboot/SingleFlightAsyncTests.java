@@ -69,6 +69,32 @@ class SingleFlightAsyncTests {
     }
 
     @Test
+    void aListenerThatBlocksForOneFollowerDelaysNoOther() throws Exception {
+        CompletableFuture<Void> free = new CompletableFuture<>();
+        registry.addListener(new LockListener() {
+            @Override
+            public void abandoned(LockUse use, Duration waited) {
+                if (use.name().equals(FLIGHT)) {
+                    free.join();
+                }
+            }
+        });
+        try {
+            leader();
+            CompletableFuture<String> blocked = template(registry).singleFlightAsync("a", this::look, this::neverAsked);
+            Lease lead = registry.acquire("flight:b", LockOptions.defaults());
+            CompletableFuture<String> other = template(registry).singleFlightAsync("b", this::look, this::neverAsked);
+            cache.set("loaded");
+            upstream.complete("loaded");
+            registry.complete(lead);
+            assertThat(Actor.get(other)).isEqualTo("loaded");
+            assertThat(blocked).isNotDone();
+        } finally {
+            free.complete(null);
+        }
+    }
+
+    @Test
     void whenTheLeaderFailsAnotherLeads() throws Exception {
         CompletableFuture<String> leader = leader();
         CompletableFuture<String> next =

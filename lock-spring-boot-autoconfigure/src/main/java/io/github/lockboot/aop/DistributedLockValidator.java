@@ -191,15 +191,14 @@ public final class DistributedLockValidator implements SmartInitializingSingleto
     }
 
     private void checkDefinitions(LockedMethod locked, Map<String, LockOptions> overridden) {
-        List<LockDefinition> definitions = List.of();
+        LockedCall call;
         try {
-            definitions = advisor.getAdvice()
-                    .callOf(locked.method(), locked.targetClass())
-                    .definitions();
+            call = advisor.getAdvice().callOf(locked.method(), locked.targetClass());
         } catch (InvalidLockDefinitionException invalid) {
             locked.findings().addAll(invalid.getFindings());
+            return;
         }
-        for (LockDefinition definition : definitions) {
+        for (LockDefinition definition : call.definitions()) {
             LockOptions asked = definition.options();
             boolean ours = definition.isOfDefaultRegistry();
             String group = Objects.requireNonNull(asked.group());
@@ -212,6 +211,13 @@ public final class DistributedLockValidator implements SmartInitializingSingleto
                         "has keepFor, and lock.locks.[" + group
                                 + "].renew is false, so the lock could end before its time",
                         "remove that property, or use its ttl instead of keepFor");
+            }
+            Duration wait = first.waitTime();
+            if (call.isOfJob(definition) && (first.permits() != null || wait != null && !wait.isZero())) {
+                locked.add(
+                        "is a job for one instance, and lock.locks.[" + group + "]"
+                                + (first.permits() != null ? ".permits" : ".wait-time") + " lets several run each tick",
+                        "remove that property");
             }
             Duration linger = first.linger() != null ? first.linger() : asked.linger();
             Boolean renew = first.renew() != null ? first.renew() : asked.renew();

@@ -86,6 +86,11 @@ class LockedCall {
         return definitions;
     }
 
+    /** Whether the definition is the lock of a job, which one instance is to run. */
+    boolean isOfJob(LockDefinition definition) {
+        return false;
+    }
+
     @Nullable
     Object invoke(MethodInvocation invocation) throws Throwable {
         return switch (end) {

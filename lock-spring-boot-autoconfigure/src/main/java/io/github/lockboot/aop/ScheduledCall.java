@@ -76,6 +76,11 @@ final class ScheduledCall extends LockedCall {
     }
 
     @Override
+    boolean isOfJob(LockDefinition definition) {
+        return definition.name().equals(job);
+    }
+
+    @Override
     @Nullable
     Object invoke(MethodInvocation invocation) throws Throwable {
         if (end == End.PUBLISHER) {

@@ -91,7 +91,9 @@ public final class LockAutoConfiguration {
     static DistributedLockAdvisor distributedLockAdvisor(
             ConfigurableListableBeanFactory beanFactory,
             ObjectProvider<LockTemplate> template,
-            ObjectProvider<LockProperties> properties) {
+            ObjectProvider<LockProperties> properties,
+            Environment environment) {
+        PropertyCheck.rejectIgnored(environment); // first of all: binding would fail with less to go by
         return new DistributedLockAdvisor(
                 beanFactory,
                 () -> Objects.requireNonNull(single(template, "LockTemplate")),
@@ -103,12 +105,10 @@ public final class LockAutoConfiguration {
     static DistributedLockValidator distributedLockValidator(
             DistributedLockAdvisor advisor,
             ConfigurableListableBeanFactory beanFactory,
-            ObjectProvider<LockProperties> properties,
-            Environment environment) {
+            ObjectProvider<LockProperties> properties) {
         Supplier<LockOptions> defaults =
                 () -> hasRegistry(beanFactory) ? properties.getObject().options() : LockOptions.defaults();
         return new DistributedLockValidator(advisor, beanFactory, defaults, () -> {
-            PropertyCheck.rejectIgnored(environment);
             Map<String, LockOptions> overrides = properties.getObject().overrides();
             return hasRegistry(beanFactory) ? overrides : Map.of();
         });

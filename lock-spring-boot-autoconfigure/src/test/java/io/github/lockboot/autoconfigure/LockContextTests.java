@@ -67,7 +67,7 @@ class LockContextTests {
                 .withMessageStartingWith("no @DistributedLock method runs on thread ");
         assertThatIllegalStateException()
                 .isThrownBy(() -> LockContext.current("x"))
-                .withMessageStartingWith("no @DistributedLock method runs under lock 'x' on thread ");
+                .withMessageEndingWith("was it called from within its own bean, past the proxy?");
         assertThatIllegalStateException().isThrownBy(LockAssert::assertLocked);
     }
 
@@ -185,6 +185,10 @@ class LockContextTests {
         void elements(String... ids) {
             assertThat(LockContext.current().name()).isEqualTo("b");
             assertThat(LockContext.current("a").fencingToken()).isEqualTo(7);
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> LockContext.current("c"))
+                    .withMessageStartingWith("no @DistributedLock method runs under lock 'c' on thread ")
+                    .withMessageEndingWith(", but under 'b': pass the whole lock name, key included");
         }
 
         @DistributedLock(key = "#id")

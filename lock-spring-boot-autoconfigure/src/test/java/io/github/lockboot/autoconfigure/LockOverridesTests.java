@@ -23,6 +23,7 @@ import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockTemplate;
 import io.github.lockboot.LockUse;
 import io.github.lockboot.NamedLock;
+import io.github.lockboot.ScheduledLock;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.memory.MemoryLockRegistry;
 import org.junit.jupiter.api.AfterAll;
@@ -32,6 +33,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.support.AbstractBeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -237,10 +239,36 @@ class LockOverridesTests {
                         .hasMessageEndingWith("' is invalid: " + reason));
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"5s", ""})
+    void anOverrideThatIsNoObjectEndsTheStart(String value) {
+        runner.withPropertyValues("lock.type=memory", "lock.locks.order=" + value)
+                .run(context -> assertThat(NestedExceptionUtils.getMostSpecificCause(context.getStartupFailure()))
+                        .hasMessageEndingWith("needs an attribute, such as lock.locks.order.ttl"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"wait-time=5s", "permits=2"})
+    void whatWouldHaveSeveralInstancesRunATickOfAJobEndsTheStart(String property) {
+        runner.withBean(Tick.class)
+                .withPropertyValues("lock.type=memory", "lock.locks.tick." + property)
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .hasMessageContaining("is a job for one instance, and lock.locks.[tick]."
+                                + property.replaceAll("=.*", "") + " lets several run each tick"));
+    }
+
     @Test
-    void anOverrideThatIsNoObjectEndsTheStart() {
-        runner.withPropertyValues("lock.type=memory", "lock.locks.order=5s")
-                .run(context -> assertThat(context).getFailure().hasStackTraceContaining("lock.locks.order"));
+    void aJobMayHaveATtlAndNoWaitTime() {
+        runner.withBean(Tick.class)
+                .withPropertyValues("lock.type=memory", "lock.locks.tick.ttl=5s", "lock.locks.tick.wait-time=0")
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    static class Tick {
+
+        @ScheduledLock(name = "tick")
+        public void run() {}
     }
 
     @Test

@@ -68,6 +68,15 @@ class LockReactiveTests {
     }
 
     @Test
+    void whatIsDoneOnTerminateIsDoneUnderTheLockAndWhatIsDoneFinallyIsNot() {
+        run(work -> {
+            work.sink().tryEmitValue("done");
+            work.ended().block();
+        });
+        assertThat(registry.events()).containsExactly("lock x", "body", "terminate", "unlock x", "finally");
+    }
+
+    @Test
     void theLockIsHeldUntilTheFluxCompletes() {
         run(work -> {
             CompletableFuture<List<String>> result =
@@ -201,6 +210,12 @@ class LockReactiveTests {
         Mono<String> mono() {
             registry.record("body");
             return sink.asMono();
+        }
+
+        @DistributedLock(name = "x")
+        Mono<String> ended() {
+            return mono().doOnTerminate(() -> registry.record("terminate"))
+                    .doFinally(signal -> registry.record("finally"));
         }
 
         @DistributedLock(name = "x")

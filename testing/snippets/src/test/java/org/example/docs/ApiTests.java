@@ -167,7 +167,7 @@ class ApiTests extends OnRedis {
 
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration
-    @Import({Refusals.class, ReportLocks.class})
+    @Import({Refusals.class, ReportLocksConfiguration.class})
     static class Application {}
 }
 
@@ -186,7 +186,7 @@ class Refusals implements LockListener {
 
 // tag::second
 @Configuration(proxyBeanMethods = false)
-class ReportLocks {
+class ReportLocksConfiguration {
 
     @Bean(defaultCandidate = false, destroyMethod = "close")
     @Qualifier("reports")

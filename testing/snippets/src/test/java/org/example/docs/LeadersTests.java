@@ -35,7 +35,7 @@ class LeadersTests {
     private LeaderElection reports;
 
     @Autowired
-    private Reports service;
+    private ReportMailer service;
 
     @Autowired
     private Consumers consumers;
@@ -81,7 +81,7 @@ class LeadersTests {
 
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration
-    @Import({Reports.class, Consumers.class, LeaderEventsForIntegration.class, ForIntegration.class})
+    @Import({ReportMailer.class, Consumers.class, LeaderEventsForIntegration.class, ForIntegration.class})
     static class Application {
 
         // tag::bean
@@ -93,14 +93,14 @@ class LeadersTests {
     }
 }
 
-class Reports {
+class ReportMailer {
 
     final List<Long> sent = new CopyOnWriteArrayList<>();
 
     // tag::use
     private final LeaderElection reports;
 
-    Reports(LeaderElection reports) {
+    ReportMailer(LeaderElection reports) {
         this.reports = reports;
     }
 
