@@ -14,6 +14,7 @@ import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.Delay;
 import org.jspecify.annotations.Nullable;
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration.LettuceClientConfigurationBuilder;
@@ -53,7 +54,7 @@ final class OwnConnection {
         }
         LettuceConnectionFactory own = made;
         if (own == null) {
-            own = new LettuceConnectionFactory(redis, clientOf(application.getClientConfiguration()));
+            own = new LettuceConnectionFactory(redirecting(redis), clientOf(application.getClientConfiguration()));
             own.afterPropertiesSet();
             own.start();
             made = own;
@@ -86,6 +87,21 @@ final class OwnConnection {
         ReflectionUtils.makeAccessible(field);
         Object configuration = ReflectionUtils.getField(field, application);
         return configuration instanceof RedisConfiguration redis ? redis : application.getStandaloneConfiguration();
+    }
+
+    /** Of a Cluster, Spring Data Redis takes the number of redirections from here, and not from the options. */
+    private static RedisConfiguration redirecting(RedisConfiguration redis) {
+        if (!(redis instanceof RedisConfiguration.ClusterConfiguration cluster)
+                || cluster.getMaxRedirects() == null
+                || cluster.getMaxRedirects() >= ClusterClientOptions.DEFAULT_MAX_REDIRECTS) {
+            return redis;
+        }
+        RedisClusterConfiguration more = new RedisClusterConfiguration();
+        more.setClusterNodes(cluster.getClusterNodes());
+        more.setMaxRedirects(ClusterClientOptions.DEFAULT_MAX_REDIRECTS);
+        more.setUsername(cluster.getUsername());
+        more.setPassword(cluster.getPassword());
+        return more;
     }
 
     private LettuceClientConfiguration clientOf(LettuceClientConfiguration client) {

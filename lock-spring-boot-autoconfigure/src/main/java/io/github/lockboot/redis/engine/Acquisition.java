@@ -517,10 +517,16 @@ final class Acquisition {
         }
     }
 
-    /** Ends without a command: Redis does not know the id, or has given the lock, or the place in the queue, to another. */
+    /**
+     * Ends without a command: Redis does not know the id, or has given the lock, or the place in the queue, to another. If it
+     * is unknown whether a renewal has run, Redis may have prolonged the lease, and is asked to forget the id.
+     */
     void drop() {
         end();
         dropped = true;
+        if (renewalFailure != null && RedisFailure.of(renewalFailure) == RedisFailure.UNKNOWN) {
+            settle();
+        }
         onEnded(false);
     }
 

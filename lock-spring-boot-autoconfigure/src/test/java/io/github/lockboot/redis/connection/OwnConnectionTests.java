@@ -1,11 +1,14 @@
 package io.github.lockboot.redis.connection;
 
 import java.time.Duration;
+import java.util.List;
 
 import io.github.lockboot.redis.engine.ManualTimer;
+import io.lettuce.core.cluster.ClusterClientOptions;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
@@ -40,6 +43,27 @@ class OwnConnectionTests {
         assertThat(made.isRunning()).isTrue();
         assertThat(made.getHostName()).isEqualTo("redis.example.org");
         assertThat(made.getPort()).isEqualTo(6380);
+    }
+
+    /** {@code spring.data.redis.cluster.max-redirects=0}: locks of a slot that has moved would be unavailable for good. */
+    @Test
+    void itFollowsRedirectionsOfAClusterWhateverTheApplicationAllows() {
+        RedisClusterConfiguration cluster = new RedisClusterConfiguration(List.of("redis.example.org:6380"));
+        cluster.setMaxRedirects(0);
+        cluster.setUsername("locks");
+        cluster.setPassword("secret");
+        LettuceConnectionFactory given = new LettuceConnectionFactory(cluster);
+        OwnConnection ofCluster = new OwnConnection(given, TIMEOUT, watchdog);
+        try {
+            RedisClusterConfiguration made = ofCluster.factory().getClusterConfiguration();
+            assertThat(made.getMaxRedirects()).isEqualTo(ClusterClientOptions.DEFAULT_MAX_REDIRECTS);
+            assertThat(made.getClusterNodes()).isEqualTo(cluster.getClusterNodes());
+            assertThat(made.getUsername()).isEqualTo("locks");
+            assertThat(made.getPassword()).isEqualTo(cluster.getPassword());
+            assertThat(cluster.getMaxRedirects()).isZero();
+        } finally {
+            ofCluster.close();
+        }
     }
 
     @Test

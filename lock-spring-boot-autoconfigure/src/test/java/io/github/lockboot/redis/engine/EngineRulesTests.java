@@ -44,6 +44,21 @@ class EngineRulesTests {
     @Nested
     class Truth {
 
+        /** Redis may have renewed it although the answer failed: nobody would have the lock until that lease is over. */
+        @Test
+        void aLostLockWhoseRenewalFailedIsReleasedInRedisInCaseThatHasRenewedIt() {
+            CompletableFuture<Lease> lost = scripted.acquire(Duration.ofMinutes(1));
+            scripted.next("acquire").answer(new Reply.Owner(100, TTL.toMillis(), 0));
+            scripted.timer.tick(TTL.dividedBy(3));
+            Sent renewal = scripted.next("renew");
+            renewal.fail("not acknowledged");
+            scripted.timer.stopFor(TTL);
+            scripted.timer.tick(Duration.ofMillis(1));
+            assertThat(lost.join().isValid()).isFalse();
+            Sent release = scripted.next("unlock");
+            assertThat(release.id()).isEqualTo(renewal.id());
+        }
+
         @Test
         void aLeaseCountsFromBeforeItWasAskedFor() {
             CompletableFuture<Lease> future = scripted.acquire(LONG);
