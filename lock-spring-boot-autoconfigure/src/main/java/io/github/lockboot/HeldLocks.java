@@ -98,15 +98,13 @@ public final class HeldLocks extends LockSet.OfThread {
 
     /** As {@link #call}, without a {@link LockContext} of the thread. */
     <T extends @Nullable Object, E extends Throwable> T callInside(Body<T, E> body) throws E {
-        Body<T, E> all = body;
-        for (LockContext hold : holds) {
-            Body<T, E> inner = all;
-            all = () -> hold.call(inner);
-        }
+        Deque<Runnable> exits = new ArrayDeque<>(holds.size());
         begin();
         try {
-            return all.run();
+            holds.descendingIterator().forEachRemaining(hold -> hold.enter(exits));
+            return body.run();
         } finally {
+            exits.forEach(exit -> Unexpected.attempt("when the scopes of listeners ended", exit));
             end();
         }
     }

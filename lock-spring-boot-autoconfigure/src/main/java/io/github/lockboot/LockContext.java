@@ -1,11 +1,11 @@
 package io.github.lockboot;
 
 import java.time.Duration;
+import java.util.Deque;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
-import io.github.lockboot.HeldLocks.Body;
 import io.github.lockboot.LockSet.Keep;
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.LockNames;
@@ -100,19 +100,15 @@ public final class LockContext {
 
     // --- the hold ---------------------------------------------------------------------------------------------
 
-    /** Runs a body within what listeners set up around it. */
-    <T extends @Nullable Object, E extends Throwable> T call(Body<T, E> body) throws E {
+    /** A body is about to run: has listeners set up what they need around it, and adds what undoes that. */
+    void enter(Deque<Runnable> exits) {
         if (keep != null) {
             begun = Timer.systemNanoTime();
         }
         Object hold = lease != null ? lease : lock;
-        Runnable leave = hold instanceof LockScope scope ? scope.enter() : null;
-        try {
-            return body.run();
-        } finally {
-            if (leave != null) {
-                leave.run();
-            }
+        Runnable exit = hold instanceof LockScope scope ? scope.enter() : null;
+        if (exit != null) {
+            exits.push(exit);
         }
     }
 

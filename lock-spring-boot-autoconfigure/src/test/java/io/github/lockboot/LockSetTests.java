@@ -1,5 +1,6 @@
 package io.github.lockboot;
 
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -135,6 +136,43 @@ class LockSetTests {
         assertThat(taking).isNotDone();
         first.complete(registry.acquire("lock 0", PATIENT));
         assertThat(taking.join().size()).isEqualTo(10_000);
+    }
+
+    @Test
+    void aBodyUnderThousandsOfLocksDoesNotOverflowTheStack() {
+        HeldLocks held = LockSet.takeAsync(first(10_000)).join();
+        assertThat(held.<String, RuntimeException>call(() -> "ran")).isEqualTo("ran");
+    }
+
+    /** A lease with a listener. */
+    private LockSet.Wanted listened(int number, Runnable exit) {
+        NamedLock lock = wanted(number).lock();
+        Lease lease = (Lease) Proxy.newProxyInstance(
+                getClass().getClassLoader(), new Class<?>[] {Lease.class, LockScope.class}, (proxy, method, args) -> {
+                    if (method.getName().equals("enter")) {
+                        registry.record("enter " + number);
+                        return exit;
+                    }
+                    return true; // it is valid
+                });
+        return new LockSet.Wanted(lock, wait -> CompletableFuture.completedFuture(lease));
+    }
+
+    @Test
+    void whatListenersSetUpUnderSeveralLocksEndsInReverseEvenIfOneEndFails() {
+        HeldLocks held = LockSet.takeAsync(List.of(
+                        listened(0, () -> registry.record("exit 0")),
+                        listened(1, () -> {
+                            throw new AssertionError("exit");
+                        }),
+                        listened(2, () -> registry.record("exit 2"))))
+                .join();
+        held.call(() -> {
+            registry.record("body");
+            return null;
+        });
+        assertThat(registry.events()).containsExactly("enter 0", "enter 1", "enter 2", "body", "exit 2", "exit 0");
+        assertThat(LockSet.OfThread.all()).doesNotContain(held);
     }
 
     @Test
