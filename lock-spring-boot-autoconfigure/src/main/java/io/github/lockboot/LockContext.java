@@ -179,7 +179,12 @@ public final class LockContext {
         return left.isNegative() ? Duration.ZERO : left;
     }
 
+    /** If that cannot be said, its release tells. */
     private boolean canBeKept() {
-        return lease instanceof LockScope scope ? scope.canBeKept() : isValid();
+        try {
+            return lease instanceof LockScope scope ? scope.canBeKept() : isValid();
+        } catch (RuntimeException | Error unknown) {
+            return true;
+        }
     }
 }

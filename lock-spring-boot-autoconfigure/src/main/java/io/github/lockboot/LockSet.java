@@ -186,12 +186,14 @@ public final class LockSet {
      */
     HeldLocks takeAll(@Nullable Taking taking, boolean interruptible) throws InterruptedException {
         while (true) {
+            LockLostException lost;
             try {
                 if (!takeTogether(interruptible)) {
                     for (Wanted next : wanted) {
                         add(next, take(next, taking));
                     }
                 }
+                lost = findLoss();
             } catch (LockNotAcquiredException refusal) {
                 held.releaseAfter(refusal);
                 return new HeldLocks(refusal, held.size());
@@ -199,7 +201,6 @@ public final class LockSet {
                 held.releaseAfter(failure);
                 throw failure;
             }
-            LockLostException lost = findLoss();
             if (lost == null) {
                 return held;
             }
@@ -331,14 +332,19 @@ public final class LockSet {
         for (Wanted next : wanted) {
             taken = taken.thenCompose(all -> all ? CompletableFuture.completedFuture(true) : takeAsync(next, result));
         }
-        taken.whenComplete((all, failure) -> {
-            Throwable trouble = failure != null ? Futures.unwrap(failure) : findLoss();
-            if (trouble != null) {
-                held.releaseLaterAfter(trouble).thenRun(() -> onReleased(result, trouble));
-            } else if (!result.complete(held)) {
-                held.releaseLater(false);
-            }
-        });
+        taken.thenApply(all -> findLoss())
+                .handle((lost, failure) -> failure == null ? lost : Futures.unwrap(failure))
+                .thenCompose(trouble -> trouble == null
+                        ? give(result)
+                        : held.releaseLaterAfter(trouble).thenRun(() -> onReleased(result, trouble)))
+                .exceptionally(failure -> {
+                    result.completeExceptionally(Futures.unwrap(failure));
+                    return null;
+                });
+    }
+
+    private CompletableFuture<Void> give(CompletableFuture<HeldLocks> result) {
+        return result.complete(held) ? CompletableFuture.completedFuture(null) : held.releaseLater(false);
     }
 
     private CompletableFuture<Boolean> takeAsync(Wanted next, CompletableFuture<HeldLocks> result) {

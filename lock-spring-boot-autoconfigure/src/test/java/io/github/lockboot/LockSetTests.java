@@ -201,6 +201,57 @@ class LockSetTests {
                 .isLessThan(KEPT);
     }
 
+    @Test
+    void ifALockThrowsWhenAskedWhetherItWasLostTheCallFailsAndKeepsNone() {
+        RuntimeException failure = new IllegalStateException("asked");
+        registry.failValidity("lock 0", failure);
+        assertThatThrownBy(() -> LockSet.take(first(2))).isSameAs(failure);
+        assertThat(registry.events()).endsWith("unlock lock 1", "unlock lock 0");
+    }
+
+    @Test
+    void ifItDoesSoInACallThatNoThreadWaitsForThatEndsTheSameWay() {
+        RuntimeException failure = new IllegalStateException("asked");
+        registry.failValidity("lock 0", failure);
+        assertThat(LockSet.takeAsync(first(2)))
+                .isCompletedExceptionally()
+                .satisfies(taking -> assertThatThrownBy(taking::join).hasCause(failure));
+        assertThat(registry.events()).endsWith("unlock lock 1", "unlock lock 0");
+    }
+
+    @Test
+    void aCallThatCannotTakeItsLocksAgainAfterALossEnds() {
+        RuntimeException failure = new IllegalStateException("options");
+        LockSet.Wanted second = wanted(1);
+        NamedLock lock = (NamedLock) Proxy.newProxyInstance(
+                getClass().getClassLoader(), new Class<?>[] {NamedLock.class}, (proxy, method, args) -> {
+                    if (registry.names().contains("lock 1")) {
+                        throw failure;
+                    }
+                    return PATIENT;
+                });
+        registry.lose("lock 0");
+        CompletableFuture<HeldLocks> taking =
+                LockSet.takeAsync(List.of(wanted(0), new LockSet.Wanted(lock, second.leasing())));
+        assertThat(taking).isCompletedExceptionally();
+        assertThatThrownBy(taking::join).hasCause(failure);
+        assertThat(registry.events()).endsWith("unlock lock 1", "unlock lock 0");
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aLockThatThrowsWhenAskedWhetherItWasLostIsKeptLikeAnyOther(boolean later) {
+        HeldLocks held = LockSet.takeAsync(List.of(kept())).join();
+        held.call(() -> null);
+        registry.failValidity("lock 0", new IllegalStateException("asked"));
+        if (later) {
+            assertThat(held.releaseLater(true)).isCompleted();
+        } else {
+            held.release(true);
+        }
+        assertThat(registry.events()).containsExactly("lock lock 0", "keep lock 0");
+    }
+
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void aLockIsNotKeptForABodyThatHasNotRun(boolean cancelled) {

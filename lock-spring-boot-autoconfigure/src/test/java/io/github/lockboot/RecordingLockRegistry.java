@@ -31,6 +31,7 @@ public final class RecordingLockRegistry implements LockRuntime {
     private final Set<String> lost = ConcurrentHashMap.newKeySet();
     private final Set<String> completed = ConcurrentHashMap.newKeySet();
     private final Map<String, Error> broken = new ConcurrentHashMap<>();
+    private final Map<String, RuntimeException> unsure = new ConcurrentHashMap<>();
     private final Map<String, LockOptions> options = new ConcurrentHashMap<>();
     private final Map<String, CompletableFuture<Lease>> later = new ConcurrentHashMap<>();
     private volatile LockOptions lastOptions = LockOptions.defaults();
@@ -114,6 +115,11 @@ public final class RecordingLockRegistry implements LockRuntime {
     /** From now on the release of this lock throws the error. */
     public void failRelease(String name, Error error) {
         broken.put(name, error);
+    }
+
+    /** From now on the question whether this lock has been lost throws the exception. */
+    public void failValidity(String name, RuntimeException failure) {
+        unsure.put(name, failure);
     }
 
     /** From now on the attempt to release locks together throws the error. */
@@ -217,6 +223,13 @@ public final class RecordingLockRegistry implements LockRuntime {
         }
     }
 
+    private boolean isLost(String name) {
+        if (unsure.containsKey(name)) {
+            throw unsure.get(name);
+        }
+        return lost.contains(name);
+    }
+
     private boolean isHeld(String name) {
         return events.lastIndexOf("lock " + name) > events.lastIndexOf("unlock " + name);
     }
@@ -250,7 +263,7 @@ public final class RecordingLockRegistry implements LockRuntime {
 
         @Override
         public boolean isValid() {
-            return !lost.contains(name);
+            return !isLost(name);
         }
 
         @Override
@@ -358,7 +371,7 @@ public final class RecordingLockRegistry implements LockRuntime {
 
         @Override
         public boolean isHeldByCurrentThread() {
-            return !lost.contains(name) && isHeld(name);
+            return !isLost(name) && isHeld(name);
         }
 
         @Override
