@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
@@ -78,14 +79,23 @@ public final class HeldLocks extends LockSet.OfThread {
     }
 
     /**
-     * The same holds, but any thread may release them.
+     * Gives the holds to an owner who may release them on any thread. If that fails, they are released.
      *
      * @throws LockLostException if one was lost
      */
-    public HeldLocks onAnyThread() {
-        HeldLocks same = new HeldLocks();
-        holds.forEach(hold -> same.holds.add(hold.onAnyThread()));
-        return same;
+    public void giveTo(Consumer<HeldLocks> owner) {
+        HeldLocks given = new HeldLocks();
+        given.holds.addAll(holds);
+        try {
+            for (LockContext hold : holds) {
+                given.holds.add(hold.onAnyThread());
+                given.holds.remove();
+            }
+            owner.accept(given);
+        } catch (Throwable failure) {
+            given.releaseAfter(failure);
+            throw failure;
+        }
     }
 
     // --- running ----------------------------------------------------------------------------------------------

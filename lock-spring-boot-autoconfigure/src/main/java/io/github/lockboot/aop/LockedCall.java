@@ -130,12 +130,7 @@ class LockedCall {
         if (held.size() == 0 || !isInTransaction()) {
             return held.<@Nullable Object, Throwable>runAndRelease(() -> run(invocation, needed, held));
         }
-        try {
-            TransactionBoundLocks.bind(held);
-        } catch (RuntimeException | Error failure) {
-            held.releaseAfter(failure);
-            throw failure;
-        }
+        TransactionBoundLocks.bind(held);
         return run(invocation, needed, held);
     }
 

@@ -14,9 +14,10 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  */
 record TransactionBoundLocks(HeldLocks held) implements TransactionSynchronization {
 
-    /** The active transaction releases the locks when it has ended. */
+    /** The active transaction releases the locks when it has ended. If they cannot be bound to it, they are released. */
     static void bind(HeldLocks held) {
-        TransactionSynchronizationManager.registerSynchronization(new TransactionBoundLocks(held.onAnyThread()));
+        held.giveTo(
+                given -> TransactionSynchronizationManager.registerSynchronization(new TransactionBoundLocks(given)));
     }
 
     /**

@@ -1,10 +1,15 @@
 package io.github.lockboot.autoconfigure;
 
+import java.lang.reflect.Proxy;
+import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 
 import io.github.lockboot.Actor;
 import io.github.lockboot.DistributedLock;
+import io.github.lockboot.Lease;
+import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.fixture.RedisServer;
@@ -23,6 +28,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 import org.springframework.transaction.support.TransactionSynchronizationUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.springframework.transaction.support.TransactionSynchronization.STATUS_COMMITTED;
 import static org.springframework.transaction.support.TransactionSynchronization.STATUS_ROLLED_BACK;
 
@@ -73,12 +79,18 @@ class LockTransactionThreadTests {
         void accept(Ledger ledger, LockRegistry registry) throws Exception;
     }
 
+    private static LockRegistry registry(Kind kind) {
+        return kind == Kind.MEMORY ? new MemoryLockRegistry() : registries.registry();
+    }
+
     private void run(Kind kind, LedgerTest test) {
+        run(registry(kind), test);
+    }
+
+    private void run(LockRegistry registry, LedgerTest test) {
         new ApplicationContextRunner()
                 .withConfiguration(AutoConfigurations.of(LockAutoConfiguration.class))
-                .withBean(
-                        LockRegistry.class,
-                        () -> kind == Kind.MEMORY ? new MemoryLockRegistry() : registries.registry())
+                .withBean(LockRegistry.class, () -> registry)
                 .withBean(Ledger.class)
                 .run(context -> test.accept(context.getBean(Ledger.class), context.getBean(LockRegistry.class)));
     }
@@ -146,6 +158,32 @@ class LockTransactionThreadTests {
 
     @ParameterizedTest
     @EnumSource
+    void ifOneLockCannotBeGivenToTheTransactionTheOthersEndWithTheirThreadAllTheSame(Kind kind) {
+        LockRegistry shared = registry(kind);
+        NamedLock first = shared.get(a);
+        NamedLock other = shared.get(b, LockOptions.defaults().withTtl(Duration.ofSeconds(3)));
+        run(new NoLeaseOf(a, shared), (ledger, registry) -> {
+            Actor dies = new Actor();
+            dies.run(() -> {
+                other.lock();
+                begin();
+                assertThatIllegalStateException()
+                        .isThrownBy(() -> ledger.write(a, b))
+                        .withMessage("no lease of " + a);
+                assertThat(TransactionSynchronizationManager.getSynchronizations())
+                        .isEmpty();
+                TransactionSynchronizationManager.clear();
+                assertThat(other.getHoldCount()).isEqualTo(1);
+            });
+            assertThat(isFree(first)).isTrue();
+            assertThat(isFree(other)).isFalse();
+            dies.close();
+            Actor.await("the lease of a thread that is gone runs out", () -> !other.isLocked());
+        });
+    }
+
+    @ParameterizedTest
+    @EnumSource
     void aLockIsReleasedOnceHoweverOftenTheEndIsTold(Kind kind) {
         run(kind, (ledger, registry) -> {
             NamedLock lock = registry.get(a);
@@ -175,6 +213,29 @@ class LockTransactionThreadTests {
             assertThat(lock.isHeldByCurrentThread()).isTrue();
             lock.unlock();
         });
+    }
+
+    /** As a lock that was lost just now. */
+    private record NoLeaseOf(String name, LockRegistry registry) implements LockRegistry {
+
+        @Override
+        public NamedLock get(String name, LockOptions options) {
+            NamedLock lock = registry.get(name, options);
+            return !name.equals(this.name)
+                    ? lock
+                    : (NamedLock) Proxy.newProxyInstance(
+                            getClass().getClassLoader(), new Class<?>[] {NamedLock.class}, (proxy, method, args) -> {
+                                if (method.getName().equals("asLease")) {
+                                    throw new IllegalStateException("no lease of " + name);
+                                }
+                                return method.invoke(lock, args);
+                            });
+        }
+
+        @Override
+        public CompletableFuture<Lease> acquireAsync(String name, LockOptions options) {
+            return registry.acquireAsync(name, options);
+        }
     }
 
     static class Ledger {
