@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Predicate;
@@ -17,7 +16,7 @@ import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockTemplate;
 import io.github.lockboot.autoconfigure.LockProperties.StartupCheck;
-import io.github.lockboot.internal.Threads;
+import io.github.lockboot.internal.Timer;
 import io.github.lockboot.redis.Finding;
 import io.github.lockboot.redis.RedisLockRegistry;
 import io.github.lockboot.redis.RedisLockRegistry.Acknowledge;
@@ -78,12 +77,11 @@ class LockLifecycle implements ApplicationListener<ApplicationContextEvent>, Sma
             registriesToClose().forEach(RedisLockRegistry::stopGranting);
         } else if (event instanceof ContextRefreshedEvent) {
             if (properties.startupCheck() == StartupCheck.WARN) {
-                ThreadFactory threads = Threads.daemons("lock-startup-check");
-                CompletableFuture.delayedExecutor(
-                                1,
-                                TimeUnit.SECONDS,
-                                check -> threads.newThread(check).start())
-                        .execute(this::warn);
+                Timer later = Timer.system("lock-startup-check");
+                later.schedule(TimeUnit.SECONDS.toNanos(1), () -> {
+                    later.close(); // its thread ends with the check
+                    warn();
+                });
             } else if (properties.startupCheck() == StartupCheck.OFF) {
                 report(List.of());
             } // FAIL: start() has checked

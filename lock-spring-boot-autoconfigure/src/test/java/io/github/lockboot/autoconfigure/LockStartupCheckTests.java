@@ -1,5 +1,7 @@
 package io.github.lockboot.autoconfigure;
 
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.time.Duration;
 
 import ch.qos.logback.classic.Level;
@@ -84,6 +86,18 @@ class LockStartupCheckTests {
                     .asString()
                     .contains("INFO");
         });
+    }
+
+    /** Such a thread keeps the class loader, and with it all classes of an application that a container has replaced. */
+    @Test
+    void theCheckLeavesNoThreadWithTheClassLoaderOfTheApplicationBehind(CapturedOutput output) {
+        ClassLoader application = new URLClassLoader(new URL[0], getClass().getClassLoader());
+        runner.withClassLoader(application)
+                .run(context -> Actor.await("the check", () -> output.getAll().contains(EVICTS)));
+        Actor.await(
+                "its threads end",
+                () -> Thread.getAllStackTraces().keySet().stream()
+                        .noneMatch(thread -> thread.getContextClassLoader() == application));
     }
 
     /** It looks when everything has started, and a lazy registry has to be made for that. */
