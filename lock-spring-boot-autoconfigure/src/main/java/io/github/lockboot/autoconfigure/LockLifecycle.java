@@ -8,6 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -16,7 +17,7 @@ import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockTemplate;
 import io.github.lockboot.autoconfigure.LockProperties.StartupCheck;
-import io.github.lockboot.internal.Timer;
+import io.github.lockboot.internal.Threads;
 import io.github.lockboot.redis.Finding;
 import io.github.lockboot.redis.RedisLockRegistry;
 import io.github.lockboot.redis.RedisLockRegistry.Acknowledge;
@@ -77,11 +78,11 @@ class LockLifecycle implements ApplicationListener<ApplicationContextEvent>, Sma
             registriesToClose().forEach(RedisLockRegistry::stopGranting);
         } else if (event instanceof ContextRefreshedEvent) {
             if (properties.startupCheck() == StartupCheck.WARN) {
-                Timer later = Timer.system("lock-startup-check");
-                later.schedule(TimeUnit.SECONDS.toNanos(1), () -> {
-                    later.close(); // its thread ends with the check
+                Thread later = Threads.daemons("lock-startup-check").newThread(() -> {
+                    LockSupport.parkNanos(TimeUnit.SECONDS.toNanos(1));
                     warn();
                 });
+                later.start();
             } else if (properties.startupCheck() == StartupCheck.OFF) {
                 report(List.of());
             } // FAIL: start() has checked
