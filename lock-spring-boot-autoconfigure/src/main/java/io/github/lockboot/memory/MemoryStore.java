@@ -161,13 +161,18 @@ final class MemoryStore implements LockStore {
     }
 
     @Override
-    public CompletableFuture<Reply> renew(String name, String id, long token, long ttlMillis) {
-        return askAsHolder(name, id, (state, holder) -> {
-            if (token != holder.fence) {
-                return Reply.Plain.NOT_OWNER;
-            }
-            holder.prolong(ttlMillis);
-            return state.renewed(holder);
+    public CompletableFuture<Reply> renew(String name, String id, long fence, long ttlMillis, Consumer<Reply> late) {
+        return ask(name, state -> {
+            state.settle();
+            return state.renew(new Permit(id, fence, ttlMillis));
+        });
+    }
+
+    @Override
+    public CompletableFuture<Reply> renewPermits(String name, List<Permit> permits, Consumer<Reply> late) {
+        return ask(name, state -> {
+            state.settle();
+            return new Reply.All(permits.stream().map(state::renew).toList());
         });
     }
 
@@ -419,6 +424,15 @@ final class MemoryStore implements LockStore {
                 holders.forEach(each -> push(each.id, 0, 0, 0)); // hints
             }
             return new Reply.Queued(position, newestToken, left());
+        }
+
+        Reply renew(Permit permit) {
+            Holder holder = holder(permit.id());
+            if (holder == null || holder.fence != permit.fence()) {
+                return Reply.Plain.NOT_OWNER;
+            }
+            holder.prolong(permit.ttlMillis());
+            return renewed(holder);
         }
 
         Reply renewed(Holder holder) {

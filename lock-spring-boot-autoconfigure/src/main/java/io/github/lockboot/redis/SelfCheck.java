@@ -176,7 +176,7 @@ final class SelfCheck {
                     .join();
             long token = taken instanceof Reply.Owner owner ? owner.fence() : 0;
             store.acquire(name, other, LockStore.EXCLUSIVE, TTL_MILLIS, true).join();
-            store.renew(name, one, token, TTL_MILLIS).join();
+            store.renew(name, one, token, TTL_MILLIS, late -> {}).join();
             store.downgrade(name, one, token, token).join();
             store.inspect(name).join();
             store.unlock(name, one, token).join();

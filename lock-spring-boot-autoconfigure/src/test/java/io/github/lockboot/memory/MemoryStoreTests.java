@@ -70,7 +70,7 @@ class MemoryStoreTests {
                 }
                 case 1 -> acquire(any, false);
                 case 2, 3, 4 -> acquire(any, true);
-                case 5 -> same(model.renew(id, modelFence, TTL), store.renew(NAME, id, fence, TTL));
+                case 5 -> same(model.renew(id, modelFence, TTL), store.renew(NAME, id, fence, TTL, late -> {}));
                 case 6 -> {
                     same(model.cancel(any), store.cancel(NAME, any));
                     known.remove(any);

@@ -396,7 +396,7 @@ final class Acquisition {
     void renew() {
         Moment sentAt = context.now();
         int number = renewal.sent();
-        store.renew(queue.name(), id, grant().fence(), terms.ttlMillis())
+        store.renew(queue.name(), id, grant().fence(), terms.ttlMillis(), late -> {})
                 .whenComplete((reply, failure) -> onEvent(() -> onRenewal(reply, failure, sentAt, number)));
     }
 

@@ -1,6 +1,8 @@
 package io.github.lockboot.redis.protocol;
 
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
@@ -83,11 +85,19 @@ public interface LockStore {
      */
     CompletableFuture<Reply> downgrade(String name, String id, long fence, long lastToken);
 
+    /** A permit to be renewed: the id that holds it, and the fence of its grant. */
+    record Permit(String id, long fence, long ttlMillis) {}
+
     /**
-     * Extends the lease of the grant with this token. {@code RENEWED}, if the client {@link Client#acknowledges} only once that is
+     * Extends the lease of the grant with this fence. {@code RENEWED}, if the client {@link Client#acknowledges} only once that is
      * acknowledged, or {@code NOT_OWNER}.
+     *
+     * @param late gets the reply if it comes after the future has failed; a reply is as true then
      */
-    CompletableFuture<Reply> renew(String name, String id, long token, long ttlMillis);
+    CompletableFuture<Reply> renew(String name, String id, long fence, long ttlMillis, Consumer<Reply> late);
+
+    /** Extends the leases of several permits of one lock. {@code ALL}, with a reply for each as by {@link #renew}. */
+    CompletableFuture<Reply> renewPermits(String name, List<Permit> permits, Consumer<Reply> late);
 
     /**
      * Runs an action, and sends together what the current thread asks in it: to acquire exclusive locks without queuing, of which all are

@@ -42,6 +42,7 @@ public final class LuaScript implements RedisScript<String> {
     public static final LuaScript ACQUIRE_ALL = new LuaScript("", read("acquire-all.lua"));
     public static final LuaScript UNLOCK_ALL = new LuaScript("", read("unlock-all.lua"));
     public static final LuaScript RENEW = onLock("renew.lua");
+    public static final LuaScript RENEW_PERMITS = onLock("renew-permits.lua");
     public static final LuaScript DOWNGRADE = onLock("downgrade.lua");
     public static final LuaScript CANCEL = onLock("cancel.lua");
     public static final LuaScript COMPLETE = onLock("complete.lua");

@@ -31,6 +31,16 @@ public final class ScriptStore implements LockStore {
 
         CompletableFuture<Reply> run(LuaScript script, String key, byte[]... arguments);
 
+        /**
+         * As {@link #run(LuaScript, String, byte[]...)}.
+         *
+         * @param late gets the reply if it comes after the future has failed, on a thread that must not be blocked
+         */
+        default CompletableFuture<Reply> run(
+                Consumer<Reply> late, LuaScript script, String key, byte[]... arguments) {
+            return run(script, key, arguments);
+        }
+
         /** As {@link #run(LuaScript, String, byte[]...)}, or fails with {@link SeveralSlotsException}. */
         default CompletableFuture<Reply> run(LuaScript script, List<String> keys, byte[]... arguments) {
             return CompletableFuture.failedFuture(new SeveralSlotsException());
@@ -136,8 +146,16 @@ public final class ScriptStore implements LockStore {
     }
 
     @Override
-    public CompletableFuture<Reply> renew(String name, String id, long token, long ttlMillis) {
-        return run(LuaScript.RENEW, name, id, token, ttlMillis);
+    public CompletableFuture<Reply> renew(String name, String id, long fence, long ttlMillis, Consumer<Reply> late) {
+        return run(late, LuaScript.RENEW, name, id, fence, ttlMillis);
+    }
+
+    @Override
+    public CompletableFuture<Reply> renewPermits(String name, List<Permit> permits, Consumer<Reply> late) {
+        Object[] others = permits.stream()
+                .flatMap(permit -> Stream.<Object>of(permit.id(), permit.fence(), permit.ttlMillis()))
+                .toArray();
+        return run(late, LuaScript.RENEW_PERMITS, name, "", others);
     }
 
     @Override
@@ -197,15 +215,22 @@ public final class ScriptStore implements LockStore {
 
     /** Passes the id, the settings and then the others. */
     private CompletableFuture<Reply> run(LuaScript script, String name, String id, Object... others) {
-        return watched(() -> {
-            byte[][] arguments = new byte[2 + others.length][];
-            arguments[0] = bytes(id);
-            arguments[1] = settings;
-            for (int i = 0; i < others.length; i++) {
-                arguments[2 + i] = others[i] instanceof byte[] encoded ? encoded : bytes(others[i]);
-            }
-            return runner.run(script, keyOf(name), arguments);
-        });
+        return watched(() -> runner.run(script, keyOf(name), encoded(id, others)));
+    }
+
+    private CompletableFuture<Reply> run(
+            Consumer<Reply> late, LuaScript script, String name, String id, Object... others) {
+        return watched(() -> runner.run(late, script, keyOf(name), encoded(id, others)));
+    }
+
+    private byte[][] encoded(String id, Object... others) {
+        byte[][] arguments = new byte[2 + others.length][];
+        arguments[0] = bytes(id);
+        arguments[1] = settings;
+        for (int i = 0; i < others.length; i++) {
+            arguments[2 + i] = others[i] instanceof byte[] encoded ? encoded : bytes(others[i]);
+        }
+        return arguments;
     }
 
     private CompletableFuture<Reply> watched(Supplier<CompletableFuture<Reply>> command) {

@@ -128,7 +128,7 @@ public final class AcknowledgedSchedule implements AutoCloseable {
             } else if (random.nextInt(3) > 0) {
                 String id = holder;
                 isAcknowledged(
-                        "renew", id, ttl -> store.renew(NAME, id, stored(master).fence(), ttl));
+                        "renew", id, ttl -> store.renew(NAME, id, stored(master).fence(), ttl, late -> {}));
             } else {
                 store.unlock(NAME, holder, stored(master).fence()).join();
                 see("release", holder);
