@@ -96,20 +96,15 @@ class AnnouncedLossTests {
         }
     }
 
-    @ParameterizedTest
-    @MethodSource("kinds")
-    void aLossIsKnownOfEachKind(LockOptions kind) throws Exception {
+    @Test
+    void aLossIsKnownToReaders() throws Exception {
         try (RedisServer server = RedisServer.start();
                 TestRegistries registries = TestRegistries.on(server)) {
-            Lease lease = hold(registries.connected(), kind);
+            Lease lease = hold(registries.connected(), LONG.shared());
             awaitTracked(server);
             server.command("FLUSHALL");
             awaitLoss(lease);
         }
-    }
-
-    static List<LockOptions> kinds() {
-        return List.of(LONG.shared(), LONG.withPermits(3));
     }
 
     @Test

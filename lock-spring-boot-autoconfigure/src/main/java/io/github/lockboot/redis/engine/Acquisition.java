@@ -1,8 +1,10 @@
 package io.github.lockboot.redis.engine;
 
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import io.github.lockboot.internal.Futures;
@@ -11,6 +13,7 @@ import io.github.lockboot.redis.engine.Grant.Moment;
 import io.github.lockboot.redis.engine.LockRequest.Terms;
 import io.github.lockboot.redis.protocol.GrantChannel.Push;
 import io.github.lockboot.redis.protocol.LockStore;
+import io.github.lockboot.redis.protocol.LockStore.Permit;
 import io.github.lockboot.redis.protocol.RedisFailure;
 import io.github.lockboot.redis.protocol.Reply;
 import org.jspecify.annotations.Nullable;
@@ -107,6 +110,10 @@ final class Acquisition {
     private boolean answered;
     private @Nullable Failing failing;
     private @Nullable Place place;
+
+    /** Whether the newest answer is that the lock is taken. */
+    private boolean refused;
+
     private @Nullable Push earlyPush;
     private boolean pushed;
 
@@ -202,9 +209,9 @@ final class Acquisition {
         return state == State.OWNED || answered && failing == null;
     }
 
-    /** Whether it was in the queue of Redis when that was asked last. */
-    boolean isQueued() {
-        return place != null && failing == null;
+    /** Whether Redis refused it when that was asked last. */
+    boolean isRefused() {
+        return refused && failing == null;
     }
 
     /** Why the last question failed, if it did. */
@@ -252,6 +259,7 @@ final class Acquisition {
 
     private void onQueued(Reply.Queued queued, Moment sentAt, boolean again) {
         onAnswered();
+        refused = true;
         place = new Place(sentAt, queued.fence());
         Push early = earlyPush;
         earlyPush = null;
@@ -270,6 +278,7 @@ final class Acquisition {
     /** No push will come: the id is not queued. */
     private void onBusy(boolean enqueued) {
         onAnswered();
+        refused = true;
         mayBeKnown &= enqueued;
         if (queue.refused(this)) {
             if (enqueued) {
@@ -392,19 +401,63 @@ final class Acquisition {
                 : RAN_OUT + ", and Redis did not renew it: " + Unexpected.reasonOf(renewalFailure);
     }
 
-    /** Sends a renewal. Called without the mutex. */
-    void renew() {
-        Moment sentAt = context.now();
-        int number = renewal.sent();
-        store.renew(queue.name(), id, grant().fence(), terms.ttlMillis(), late -> {})
-                .whenComplete((reply, failure) -> onEvent(() -> onRenewal(reply, failure, sentAt, number)));
+    /** {@return what is renewed by the command that renews this lease} */
+    List<Acquisition> renewedTogether() {
+        return queue.renewedTogether(this);
     }
 
-    private void onRenewal(@Nullable Reply reply, @Nullable Throwable failure, Moment sentAt, int number) {
+    /** Sends one renewal for all that are renewed together. Called without the mutex. */
+    static void renew(List<Acquisition> together) {
+        Acquisition first = together.get(0);
+        if (first.terms.isLimited()) {
+            renewPermits(first, together);
+        } else {
+            Moment sentAt = first.renewal.askedAt();
+            first.store
+                    .renew(
+                            first.queue.name(),
+                            first.id,
+                            first.grant().fence(),
+                            first.terms.ttlMillis(),
+                            late -> first.onRenewal(late, null, sentAt))
+                    .whenComplete((reply, failure) -> first.onRenewal(reply, failure, sentAt));
+        }
+    }
+
+    private static void renewPermits(Acquisition first, List<Acquisition> together) {
+        Moment sentAt = first.renewal.askedAt();
+        List<Permit> permits = together.stream()
+                .map(each -> new Permit(each.id, each.grant().fence(), each.terms.ttlMillis()))
+                .toList();
+        Consumer<Reply> answered = reply -> {
+            if (reply instanceof Reply.All all && all.replies().size() == together.size()) {
+                for (int i = 0; i < together.size(); i++) {
+                    together.get(i).onRenewal(all.replies().get(i), null, sentAt);
+                }
+            } else {
+                together.forEach(
+                        each -> each.onRenewal(null, new IllegalStateException("not a reply for each"), sentAt));
+            }
+        };
+        first.store.renewPermits(first.queue.name(), permits, answered).whenComplete((reply, failure) -> {
+            if (reply != null) {
+                answered.accept(reply);
+            } else {
+                together.forEach(each -> each.onRenewal(null, failure, sentAt));
+            }
+        });
+    }
+
+    /** Called without the mutex. */
+    private void onRenewal(@Nullable Reply reply, @Nullable Throwable failure, Moment sentAt) {
+        onEvent(() -> onRenewed(reply, failure, sentAt));
+    }
+
+    private void onRenewed(@Nullable Reply reply, @Nullable Throwable failure, Moment sentAt) {
         if (state == State.OWNED && reply instanceof Reply.Renewed renewed) {
             renewalFailure = null;
             grant().prolong(renewed.leaseMillis(), sentAt);
-            acquisitions.renewer().beginAnswered(renewal, number);
+            acquisitions.renewer().renewed(renewal, sentAt);
             queue.renewed(this, true);
             if (renewed.waiters() > 0) {
                 queue.othersWait(this);
@@ -416,8 +469,14 @@ final class Acquisition {
         } else if (reply == null) {
             boolean inTime = state == State.OWNED && !grant().isOver(context.nanoTime());
             renewalFailure = inTime ? failure : renewalFailure;
+            acquisitions.renewer().failed(renewal, sentAt, isSilence(failure));
             queue.renewed(this, false);
         }
+    }
+
+    /** Whether Redis may still answer. */
+    private static boolean isSilence(@Nullable Throwable failure) {
+        return failure != null && Futures.unwrap(failure) instanceof TimeoutException;
     }
 
     /** Whether it may be held for readers only. */
@@ -626,7 +685,7 @@ final class Acquisition {
         } else if (isLate(now)) {
             onEvent(this::goOn);
         } else if (state == State.OWNED && grant().isInDoubt(wallMillis)) {
-            acquisitions.renewer().renewSoon(renewal);
+            onEvent(() -> acquisitions.renewer().ranOutByTimeOfDay(renewal));
         }
     }
 
@@ -645,7 +704,7 @@ final class Acquisition {
         looksWhenLate = 0;
         context.log().overlooked(queue.name(), state + ", " + question);
         if (state == State.OWNED) {
-            acquisitions.renewer().begin(renewal);
+            acquisitions.renewer().beginIfForgotten(renewal);
         } else if (hasEnded()) {
             settle();
             if (release != null) {

@@ -77,10 +77,10 @@ final class Grant {
 
     /** A renewed lease; it never makes the deadline earlier. */
     void prolong(long leaseMillis, Moment askedAt) {
-        began = askedAt.nanos();
-        leaseNanos = TimeUnit.MILLISECONDS.toNanos(leaseMillis);
         long renewed = askedAt.deadline(leaseMillis);
         if (renewed - deadline >= 0) {
+            began = askedAt.nanos();
+            leaseNanos = TimeUnit.MILLISECONDS.toNanos(leaseMillis);
             deadline = renewed;
             wallDeadline = askedAt.wallDeadline(leaseMillis);
         }
@@ -131,7 +131,7 @@ final class Grant {
     boolean canServeAnother(long now) {
         long tokens = terms.isExclusive() ? LockStore.TOKENS_PER_GRANT : LockStore.TOKENS_PER_PERMIT;
         return handOversLeft != 0
-                && deadline - now >= leaseNanos / 3
+                && deadline - now >= third()
                 && (terms.isShared() || lastToken - firstToken < tokens - 1);
     }
 
@@ -155,7 +155,12 @@ final class Grant {
     }
 
     long renewalDue() {
-        return began + leaseNanos / 3;
+        return began + third();
+    }
+
+    /** How often it is renewed. */
+    long third() {
+        return leaseNanos / 3;
     }
 
     /** How long to wait before a renewal that failed is tried again. */

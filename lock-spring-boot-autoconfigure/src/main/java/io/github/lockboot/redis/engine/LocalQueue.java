@@ -58,6 +58,9 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     /** Asks for the first waiter. */
     private @Nullable Acquisition asking;
 
+    /** Those that ask beside it, of a limited lock, without joining the queue in Redis. */
+    private final List<Acquisition> trying = new ArrayList<>(0);
+
     private final List<Acquisition> owners = new ArrayList<>(1);
 
     /** Those of all owners. */
@@ -134,13 +137,18 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         if (mayAsk()) {
             waiters.add(waiter);
             begin(waiter, false).ask(!waiter.isLastCall());
+        } else if (asked != null && mayTry(asked, waiter.request().terms())) {
+            waiters.add(waiter);
+            Acquisition another = new Acquisition(acquisitions, this, asked.terms, true);
+            trying.add(another);
+            another.ask(false);
         } else if (!waiter.isLastCall()) {
             if (asked == null && waiters.isEmpty()) {
                 limitUnlessNotified();
             }
             waiters.add(waiter);
             acquisitions.openChannel();
-        } else if (asked != null && asked.isAsking() && !(kind.isExclusive() ? asked.isTaken() : asked.isQueued())) {
+        } else if (asked != null && asked.isAsking() && !isTaken(asked)) {
             waiters.add(waiter); // the answer is for it, too
         } else {
             waiters.decide(waiter, outcomeNow());
@@ -183,7 +191,12 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     /** The outcome for a waiter that does not wait any longer. */
     private Waiter.Outcome outcomeNow() {
         Acquisition asked = asking;
-        return asked == null || asked.isTaken() ? Waiter.Plain.REFUSED : noAnswer(asked.lastFailure());
+        return asked == null || isTaken(asked) ? Waiter.Plain.REFUSED : noAnswer(asked.lastFailure());
+    }
+
+    /** Whether the callers of an acquisition know that they cannot have the lock now. Beside other owners, only an answer tells. */
+    private boolean isTaken(Acquisition asked) {
+        return kind.isExclusive() ? asked.isTaken() : asked.isRefused();
     }
 
     @Override
@@ -201,9 +214,9 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     public void leaveAtDeadline(Waiter waiter) {
         locked(() -> {
             Acquisition asked = asking;
-            boolean firstAnswerComes = asked != null && asked.isAsking() && !asked.isAnswered();
+            boolean answerComes = asked != null && asked.isAsking() && !isAnswered(asked);
             waiter.countLook();
-            if (!waiter.isWaiting() || firstAnswerComes && !waiter.isLongOverdue()) {
+            if (!waiter.isWaiting() || answerComes && !waiter.isLongOverdue()) {
                 waiter.setLastCall();
             } else {
                 leave(waiter, outcomeNow());
@@ -253,6 +266,20 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
                         || owners.get(owners.size() - 1).isDowngraded());
     }
 
+    /** Whether the callers of an acquisition have had an answer. Of permits, that to an earlier one says nothing of the next. */
+    private boolean isAnswered(Acquisition asked) {
+        return kind.isLimited() ? asked.isRefused() : asked.isAnswered();
+    }
+
+    /** Whether another permit may be free: no answer says that they are taken, and fewer are held or asked for here than there are. */
+    private boolean mayTry(Acquisition asked, Terms terms) {
+        return kind.isLimited()
+                && asked.isAsking()
+                && !asked.isRefused()
+                && asked.terms.equals(terms)
+                && owners.size() + 1 + trying.size() < terms.permits();
+    }
+
     /** @param answered whether the waiters have had an answer of Redis before */
     private Acquisition begin(Waiter first, boolean answered) {
         Acquisition begun = new Acquisition(acquisitions, this, first.request().terms(), answered);
@@ -269,7 +296,9 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
             waiters.failAll(LockEngine.CLOSING, null);
         }
         Waiter first = waiters.firstPresent();
-        if (first != null && mayAsk()) {
+        if (first != null && asking == null && !trying.isEmpty()) {
+            asking = trying.remove(0);
+        } else if (first != null && mayAsk()) {
             begin(first, true).ask(!first.isLastCall());
         }
         leaveRedisIfNobodyWaits();
@@ -296,7 +325,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         }
         if (owner == asking) {
             asking = null;
-        } else if (owners.remove(owner)) {
+        } else if (!trying.remove(owner) && owners.remove(owner)) {
             holds = owners.isEmpty() ? List.of() : those(hold -> hold.grant() != owner.grant());
         }
     }
@@ -324,18 +353,21 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     }
 
     private CompletableFuture<?> leaveRedisIfNobodyWaits() {
-        CompletableFuture<?> left = CompletableFuture.completedFuture(null);
+        List<CompletableFuture<?>> left = new ArrayList<>(0);
         Acquisition waiting = asking;
         if (waiting != null && waiters.isEmpty()) {
             asking = null;
-            left = waiting.leave();
+            left.add(waiting.leave());
+        }
+        while (!trying.isEmpty() && waiters.isEmpty()) {
+            left.add(trying.remove(0).leave());
         }
         retireIfIdle();
-        return left;
+        return left.size() == 1 ? left.get(0) : CompletableFuture.allOf(left.toArray(CompletableFuture<?>[]::new));
     }
 
     private void retireIfIdle() {
-        if (asking == null && owners.isEmpty() && waiters.isEmpty()) {
+        if (asking == null && trying.isEmpty() && owners.isEmpty() && waiters.isEmpty()) {
             retired = true;
             onRetired.accept(this);
         }
@@ -345,11 +377,12 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
 
     /** The lock is ours: serves the first waiter, or gives it back. Waiters that do not wait any longer are refused. */
     void owned(Acquisition owner, boolean othersWait) {
-        if (owner != asking) {
+        if (owner == asking) {
+            asking = null;
+        } else if (!trying.remove(owner)) {
             owner.unlock(null); // something was thrown when it should have ended
             return;
         }
-        asking = null;
         Waiter first = waiters.firstPresent();
         if (first == null || !first.request().terms().equals(owner.terms)) {
             unlock(owner, first);
@@ -387,19 +420,24 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     }
 
     /**
-     * Other JVMs wait for the lock, or may. It goes back to Redis after the waiters that are here now; no reader joins any more. Another
-     * call changes nothing.
+     * Other JVMs wait for the lock, or may. It goes back to Redis after the waiters that are here now, of which each owner serves its
+     * part; no reader joins any more. Another call changes nothing.
      */
     void othersWait(Acquisition owner) {
         if (owner == lingering) {
             unlock(owner, null);
             return;
         }
-        owner.grant().limitHandOvers(kind.isShared() ? 0 : Math.min(waiters.size(), context.localHandoffLimit()));
+        int turn = kind.isShared() ? 0 : Math.min(waiters.size(), context.localHandoffLimit());
+        int part = owners.size() < 2 ? turn : (turn + owners.indexOf(owner)) / owners.size();
+        owner.grant().limitHandOvers(part);
     }
 
     /** Another has the lock. {@return whether a waiter waits on} */
     boolean refused(Acquisition asked) {
+        if (hasTried(asked)) {
+            return false;
+        }
         waiters.decideIf(waiter -> waiter.isLastCall() || !waiter.canUseLock(), Waiter.Plain.REFUSED);
         leaveRedisIfNobodyWaits();
         if (asked != asking) {
@@ -415,6 +453,9 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
      * @return whether a waiter waits on
      */
     boolean failed(Acquisition asked, @Nullable Throwable failure, Acquisition.Outage outage) {
+        if (hasTried(asked)) {
+            return false;
+        }
         waiters.decideIf(
                 waiter -> outage == Acquisition.Outage.NEVER_ANSWERED
                         || waiter.isLastCall()
@@ -423,6 +464,16 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
                 noAnswer(failure));
         leaveRedisIfNobodyWaits();
         return asked == asking;
+    }
+
+    /** One that does not join the queue ends with its answer. What becomes of the waiters is decided by that of the one that asks. */
+    private boolean hasTried(Acquisition asked) {
+        boolean tried = trying.remove(asked);
+        if (tried) {
+            asked.leave();
+            retireIfIdle();
+        }
+        return tried;
     }
 
     /**
@@ -450,6 +501,15 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     }
 
     // --- the lease --------------------------------------------------------------------------------------------
+
+    /** {@return what is renewed by the command that renews a lease} All permits are. */
+    List<Acquisition> renewedTogether(Acquisition owner) {
+        return owners.size() < 2 || !kind.isLimited()
+                ? List.of(owner)
+                : owners.stream()
+                        .filter(each -> each == owner || each.renewal().isResting() && shouldRenew(each))
+                        .toList();
+    }
 
     /** {@return whether to renew the lease, which is due} */
     boolean shouldRenew(Acquisition owner) {
@@ -503,6 +563,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         if (owner == asking || owners.contains(owner)) {
             lose(owner, reason);
         } else {
+            trying.remove(owner);
             owner.abandon();
         }
     }
@@ -678,10 +739,13 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
      */
     private void collapse(Throwable thrown) {
         Waiter.Failure failure = new Waiter.Failure(FAILED, thrown);
-        Acquisition asked = asking;
-        if (asked != null) {
-            forget(asked);
-            asked.abandon();
+        List<Acquisition> asked = new ArrayList<>(trying);
+        if (asking != null) {
+            asked.add(asking);
+        }
+        for (Acquisition each : asked) {
+            forget(each);
+            each.abandon();
         }
         for (Acquisition owner : List.copyOf(owners)) {
             for (Hold hold : holdsOf(owner)) {

@@ -57,6 +57,11 @@ public record LockRequest(
             return permits == LockStore.SHARED;
         }
 
+        /** Whether it is held by a permit. */
+        boolean isLimited() {
+            return permits > 0;
+        }
+
         /** How a lock is held on these terms, for messages. */
         String how() {
             return isExclusive() ? "exclusively" : isShared() ? "as a reader" : "by a permit";

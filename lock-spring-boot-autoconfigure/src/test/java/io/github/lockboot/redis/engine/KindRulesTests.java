@@ -1,10 +1,15 @@
 package io.github.lockboot.redis.engine;
 
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockNotAcquiredException;
+import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.redis.engine.LockRequest.Terms;
 import io.github.lockboot.redis.engine.ScriptedEngine.Sent;
 import io.github.lockboot.redis.protocol.Kind;
@@ -217,6 +222,37 @@ class KindRulesTests {
             scripted.nothingIsSent();
         }
 
+        /** However many permits this JVM has, and however many come later. */
+        @Test
+        void aTurnServesThoseThatWaitedWhenItBecameKnownThatOthersWait() {
+            Deque<CompletableFuture<Lease>> held = new ArrayDeque<>();
+            List<String> ids = new ArrayList<>();
+            for (int i = 0; i < 2; i++) {
+                held.add(scripted.acquire(TWO, LONG));
+                Sent acquire = scripted.next("acquire");
+                ids.add(acquire.id());
+                acquire.answer(owner(100 * (i + 1), 0, 100 * (i + 1)));
+            }
+            Deque<CompletableFuture<Lease>> waiting = new ArrayDeque<>();
+            for (int i = 0; i < 5; i++) {
+                waiting.add(scripted.acquire(TWO, LONG));
+            }
+            scripted.next("acquire").answer(new Reply.Queued(2, 300, 30_000));
+            ids.forEach(id -> scripted.push(id, 0, Duration.ZERO, 1));
+            int served = 0;
+            while (!held.isEmpty()) {
+                release(held.remove());
+                if (waiting.element().isDone()) {
+                    served++;
+                    held.add(waiting.remove());
+                    waiting.add(scripted.acquire(TWO, LONG));
+                } else {
+                    scripted.next("unlock");
+                }
+            }
+            assertThat(served).isEqualTo(5);
+        }
+
         @Test
         void itPassesOnOnlyAsOftenAsItHasTokens() {
             CompletableFuture<Lease> holder = CompletableFuture.completedFuture(granted(TWO, 100));
@@ -245,28 +281,103 @@ class KindRulesTests {
         }
 
         @Test
-        void whoeverTriesOnceTogetherIsAskedForOneAfterTheOther() {
+        void freePermitsAreAskedForTogether() {
             CompletableFuture<Lease> one = scripted.acquire(TWO, NONE);
             CompletableFuture<Lease> other = scripted.acquire(TWO, NONE);
-            scripted.next("acquire").answer(owner(100, 0, 100));
+            Sent first = scripted.next("acquire");
+            Sent second = scripted.next("acquire");
+            first.answer(owner(100, 0, 100));
             assertThat(one).isCompleted();
             assertThat(other).isNotDone();
-            scripted.next("acquire").answer(owner(164, 0, 164));
+            second.answer(owner(164, 0, 164));
             assertThat(other).isCompleted();
+            scripted.nothingIsSent();
             CompletableFuture<Lease> third = scripted.acquire(TWO, NONE);
             scripted.next("acquire").answer(new Reply.Busy(1_000));
             assertThat(third).isCompletedExceptionally();
         }
 
         @Test
-        void aWaitThatEndsBeforeTheAnswerToALaterQuestionIsRefused() {
+        void noMoreAreAskedForThanThereAre() {
+            CompletableFuture<Lease> one = scripted.acquire(TWO, NONE);
+            CompletableFuture<Lease> other = scripted.acquire(TWO, NONE);
+            CompletableFuture<Lease> third = scripted.acquire(TWO, NONE);
+            Sent first = scripted.next("acquire");
+            Sent second = scripted.next("acquire");
+            scripted.nothingIsSent();
+            first.answer(owner(100, 0, 100));
+            second.answer(owner(164, 0, 164));
+            assertThat(List.of(one, other)).allMatch(CompletableFuture::isDone);
+            scripted.next("acquire").answer(new Reply.Busy(1_000));
+            assertThatThrownBy(third::join).hasCauseInstanceOf(LockNotAcquiredException.class);
+        }
+
+        @Test
+        void permitsThatAreTakenAreAskedForByOne() {
+            CompletableFuture<Lease> one = scripted.acquire(TWO, LONG);
+            CompletableFuture<Lease> other = scripted.acquire(TWO, LONG);
+            Sent first = scripted.next("acquire");
+            Sent second = scripted.next("acquire");
+            first.answer(new Reply.Queued(1, 100, 1_000));
+            second.answer(new Reply.Busy(1_000));
+            CompletableFuture<Lease> third = scripted.acquire(TWO, LONG);
+            scripted.nothingIsSent();
+            assertThat(List.of(one, other, third)).noneMatch(CompletableFuture::isDone);
+        }
+
+        @Test
+        void aPermitThatMayHaveBeenGrantedIsGivenBackIfNobodyIsLeftToHaveIt() {
+            CompletableFuture<Lease> one = scripted.acquire(TWO, LONG);
+            CompletableFuture<Lease> other = scripted.acquire(TWO, LONG);
+            scripted.next("acquire").answer(owner(100, 0, 100));
+            Sent second = scripted.next("acquire");
+            other.cancel(true);
+            Sent cancelled = scripted.next("cancel");
+            assertThat(cancelled.id()).isEqualTo(second.id());
+            second.answer(owner(164, 0, 164));
+            cancelled.answer(Reply.Plain.GIVEN_AWAY);
+            release(one);
+            scripted.next("unlock").answer(Reply.Plain.RELEASED);
+            assertThat(scripted.engine.inUse()).isZero();
+        }
+
+        @Test
+        void aPermitOfWhichNothingIsKnownIsForgottenInRedisAndAskedForByTheOther() {
+            CompletableFuture<Lease> one = scripted.acquire(TWO, LONG);
+            CompletableFuture<Lease> other = scripted.acquire(TWO, LONG);
+            Sent first = scripted.next("acquire");
+            Sent second = scripted.next("acquire");
+            second.fail("cut");
+            assertThat(scripted.next("cancel").id()).isEqualTo(second.id());
+            assertThat(other).isNotDone();
+            first.answer(owner(100, 0, 100));
+            assertThat(one).isCompleted();
+            scripted.next("acquire").answer(owner(164, 0, 164));
+            assertThat(other).isCompleted();
+        }
+
+        @Test
+        void aWaitThatEndsBeforeTheAnswerIsDecidedByIt() {
             CompletableFuture<Lease> first = scripted.acquire(TWO, LONG);
             CompletableFuture<Lease> second = scripted.acquire(TWO, Duration.ofMillis(500));
             scripted.next("acquire").answer(owner(100, 0, 100));
             assertThat(first).isCompleted();
-            scripted.next("acquire");
+            Sent asked = scripted.next("acquire");
             scripted.timer.tick(Duration.ofSeconds(1));
+            assertThat(second).isNotDone();
+            asked.answer(new Reply.Busy(1_000));
             assertThatThrownBy(second::join).hasCauseInstanceOf(LockNotAcquiredException.class);
+        }
+
+        @Test
+        void aWaitWithoutAnAnswerIsNoContention() {
+            CompletableFuture<Lease> first = scripted.acquire(TWO, LONG);
+            CompletableFuture<Lease> second = scripted.acquire(TWO, NONE);
+            scripted.next("acquire").answer(owner(100, 0, 100));
+            assertThat(first).isCompleted();
+            scripted.next("acquire");
+            scripted.timer.tick(Duration.ofSeconds(6));
+            assertThatThrownBy(second::join).hasCauseInstanceOf(LockUnavailableException.class);
         }
 
         @Test
@@ -274,8 +385,9 @@ class KindRulesTests {
             Lease lost = granted(TWO, 100);
             Lease kept = granted(TWO, 164);
             scripted.timer.tick(Duration.ofSeconds(11));
-            scripted.next("renew").answer(Reply.Plain.NOT_OWNER);
-            scripted.next("renew").answer(new Reply.Renewed(30_000, 0));
+            scripted.next("renew-permits")
+                    .answer(new Reply.All(List.of(Reply.Plain.NOT_OWNER, new Reply.Renewed(30_000, 0))));
+            scripted.nothingIsSent();
             assertThat(lost.isValid()).isFalse();
             assertThat(kept.isValid()).isTrue();
         }

@@ -9,6 +9,8 @@ import java.util.Map;
 import java.util.concurrent.AbstractExecutorService;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockListener;
@@ -36,6 +38,7 @@ public final class ScriptedEngine {
             LuaScript.UNLOCK_ALL, "unlock all",
             LuaScript.DOWNGRADE, "downgrade",
             LuaScript.RENEW, "renew",
+            LuaScript.RENEW_PERMITS, "renew-permits",
             LuaScript.CANCEL, "cancel",
             LuaScript.COMPLETE, "complete",
             LuaScript.INSPECT, "inspect");
@@ -71,7 +74,7 @@ public final class ScriptedEngine {
     public record Call(LuaScript script, String key, byte[]... arguments) {}
 
     /** A command that the test has not answered yet. */
-    public record Sent(Call call, CompletableFuture<Reply> reply) {
+    public record Sent(Call call, CompletableFuture<Reply> reply, Consumer<Reply> late) {
 
         public String script() {
             return SCRIPTS.get(call.script());
@@ -85,12 +88,20 @@ public final class ScriptedEngine {
             return index < call.arguments().length ? new String(call.arguments()[index], StandardCharsets.UTF_8) : "";
         }
 
+        /** In time, or late if it has failed. */
         public void answer(Reply answer) {
-            reply.complete(answer);
+            if (!reply.complete(answer)) {
+                late.accept(answer);
+            }
         }
 
         public void fail(String message) {
             reply.completeExceptionally(new IllegalStateException(message));
+        }
+
+        /** The command timeout has passed. */
+        public void expire() {
+            reply.completeExceptionally(new TimeoutException("Redis did not answer in time"));
         }
     }
 
@@ -160,8 +171,13 @@ public final class ScriptedEngine {
 
         @Override
         public CompletableFuture<Reply> run(LuaScript script, String key, byte[]... arguments) {
+            return run(late -> {}, script, key, arguments);
+        }
+
+        @Override
+        public CompletableFuture<Reply> run(Consumer<Reply> late, LuaScript script, String key, byte[]... arguments) {
             CompletableFuture<Reply> reply = new CompletableFuture<>();
-            sent.add(new Sent(new Call(script, key, arguments), reply));
+            sent.add(new Sent(new Call(script, key, arguments), reply, late));
             return reply;
         }
 

@@ -91,10 +91,12 @@ final class SimulatedClient {
     private static final class Sent {
 
         final ScriptedEngine.Call call;
+        final Consumer<Reply> late;
         final CompletableFuture<Reply> reply = new CompletableFuture<>();
 
-        Sent(ScriptedEngine.Call call) {
+        Sent(ScriptedEngine.Call call, Consumer<Reply> late) {
             this.call = call;
+            this.late = late;
         }
     }
 
@@ -333,17 +335,17 @@ final class SimulatedClient {
         int run = redis.lastRun();
         if (answered) {
             boolean waits = acknowledging
-                    && (reply instanceof Reply.Owner
-                            || reply instanceof Reply.Renewed
-                            || sent.call.script() == LuaScript.ACQUIRE_ALL);
+                    && (reply instanceof Reply.Owner || reply instanceof Reply.Renewed || reply instanceof Reply.All);
             after(waits && chance(faults.late) ? lateDelay() : delay(), () -> {
                 if (waits && chance(faults.unacknowledged)) {
                     fail(sent, new RedisFailure.NotAcknowledgedException("0 of 1", null));
-                } else if (connection == sentOn && inFlight.remove(sent)) {
+                } else if (connection == sentOn && (inFlight.remove(sent) || !waits)) {
                     if (trace != null) {
                         trace.answered(session, run);
                     }
-                    sent.reply.complete(reply);
+                    if (!sent.reply.complete(reply)) {
+                        sent.late.accept(reply);
+                    }
                 }
             });
         }
@@ -380,6 +382,11 @@ final class SimulatedClient {
 
         @Override
         public CompletableFuture<Reply> run(LuaScript script, String key, byte[]... arguments) {
+            return run(late -> {}, script, key, arguments);
+        }
+
+        @Override
+        public CompletableFuture<Reply> run(Consumer<Reply> late, LuaScript script, String key, byte[]... arguments) {
             ScriptedEngine.Call call = new ScriptedEngine.Call(script, key, arguments);
             if (trace != null) {
                 trace.sent(session, call);
@@ -387,7 +394,7 @@ final class SimulatedClient {
             if (!connected && chance(0.5)) {
                 return CompletableFuture.failedFuture(new RedisFailure.NotConnectedException("no connection", null));
             }
-            Sent sent = new Sent(call);
+            Sent sent = new Sent(call, late);
             inFlight.add(sent);
             if (flaw != SimulatedRedis.Flaw.COMMANDS_NEVER_TIME_OUT) {
                 long timeout = (long) (COMMAND_TIMEOUT.toNanos() * (1 + 0.1 * random.nextDouble()));

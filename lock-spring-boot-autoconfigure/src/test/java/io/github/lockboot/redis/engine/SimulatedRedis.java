@@ -234,12 +234,25 @@ final class SimulatedRedis {
             return lock.downgrade(id, number(call, 2), number(call, 3));
         } else if (script == LuaScript.RENEW) {
             return lock.renew(id, number(call, 2), number(call, 3));
+        } else if (script == LuaScript.RENEW_PERMITS) {
+            return renewPermits(lock, call);
         } else if (script == LuaScript.CANCEL) {
             return lock.cancel(id);
         } else if (script == LuaScript.COMPLETE) {
             return lock.complete(id, number(call, 2));
         }
         throw new IllegalArgumentException("no model of " + describe(call));
+    }
+
+    private static LockModel.Outcome renewPermits(LockModel lock, Call call) {
+        List<String> replies = new ArrayList<>();
+        List<String> messages = new ArrayList<>();
+        for (int i = 2; i < call.arguments().length; i += 3) {
+            LockModel.Outcome one = lock.renew(argument(call, i), number(call, i + 1), number(call, i + 2));
+            replies.add(one.reply().stream().map(Object::toString).collect(Collectors.joining(" ")));
+            messages.addAll(one.messages());
+        }
+        return new LockModel.Outcome(List.of("ALL " + String.join(",", replies)), messages);
     }
 
     private static Reply withOldToken(Reply reply) {
