@@ -171,6 +171,12 @@ Renew(m) ==
        THEN Renewed(t, m, Holder(t, m.id))
        ELSE NotOwner(s, m)
 
+\* As Renew for each of several permits. No client here sends it; traces have it.
+RenewPermits(m) ==
+    LET Names(h) == \E p \in m.permits : p.id = h.id /\ p.tok = h.fence
+    IN [TLCEval(Settled(None)) EXCEPT
+            !.holders = {IF Names(h) THEN [h EXCEPT !.left = Max(@, TtlOf(h.id))] ELSE h : h \in @}]
+
 \* It is for the grant whose fence it names. That it has run changes nothing for the client.
 Downgrade(m) ==
     LET s == TLCEval(Settled(None))
@@ -201,6 +207,7 @@ Ran(m) ==
     LET s == TLCEval(CASE m.k = "acquire" -> Acquire(m)
                        [] m.k = "unlock" -> Unlock(m)
                        [] m.k = "renew" -> Renew(m)
+                       [] m.k = "renew-permits" -> RenewPermits(m)
                        [] m.k = "cancel" -> Cancel(m)
                        [] m.k = "downgrade" -> Downgrade(m))
     IN [s EXCEPT !.out = {IF o.k = "push" THEN [o EXCEPT !.others = AreQueued(s)] ELSE o : o \in @}]

@@ -173,6 +173,24 @@ public final class LockModel {
         return end("RENEWED", holder(id).until() - now(), (long) queue.size());
     }
 
+    /** As {@link #renew} for each, at once. */
+    public Outcome renewPermits(List<LockStore.Permit> permits) {
+        begin(null);
+        boolean changes = false;
+        List<String> replies = new ArrayList<>();
+        for (LockStore.Permit permit : permits) {
+            Holder holder = holder(permit.id());
+            if (holder == null || permit.fence() != holder.fence()) {
+                replies.add("NOT_OWNER");
+            } else {
+                prolong(permit.id(), permit.ttlMillis());
+                changes = true;
+                replies.add("RENEWED " + (holder(permit.id()).until() - now()) + " " + queue.size());
+            }
+        }
+        return write(changes, "ALL", String.join(",", replies));
+    }
+
     public Outcome cancel(String id) {
         begin(null);
         if (isHolder(id)) {

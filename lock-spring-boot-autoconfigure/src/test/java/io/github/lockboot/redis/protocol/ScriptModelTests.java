@@ -6,6 +6,8 @@ import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.github.lockboot.fixture.RedisProbe;
 import io.github.lockboot.fixture.RedisServer;
@@ -76,7 +78,8 @@ class ScriptModelTests {
                 .containsKeys("RENEWED", "LEFT", "GIVEN_AWAY", "UNKNOWN", "COMPLETED", "skipped", "excused", "unlooked")
                 .containsKeys("expired", "message", "messages", "token", "downgrade RENEWED", "shared", "limited")
                 .containsKeys("OWNER beside another", "unlock RELEASED beside another")
-                .containsKeys("unlock unlooked HANDED_OVER", "unlock unlooked QUEUED");
+                .containsKeys("unlock unlooked HANDED_OVER", "unlock unlooked QUEUED")
+                .containsKeys("ALL RENEWED", "ALL NOT_OWNER", "ALL RENEWED NOT_OWNER", "ALL NOT_OWNER RENEWED");
     }
 
     /** Drops step after step as long as the rest still fails, until none can be spared. */
@@ -138,6 +141,7 @@ class ScriptModelTests {
                 case RENEW -> call(renew(id, holder == null ? model.fence() : holder.fence(), ttl(id) - step.amount()));
                 case RENEW_WITH_WRONG_TOKEN ->
                     call(renew(id, step.amount() == 0 ? 0 : model.fence() + step.amount(), ttl(id)));
+                case RENEW_PERMITS -> call(renewPermits(holders, id, (int) step.amount()));
                 case CANCEL -> call(cancel(id));
                 case COMPLETE -> call(complete(id, used(holder, step.amount())));
                 case DUPLICATE -> {
@@ -187,6 +191,7 @@ class ScriptModelTests {
             cover("downgrade " + status, call.script() == LuaScript.DOWNGRADE ? 1 : 0);
             cover("unlock " + status + " beside another", call.script() == LuaScript.UNLOCK ? holders.size() : 0);
             cover(status + " beside another", holders.size() - 1);
+            cover(status + " " + replies(seen), call.script() == LuaScript.RENEW_PERMITS ? 1 : 0);
             cover("token", status.equals("OWNER") && seen.reply().size() > 4 ? 1 : 0);
             cover("shared", holders.stream().anyMatch(holder -> holder.kind().isShared()) ? 1 : 0);
             cover("limited", holders.stream().anyMatch(holder -> holder.kind().permits() > 1) ? 1 : 0);
@@ -198,6 +203,15 @@ class ScriptModelTests {
             cover(
                     "unlock unlooked " + status,
                     call.script() == LuaScript.UNLOCK ? model.unlooked() - unlookedBefore : 0);
+        }
+
+        /** Which replies are in one to several questions. */
+        private static String replies(Seen seen) {
+            return Stream.of(
+                            seen.reply().get(seen.reply().size() - 1).toString().split(","))
+                    .map(reply -> reply.split(" ")[0])
+                    .distinct()
+                    .collect(Collectors.joining(" "));
         }
 
         private void duplicate(Call call) {
@@ -223,7 +237,9 @@ class ScriptModelTests {
                 long left = Math.max(stored.ttl(), 0); // looked at later
                 assertThat((Long) seen.reply().get(1)).as("reply").isBetween(left, left == 0 ? 0 : FOREIGN_MILLIS);
             } else {
-                assertThat(seen.reply()).as("reply").isIn(List.of("NOT_OWNER"), List.of("UNKNOWN"));
+                assertThat(seen.reply().get(seen.reply().size() - 1).toString())
+                        .as("reply")
+                        .matches("NOT_OWNER(,NOT_OWNER)*|UNKNOWN");
             }
             assertThat(stored.text()).as("a stranger's key").isEqualTo("stranger");
             assertThat(stored.ttl()).as("its TTL").matches(ttl -> ttl == -1 || ttl > FOREIGN_MILLIS / 2);
@@ -309,6 +325,27 @@ class ScriptModelTests {
 
         private Call renew(String id, long token, long ttl) {
             return new Call(LuaScript.RENEW, arguments(id, 0, token, ttl), lock -> lock.renew(id, token, ttl));
+        }
+
+        /**
+         * Of all holders and one more id.
+         *
+         * @param wrong bits: the first has another fence; all ask for less than before; another id is asked for, too
+         */
+        private Call renewPermits(List<LockModel.Holder> holders, String other, int wrong) {
+            List<LockStore.Permit> permits = new ArrayList<>();
+            for (LockModel.Holder holder : holders) {
+                permits.add(new LockStore.Permit(
+                        holder.id(),
+                        holder.fence() + (permits.isEmpty() ? wrong & 1 : 0),
+                        ttl(holder.id()) - (wrong & 2) * 250));
+            }
+            if ((wrong & 4) != 0 || permits.isEmpty()) {
+                permits.add(new LockStore.Permit(other, model.fence(), ttl(other)));
+            }
+            List<String> arguments = arguments("", 0);
+            permits.forEach(each -> arguments.addAll(List.of(each.id(), "" + each.fence(), "" + each.ttlMillis())));
+            return new Call(LuaScript.RENEW_PERMITS, arguments, lock -> lock.renewPermits(permits));
         }
 
         private Call cancel(String id) {

@@ -96,6 +96,57 @@ class ScriptRulesTests {
         }
     }
 
+    @Test
+    void permitsThatAreRenewedTogetherAreRenewedEachByItsFence() {
+        long one = (Long) acquire("a-1", 3).reply().get(1);
+        long other = (Long) acquire("a-2", 3).reply().get(1);
+        acquire("b-1", 3);
+        micros += 10 * SECOND;
+        Seen renewed = renewPermits("a-1", one, "a-2", other + 1, "c-1", other);
+        assertThat(renewed.reply()).containsExactly("ALL", "RENEWED " + TTL + " 0,NOT_OWNER,NOT_OWNER");
+        long now = micros / 1_000;
+        assertThat(renewed.stored().lock().holders().stream().map(each -> each.until() - now))
+                .containsExactly((long) TTL, TTL - 10_000L, TTL - 10_000L);
+    }
+
+    @Test
+    void permitsThatHaveEndedAreNotRenewedAndTheirLockIsNotMadeAnew() {
+        long one = (Long) acquire("a-1", 2).reply().get(1);
+        long other = (Long) acquire("a-2", 2).reply().get(1);
+        call(LuaScript.UNLOCK, "a-1", one);
+        assertThat(renewPermits("a-1", one, "a-2", other).reply())
+                .containsExactly("ALL", "NOT_OWNER,RENEWED " + TTL + " 0");
+        long again = (Long) acquire("a-1", 2).reply().get(1);
+        assertThat(renewPermits("a-1", one).reply()).as("late").containsExactly("ALL", "NOT_OWNER");
+        call(LuaScript.UNLOCK, "a-1", again);
+        call(LuaScript.UNLOCK, "a-2", other);
+        redis.command("DEL", KEY);
+        Seen late = renewPermits("a-1", one, "a-2", other);
+        assertThat(late.reply()).containsExactly("ALL", "NOT_OWNER,NOT_OWNER");
+        assertThat(late.stored().text()).isEmpty();
+    }
+
+    @Test
+    void aRenewalOfPermitsShortensNoLeaseAndIsHarmlessTwice() {
+        long one = (Long) acquire("a-1", 2).reply().get(1);
+        long other = (Long) acquire("a-2", 2).reply().get(1);
+        Seen once = renewPermits("a-1", one, "a-2", other);
+        micros -= 100;
+        assertThat(renewPermits("a-1", one, "a-2", other)).as("twice").isEqualTo(once);
+        List<String> arguments = new ArrayList<>(List.of(
+                "", LockModel.settings("lock:client:", 1_000), "a-1", "" + one, "1000", "a-2", "" + other, "1"));
+        Seen shorter = scripts.run(LuaScript.RENEW_PERMITS, KEY, arguments, micros);
+        assertThat(shorter.stored().text()).isEqualTo(once.stored().text());
+    }
+
+    private Seen renewPermits(Object... idsAndFences) {
+        List<Object> arguments = new ArrayList<>();
+        for (int i = 0; i < idsAndFences.length; i += 2) {
+            arguments.addAll(List.of(idsAndFences[i], idsAndFences[i + 1], TTL));
+        }
+        return call(LuaScript.RENEW_PERMITS, "", arguments.toArray());
+    }
+
     private static List<String> holders(Seen seen) {
         return seen.stored().lock().holders().stream().map(Holder::id).toList();
     }
