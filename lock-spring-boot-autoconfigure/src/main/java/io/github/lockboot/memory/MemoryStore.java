@@ -363,10 +363,16 @@ final class MemoryStore implements LockStore {
             token = Math.max(token, lastToken);
         }
 
+        /** Whether fewer hold the lock than the request and each holder allow. */
         boolean admits(int permits) {
-            return holders.isEmpty()
-                    || (permits == SHARED && holders.get(0).permits == SHARED)
-                    || (holders.get(0).permits > 0 && holders.size() < permits);
+            return holders.size() < mostWith(permits)
+                    && holders.stream()
+                            .allMatch(holder ->
+                                    (holder.permits > 0) == (permits > 0) && holders.size() < mostWith(holder.permits));
+        }
+
+        private static int mostWith(int permits) {
+            return permits == EXCLUSIVE ? 1 : permits == SHARED ? Integer.MAX_VALUE : permits;
         }
 
         /** Grants the lock to the first waiters, as many as the holders admit. Returns how many. */

@@ -435,10 +435,14 @@ public final class LockModel {
         if (kind.isExclusive()) {
             return holders.isEmpty();
         }
-        return kind.isShared()
-                ? holders.stream().allMatch(holder -> holder.kind().isShared())
-                : holders.size() < kind.permits()
-                        && holders.stream().allMatch(holder -> holder.kind().permits() > 0);
+        if (kind.isShared()) {
+            return holders.stream().allMatch(holder -> holder.kind().isShared());
+        }
+        int most = kind.permits();
+        for (Holder holder : holders) {
+            most = Math.min(most, holder.kind().permits());
+        }
+        return holders.size() < most;
     }
 
     private void grant(String id, Kind kind, long ttl, long lease) {

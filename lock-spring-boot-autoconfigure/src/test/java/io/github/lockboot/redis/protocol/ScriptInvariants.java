@@ -124,16 +124,15 @@ final class ScriptInvariants {
         assertThat(after.stream().filter(holder -> holder.permits == 0))
                 .as("exclusive holders")
                 .hasSizeLessThan(2);
-        for (int place = 0; place < after.size(); place++) {
-            Holder holder = after.get(place);
+        for (Holder holder : after) {
+            if (holder.permits > 0) {
+                assertThat(after).as("holders among which %s is", holder).hasSizeLessThanOrEqualTo(holder.permits);
+            }
             if (holders.stream().noneMatch(each -> each.id.equals(holder.id) && each.fence == holder.fence)) {
                 assertThat(holder.fence).as("fence of a new grant").isGreaterThan(Math.max(newest, mayBeUsed));
                 newest = holder.fence + (holder.permits > 0 ? PERMIT_TOKENS - 1 : 0);
                 if (holder.permits >= 0) {
                     mayBeUsed = holder.fence + (holder.permits == 0 ? LOCAL_TOKENS : PERMIT_TOKENS) - 1;
-                }
-                if (holder.permits > 0) {
-                    assertThat(place).as("holders beside which it is admitted").isLessThan(holder.permits);
                 }
             }
         }
