@@ -148,7 +148,8 @@ public record LockOptions(
     /**
      * Asks for one of several permits: at most so many callers hold the lock at a time, and none of them beside an exclusive or shared
      * holder. If requests give different numbers, the smallest of the request and of all holders counts. So no holder is ever among
-     * more than it asked for. A smaller number takes no permit from a holder.
+     * more than it asked for. A smaller number takes no permit from a holder. A registry refuses more permits than a lock may have
+     * holders, by default 200.
      *
      * @param permits at least 1
      * @return these options with so many permits

@@ -52,7 +52,7 @@ end
 
 -- How many may hold the lock at a time as far as one of this kind is concerned.
 local function most_with(kind)
-  return kind == EXCLUSIVE and 1 or kind == SHARED and math.huge or kind
+  return kind == EXCLUSIVE and 1 or kind == SHARED and most_holders or math.min(kind, most_holders)
 end
 
 -- Whether a request of this kind is compatible with the holders: fewer hold the lock than the request and each holder allow.

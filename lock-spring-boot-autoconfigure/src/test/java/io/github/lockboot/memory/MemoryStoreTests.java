@@ -29,15 +29,16 @@ class MemoryStoreTests {
     private static final String NAME = "a";
     private static final long TTL = 10_000;
     private static final int STEPS = 3_000;
+    private static final int MOST_HOLDERS = 3;
     private static final List<List<Kind>> KINDS = List.of(
             List.of(Kind.EXCLUSIVE),
             List.of(Kind.EXCLUSIVE, Kind.SHARED, Kind.SHARED),
-            List.of(Kind.EXCLUSIVE, Kind.limitedTo(2), Kind.limitedTo(3), Kind.limitedTo(1)),
-            List.of(Kind.SHARED, Kind.SHARED, Kind.limitedTo(3), Kind.EXCLUSIVE, Kind.limitedTo(2)));
+            List.of(Kind.EXCLUSIVE, Kind.limitedTo(2), Kind.limitedTo(5), Kind.limitedTo(1)),
+            List.of(Kind.SHARED, Kind.SHARED, Kind.limitedTo(4), Kind.EXCLUSIVE, Kind.limitedTo(2)));
 
     private final ManualTimer timer = new ManualTimer();
-    private final MemoryStore store = new MemoryStore(new MemoryTimer(timer));
-    private final LockModel model = new LockModel(NAME, "client:", "completed", 1_800_000_000_000_000L);
+    private final MemoryStore store = new MemoryStore(new MemoryTimer(timer), MOST_HOLDERS);
+    private final LockModel model = new LockModel(NAME, "client:", "completed", 1_800_000_000_000_000L, MOST_HOLDERS);
     private final List<String> known = new ArrayList<>();
     private final Map<String, Long> fences = new HashMap<>();
     private List<Kind> kinds = List.of(Kind.EXCLUSIVE);

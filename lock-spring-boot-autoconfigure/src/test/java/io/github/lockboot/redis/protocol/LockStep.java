@@ -26,7 +26,7 @@ record LockStep(Action action, int who, int next, long amount) {
             case 0 -> Kind.EXCLUSIVE;
             case 1 -> Kind.SHARED;
             case 2 -> Kind.limitedTo(2);
-            default -> Kind.limitedTo(1 + index % 3);
+            default -> Kind.limitedTo(1 + index % 5);
         };
     }
 

@@ -34,6 +34,7 @@ class PermitRenewalCountTests {
             Duration.ofSeconds(2),
             Duration.ofSeconds(6),
             100,
+            200,
             stack -> {},
             new ManualTimer(),
             Duration.ofSeconds(2));

@@ -21,6 +21,7 @@ final class ScriptInvariants {
     /** A holder as it is stored. */
     private record Holder(String id, int permits, long fence) {}
 
+    private final int mostHolders;
     private Stored before = new Stored("", -2);
     private @Nullable Seen last;
     private boolean persisted;
@@ -32,6 +33,10 @@ final class ScriptInvariants {
 
     /** The newest that an exclusive or limited holder may have used, also by itself; what readers may have as theirs. */
     private long mayBeUsed;
+
+    ScriptInvariants(int mostHolders) {
+        this.mostHolders = mostHolders;
+    }
 
     /** Checks what a call did. */
     void called(LuaScript script, List<String> arguments, Seen seen) {
@@ -124,6 +129,7 @@ final class ScriptInvariants {
         assertThat(after.stream().filter(holder -> holder.permits == 0))
                 .as("exclusive holders")
                 .hasSizeLessThan(2);
+        assertThat(after).as("holders").hasSizeLessThanOrEqualTo(mostHolders);
         for (Holder holder : after) {
             if (holder.permits > 0) {
                 assertThat(after).as("holders among which %s is", holder).hasSizeLessThanOrEqualTo(holder.permits);

@@ -35,6 +35,7 @@ class ScriptModelTests {
     private static final String KEY = "lock:model";
     private static final String CHANNELS = "lock:client:";
     private static final String COMPLETIONS = "lock:flights";
+    private static final int MOST_HOLDERS = 3;
     private static final long[] TTLS = {30_000, 1_000, 6_000, 6_001, 1_500, 3_600_000};
     private static final long START = 1_800_000_000_000_123L;
     private static final long CALL_MICROS = 25;
@@ -79,7 +80,12 @@ class ScriptModelTests {
                 .containsKeys("expired", "message", "messages", "token", "downgrade RENEWED", "shared", "limited")
                 .containsKeys("OWNER beside another", "unlock RELEASED beside another")
                 .containsKeys("unlock unlooked HANDED_OVER", "unlock unlooked QUEUED")
-                .containsKeys("ALL RENEWED", "ALL NOT_OWNER", "ALL RENEWED NOT_OWNER", "ALL NOT_OWNER RENEWED");
+                .containsKeys(
+                        "as many as may hold",
+                        "ALL RENEWED",
+                        "ALL NOT_OWNER",
+                        "ALL RENEWED NOT_OWNER",
+                        "ALL NOT_OWNER RENEWED");
     }
 
     /** Drops step after step as long as the rest still fails, until none can be spared. */
@@ -110,8 +116,8 @@ class ScriptModelTests {
 
         private final RedisProbe redis;
         private final ClockedScripts scripts;
-        private final LockModel model = new LockModel(KEY, CHANNELS, COMPLETIONS, START);
-        private final ScriptInvariants invariants = new ScriptInvariants();
+        private final LockModel model = new LockModel(KEY, CHANNELS, COMPLETIONS, START, MOST_HOLDERS);
+        private final ScriptInvariants invariants = new ScriptInvariants(MOST_HOLDERS);
         private final List<Call> calls = new ArrayList<>();
         private final List<String> trace = new ArrayList<>();
         private @Nullable Call last;
@@ -193,6 +199,7 @@ class ScriptModelTests {
             cover(status + " beside another", holders.size() - 1);
             cover(status + " " + replies(seen), call.script() == LuaScript.RENEW_PERMITS ? 1 : 0);
             cover("token", status.equals("OWNER") && seen.reply().size() > 4 ? 1 : 0);
+            cover("as many as may hold", holders.size() == MOST_HOLDERS ? 1 : 0);
             cover("shared", holders.stream().anyMatch(holder -> holder.kind().isShared()) ? 1 : 0);
             cover("limited", holders.stream().anyMatch(holder -> holder.kind().permits() > 1) ? 1 : 0);
             cover("message", seen.messages().size());
@@ -358,7 +365,7 @@ class ScriptModelTests {
         }
 
         private List<String> arguments(String id, int most, Object... more) {
-            List<String> arguments = new ArrayList<>(List.of(id, LockModel.settings(CHANNELS, most)));
+            List<String> arguments = new ArrayList<>(List.of(id, LockModel.settings(CHANNELS, most, MOST_HOLDERS)));
             for (Object argument : more) {
                 arguments.add(argument.toString());
             }

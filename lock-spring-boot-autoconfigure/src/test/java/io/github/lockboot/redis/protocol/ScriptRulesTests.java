@@ -22,6 +22,7 @@ class ScriptRulesTests {
     private static final int TTL = 30_000;
     private static final int EXCLUSIVE = 0;
     private static final int SHARED = -1;
+    private static final int MOST_HOLDERS = 7;
 
     private static RedisServer server;
     private static RedisProbe redis;
@@ -134,9 +135,31 @@ class ScriptRulesTests {
         micros -= 100;
         assertThat(renewPermits("a-1", one, "a-2", other)).as("twice").isEqualTo(once);
         List<String> arguments = new ArrayList<>(List.of(
-                "", LockModel.settings("lock:client:", 1_000), "a-1", "" + one, "1000", "a-2", "" + other, "1"));
+                "",
+                LockModel.settings("lock:client:", 1_000, MOST_HOLDERS),
+                "a-1",
+                "" + one,
+                "1000",
+                "a-2",
+                "" + other,
+                "1"));
         Seen shorter = scripts.run(LuaScript.RENEW_PERMITS, KEY, arguments, micros);
         assertThat(shorter.stored().text()).isEqualTo(once.stored().text());
+    }
+
+    @Test
+    void aReaderOrAPermitBeyondTheMostHoldersWaitsLikeBehindAWriter() {
+        for (int kind : List.of(SHARED, MOST_HOLDERS + 5)) {
+            for (int i = 1; i <= MOST_HOLDERS; i++) {
+                assertThat(acquire("a-" + i, kind).reply()).startsWith("OWNER");
+            }
+            assertThat(acquire("b-1", kind).reply()).startsWith("QUEUED", 1L);
+            assertThat(acquire("c-1", kind).reply()).startsWith("QUEUED", 2L);
+            Seen released = call(LuaScript.UNLOCK, "a-2", 0);
+            assertThat(released.messages()).singleElement().asString().startsWith("lock:client:b b-1 ");
+            assertThat(released.stored().lock().holders()).hasSize(MOST_HOLDERS);
+            redis.command("DEL", KEY);
+        }
     }
 
     private Seen renewPermits(Object... idsAndFences) {
@@ -156,7 +179,7 @@ class ScriptRulesTests {
     }
 
     private Seen call(LuaScript script, String id, Object... more) {
-        List<String> arguments = new ArrayList<>(List.of(id, LockModel.settings("lock:client:", 1_000)));
+        List<String> arguments = new ArrayList<>(List.of(id, LockModel.settings("lock:client:", 1_000, MOST_HOLDERS)));
         for (Object argument : more) {
             arguments.add(argument.toString());
         }
