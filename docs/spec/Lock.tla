@@ -6,9 +6,9 @@
 (* Time is relative: leases count down and messages age, one tick at a time, so no behaviour ends at a horizon. A client's *)
 (* clock may lose Skew ticks, and a client takes Drift off every lease for it. A paused client is one that does nothing.   *)
 (*                                                                                                                         *)
-(* A name has holders of a kind: one exclusive one, or shared ones (readers), or limited ones (permits), each of which was   *)
-(* admitted when fewer than its own number held. A client here is what one JVM wants of one kind at a time; what else that *)
-(* JVM wants of the name is another client.                                                                                *)
+(* A name has holders of a kind: one exclusive one, or shared ones (readers), or limited ones (permits), never more than the *)
+(* number of any of them. A client here is what one JVM wants of one kind at a time; what else that JVM wants of the name  *)
+(* is another client.                                                                                                      *)
 (*                                                                                                                         *)
 (* Mutant names one rule that is broken on purpose; "none" is the protocol as it is.                                       *)
 EXTENDS Integers, Sequences, FiniteSets, TLC
@@ -78,8 +78,9 @@ Fits(holders, kind) ==
     IF kind = Exclusive THEN holders = {}
     ELSE IF Mutant = "admit-any-kind" THEN TRUE
     ELSE IF kind = Shared THEN \A h \in holders : h.kind = Shared
-    ELSE /\ Cardinality(holders) < IF Mutant = "admit-one-more" THEN kind + 1 ELSE kind
-         /\ \A h \in holders : IsLimited(h.kind)
+    ELSE /\ \A h \in holders : IsLimited(h.kind)
+         /\ \A n \in {kind} \union IF Mutant = "admit-own-number" THEN {} ELSE {h.kind : h \in holders} :
+                Cardinality(holders) < IF Mutant = "admit-one-more" THEN n + 1 ELSE n
 
 \* Every grant has a fence of its own. That of a permit reserves its other tokens at once: others are granted beside it.
 Own(s, id, kind, lease) ==
@@ -171,6 +172,12 @@ Renew(m) ==
        THEN Renewed(t, m, Holder(t, m.id))
        ELSE NotOwner(s, m)
 
+\* As Renew for each of several permits. No client here sends it; traces have it.
+RenewPermits(m) ==
+    LET Names(h) == \E p \in m.permits : p.id = h.id /\ p.tok = h.fence
+    IN [TLCEval(Settled(None)) EXCEPT
+            !.holders = {IF Names(h) THEN [h EXCEPT !.left = Max(@, TtlOf(h.id))] ELSE h : h \in @}]
+
 \* It is for the grant whose fence it names. That it has run changes nothing for the client.
 Downgrade(m) ==
     LET s == TLCEval(Settled(None))
@@ -201,6 +208,7 @@ Ran(m) ==
     LET s == TLCEval(CASE m.k = "acquire" -> Acquire(m)
                        [] m.k = "unlock" -> Unlock(m)
                        [] m.k = "renew" -> Renew(m)
+                       [] m.k = "renew-permits" -> RenewPermits(m)
                        [] m.k = "cancel" -> Cancel(m)
                        [] m.k = "downgrade" -> Downgrade(m))
     IN [s EXCEPT !.out = {IF o.k = "push" THEN [o EXCEPT !.others = AreQueued(s)] ELSE o : o \in @}]
@@ -495,12 +503,12 @@ Symmetric == Permutations(Clients)
 
 AtMostOneBelieves == \A c, d \in Clients : Believes(c) /\ Believes(d) => c = d
 
-\* An exclusive holder is alone; readers are among readers; permits among permits, and never more than the largest n.
+\* An exclusive holder is alone; readers are among readers; permits among permits, and never more than the smallest n.
 BelieversFit ==
     LET all == {c \in Clients : Believes(c)} IN
     \/ \A c, d \in all : c = d
     \/ \A c \in all : cl[c].kind = Shared
-    \/ (\A c \in all : IsLimited(cl[c].kind)) /\ \E c \in all : Cardinality(all) <= cl[c].kind
+    \/ \A c \in all : IsLimited(cl[c].kind) /\ Cardinality(all) <= cl[c].kind
 
 \* Who believes has the lock in Redis, by that very grant; who believes to be alone is.
 BelieversHold == \A c \in Clients : Believes(c) =>
@@ -510,7 +518,7 @@ BelieversHold == \A c \in Clients : Believes(c) =>
 HoldersFit ==
     /\ \A g, h \in r.holders : g # h => g.id # h.id /\ (g.kind = h.kind \/ (IsLimited(g.kind) /\ IsLimited(h.kind)))
     /\ \A g, h \in r.holders : g.kind = Exclusive => g = h
-    /\ (\E g \in r.holders : IsLimited(g.kind)) => \E h \in r.holders : Cardinality(r.holders) <= h.kind
+    /\ \A h \in r.holders : IsLimited(h.kind) => Cardinality(r.holders) <= h.kind
     /\ \A i \in 1..Len(r.queue) : /\ ~IsHolder(r, r.queue[i].id)
                                   /\ \A j \in 1..Len(r.queue) : r.queue[i].id = r.queue[j].id => i = j
     /\ r.queue # <<>> => ~Fits(r.holders, Head(r.queue).kind)

@@ -147,8 +147,9 @@ public record LockOptions(
 
     /**
      * Asks for one of several permits: at most so many callers hold the lock at a time, and none of them beside an exclusive or shared
-     * holder. The number counts for this request only: it is granted when fewer hold the lock. So a smaller number takes no permit
-     * from a holder, and a larger one counts at once. A limit of 1 is no exclusive lock.
+     * holder. If requests give different numbers, the smallest of the request and of all holders counts. So no holder is ever among
+     * more than it asked for. A smaller number takes no permit from a holder. A registry refuses more permits than a lock may have
+     * holders, by default 200.
      *
      * @param permits at least 1
      * @return these options with so many permits

@@ -47,7 +47,8 @@ public interface LockRegistry {
      *
      * @param name of the lock
      * @param options how it is held and waited for; what they leave open is the registry's
-     * @throws IllegalArgumentException if the name is empty, too long or not well-formed Unicode
+     * @throws IllegalArgumentException if the name is empty, too long or not well-formed Unicode, or the options have more
+     *     permits than a lock may have holders
      */
     NamedLock get(String name, LockOptions options);
 

@@ -198,20 +198,82 @@ abstract class PermitContract extends TwoInstances {
     class DifferentNumbers {
 
         @Test
-        void eachIsAdmittedIfFewerThanItsOwnNumberHold() throws Exception {
-            Caller first = holder(permit(registry(), 1));
+        void theSmallestNumberOfTheHoldersAndTheRequestCounts() throws Exception {
+            Caller one = holder(permit(registry(), 1));
             assertRefused(permit(registry(), 1));
-            List<Caller> others = List.of(holder(permit(otherRegistry(), 3)), holder(permit(otherRegistry(), 3)));
             assertRefused(permit(otherRegistry(), 3));
-            first.unlock();
-            assertRefused(permit(registry(), 1));
+            one.unlock();
+            Caller two = holder(permit(registry(), 2));
+            List<Caller> three = new ArrayList<>(List.of(holder(permit(otherRegistry(), 3))));
+            assertRefused(permit(otherRegistry(), 3));
+            assertRefused(permit(registry(), 2));
+            two.unlock();
+            three.add(holder(permit(otherRegistry(), 3)));
+            three.add(holder(permit(registry(), 3)));
+            assertRefused(permit(otherRegistry(), 3));
+            three.remove(0).unlock();
             assertRefused(permit(registry(), 2));
             holder(permit(registry(), 3)).unlock();
-            others.get(0).unlock();
-            assertRefused(permit(registry(), 1));
+            three.remove(0).unlock();
             holder(permit(registry(), 2)).unlock();
-            others.get(1).unlock();
-            holder(permit(registry(), 1)).unlock();
+            unlock(three);
+            assertFree();
+        }
+
+        @Test
+        void aPermitThatPassesOnInAnInstanceIsAmongNoMoreThanItsNumber() throws Exception {
+            Caller small = holder(permit(registry(), 2));
+            List<Caller> large = new ArrayList<>(List.of(holder(permit(otherRegistry(), 10))));
+            for (int i = 0; i < 4; i++) {
+                assertRefused(permit(otherRegistry(), 10));
+            }
+            Caller next = waiter(registry(), permit(registry(), 2));
+            small.unlock();
+            next.awaitGrant();
+            assertRefused(permit(otherRegistry(), 10));
+            next.unlock();
+            for (int i = 0; i < 4; i++) {
+                large.add(holder(permit(otherRegistry(), 10)));
+            }
+            Caller last = waiter(registry(), permit(registry(), 2));
+            unlock(large.subList(0, 3));
+            last.assertWaits();
+            large.get(3).unlock();
+            last.awaitGrant();
+            large.get(4).unlock();
+            last.unlock();
+            assertFree();
+        }
+
+        @Test
+        void atNoTimeDoMoreHoldThanTheNumberOfAnyHolder() throws Exception {
+            List<Integer> inside = new ArrayList<>();
+            List<List<Integer>> tooMany = new ArrayList<>();
+            List<CompletableFuture<Void>> all = new ArrayList<>();
+            for (int i = 0; i < 12; i++) {
+                int number = List.of(2, 3, 10).get(i % 3);
+                NamedLock permit = permit(both().get(i / 3 % 2), number);
+                all.add(actor().begin(() -> {
+                    for (int round = 0; round < 20; round++) {
+                        permit.lock();
+                        synchronized (inside) {
+                            inside.add(number);
+                            if (inside.size() > Collections.min(inside)) {
+                                tooMany.add(List.copyOf(inside));
+                            }
+                        }
+                        Thread.yield();
+                        synchronized (inside) {
+                            inside.remove((Integer) number);
+                        }
+                        permit.unlock();
+                    }
+                }));
+            }
+            for (CompletableFuture<Void> each : all) {
+                Actor.get(each);
+            }
+            assertThat(tooMany).isEmpty();
             assertFree();
         }
 
@@ -242,8 +304,9 @@ abstract class PermitContract extends TwoInstances {
             Caller large = waiter(otherRegistry(), permit(otherRegistry(), 3));
             holder.unlock();
             small.awaitGrant();
-            large.awaitGrant();
+            large.assertWaits();
             small.unlock();
+            large.awaitGrant();
             large.unlock();
             assertFree();
         }

@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
@@ -46,6 +47,7 @@ public final class DistributedLockValidator implements SmartInitializingSingleto
     private final ConfigurableListableBeanFactory beanFactory;
     private final Supplier<LockOptions> defaults;
     private final Supplier<Map<String, LockOptions>> overrides;
+    private final IntSupplier maxHolders;
     private final List<LockOptions> options = new ArrayList<>();
 
     /**
@@ -53,16 +55,19 @@ public final class DistributedLockValidator implements SmartInitializingSingleto
      * @param beanFactory has the beans to check
      * @param defaults what counts in the default registry for options that an annotation leaves open; called when all singletons exist
      * @param overrides what {@code lock.locks} sets, by {@link LockOptions#group()}; called when all singletons exist
+     * @param maxHolders how many may hold a lock of the default registry at a time; called when all singletons exist
      */
     public DistributedLockValidator(
             DistributedLockAdvisor advisor,
             ConfigurableListableBeanFactory beanFactory,
             Supplier<LockOptions> defaults,
-            Supplier<Map<String, LockOptions>> overrides) {
+            Supplier<Map<String, LockOptions>> overrides,
+            IntSupplier maxHolders) {
         this.advisor = advisor;
         this.beanFactory = beanFactory;
         this.defaults = defaults;
         this.overrides = overrides;
+        this.maxHolders = maxHolders;
     }
 
     /**
@@ -235,6 +240,12 @@ public final class DistributedLockValidator implements SmartInitializingSingleto
                                 + (neverRenewed ? "lock.renew=false" : "lock.locks.[" + group + "]")
                                 + ": only an exclusive lock without permits that is renewed may linger",
                         "remove linger, or what keeps it from lingering");
+            }
+            Integer permits = first.permits() != null ? first.permits() : asked.permits();
+            if (ours && permits != null && permits > maxHolders.getAsInt()) {
+                locked.add(
+                        "has permits = " + permits + ", more than lock.max-holders (" + maxHolders.getAsInt() + ")",
+                        "ask for fewer, or raise that property in all instances");
             }
             if (asked.mode() == Mode.SHARED && first.permits() != null) {
                 locked.add(

@@ -108,10 +108,15 @@ public final class LockAutoConfiguration {
             ObjectProvider<LockProperties> properties) {
         Supplier<LockOptions> defaults =
                 () -> hasRegistry(beanFactory) ? properties.getObject().options() : LockOptions.defaults();
-        return new DistributedLockValidator(advisor, beanFactory, defaults, () -> {
-            Map<String, LockOptions> overrides = properties.getObject().overrides();
-            return hasRegistry(beanFactory) ? overrides : Map.of();
-        });
+        return new DistributedLockValidator(
+                advisor,
+                beanFactory,
+                defaults,
+                () -> {
+                    Map<String, LockOptions> overrides = properties.getObject().overrides();
+                    return hasRegistry(beanFactory) ? overrides : Map.of();
+                },
+                () -> hasRegistry(beanFactory) ? properties.getObject().maxHolders() : Integer.MAX_VALUE);
     }
 
     /** Whether the default registry is configured by the properties. A registry of the application has its own options. */

@@ -35,6 +35,7 @@ import static java.util.Objects.requireNonNullElse;
  * @param localHandoffLimit Maximum number of times in a row that a lock passes between threads of one JVM while other JVMs
  *     wait, from 0 to 65535. 0 serves all JVMs in strict order.
  * @param maxWaiters Maximum number of JVMs in the queue of one lock. Others poll.
+ * @param maxHolders Maximum number of holders of one lock: permits, or JVMs that read. More permits are refused, further readers wait.
  * @param locks Settings for one group of locks: the name of the annotation, Class.method if it has none, or the group of
  *     LockOptions. They take precedence over the annotation and LockOptions.
  * @param startupCheck Whether to check at startup that Redis is suitable for locks.
@@ -61,6 +62,7 @@ record LockProperties(
         Release release,
         Integer localHandoffLimit,
         Integer maxWaiters,
+        Integer maxHolders,
         @DefaultValue Map<String, Named> locks,
         StartupCheck startupCheck,
         Duration shutdownGracePeriod,
@@ -82,6 +84,7 @@ record LockProperties(
         release = requireNonNullElse(release, Release.AWAIT);
         localHandoffLimit = requireNonNullElse(localHandoffLimit, 64);
         maxWaiters = requireNonNullElse(maxWaiters, 100);
+        maxHolders = requireNonNullElse(maxHolders, 200);
         startupCheck = requireNonNullElse(startupCheck, StartupCheck.WARN);
         shutdownGracePeriod = requireNonNullElse(shutdownGracePeriod, Duration.ofSeconds(10));
         redis = new Redis(
@@ -95,9 +98,10 @@ record LockProperties(
                 "lock.key-prefix",
                 keyPrefix,
                 "must have neither white space nor control characters: remove them");
-        new Named(ttl, waitTime, renew, maxHold, null, release, null).check("lock");
+        require(maxHolders >= 1, "lock.max-holders", maxHolders, "must be at least 1: raise it");
+        new Named(ttl, waitTime, renew, maxHold, null, release, null).check("lock", maxHolders);
         for (Map.Entry<String, Named> each : locks.entrySet()) {
-            each.getValue().check(propertyOf(each.getKey()));
+            each.getValue().check(propertyOf(each.getKey()), maxHolders);
         }
         requireNotNegative("lock.shutdown-grace-period", shutdownGracePeriod, "use 0 not to wait");
         require(
@@ -149,7 +153,7 @@ record LockProperties(
             @Nullable Release release,
             @Nullable Duration linger) {
 
-        private void check(String prefix) {
+        private void check(String prefix, int maxHolders) {
             require(
                     ttl == null || ttl.compareTo(LockOptions.MIN_TTL) >= 0,
                     prefix + ".ttl",
@@ -169,6 +173,12 @@ record LockProperties(
                     prefix + ".permits",
                     permits,
                     "must be at least 1: raise it, or remove the property for one holder");
+            require(
+                    permits == null || permits <= maxHolders,
+                    prefix + ".permits",
+                    permits,
+                    "must be at most lock.max-holders (%s): lower it, or raise that in all instances",
+                    maxHolders);
             requireNotNegative(prefix + ".linger", linger, "use 0 for none");
             require(
                     linger == null || linger.isZero() || permits == null && !Boolean.FALSE.equals(renew),

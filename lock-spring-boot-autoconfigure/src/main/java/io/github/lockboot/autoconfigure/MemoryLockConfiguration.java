@@ -22,7 +22,7 @@ class MemoryLockConfiguration {
     MemoryLockRegistry distributedLockRegistry(LockProperties properties) {
         LogFactory.getLog(MemoryLockRegistry.class)
                 .warn("Locks are in the memory of this process (lock.type=memory): for tests only");
-        return new MemoryLockRegistry(properties.options(), properties.overrides());
+        return new MemoryLockRegistry(properties.options(), properties.overrides(), properties.maxHolders());
     }
 
     /** Ends all waits as soon as the context of a registry begins to close, as with locks on Redis. */

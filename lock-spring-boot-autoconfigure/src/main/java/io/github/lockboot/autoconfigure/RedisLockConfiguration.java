@@ -42,6 +42,7 @@ class RedisLockConfiguration {
                 .acknowledge(properties.redis().acknowledge())
                 .localHandoffLimit(properties.localHandoffLimit())
                 .maxWaiters(properties.maxWaiters())
+                .maxHolders(properties.maxHolders())
                 .logKeys(properties.logKeys())
                 .build();
     }

@@ -41,11 +41,27 @@ public final class MemoryLockRegistry extends EngineRegistry implements AutoClos
      * @param overrides options that take precedence over those of a lock, by {@link LockOptions#group()}
      */
     public MemoryLockRegistry(LockOptions defaults, Map<String, LockOptions> overrides) {
-        this(new MemoryStore(new MemoryTimer(Timer.system("lock-memory-timer"))), defaults, overrides);
+        this(defaults, overrides, MAX_HOLDERS);
     }
 
-    private MemoryLockRegistry(MemoryStore store, LockOptions defaults, Map<String, LockOptions> overrides) {
-        super(defaults, overrides);
+    /**
+     * As {@link #MemoryLockRegistry(LockOptions, Map)}.
+     *
+     * @param defaults for options that a lock does not set
+     * @param overrides options that take precedence over those of a lock, by {@link LockOptions#group()}
+     * @param maxHolders the maximum number of holders of one lock at a time, permits or registries that read, at least 1; 200 by default
+     */
+    public MemoryLockRegistry(LockOptions defaults, Map<String, LockOptions> overrides, int maxHolders) {
+        this(
+                new MemoryStore(new MemoryTimer(Timer.system("lock-memory-timer")), maxHolders),
+                defaults,
+                overrides,
+                maxHolders);
+    }
+
+    private MemoryLockRegistry(
+            MemoryStore store, LockOptions defaults, Map<String, LockOptions> overrides, int maxHolders) {
+        super(defaults, overrides, maxHolders);
         this.store = store;
     }
 
@@ -60,7 +76,7 @@ public final class MemoryLockRegistry extends EngineRegistry implements AutoClos
      * @return a registry with the same locks and options, which holds none of them and has no listeners
      */
     public MemoryLockRegistry newInstance() {
-        return new MemoryLockRegistry(store, defaults(), overrides());
+        return new MemoryLockRegistry(store, defaults(), overrides(), maxHolders());
     }
 
     /**

@@ -38,6 +38,7 @@ final class MemoryStore implements LockStore {
     private static final long SWEEP_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final MemoryTimer timer;
+    private final int maxHolders;
     private final ExecutorService workers;
     private final Timer.Check sweeps;
     private final List<LockEngine> engines = new CopyOnWriteArrayList<>();
@@ -49,8 +50,9 @@ final class MemoryStore implements LockStore {
     /** Starts at the wall clock, so that tokens also grow over restarts. */
     private long newestToken;
 
-    MemoryStore(MemoryTimer timer) {
+    MemoryStore(MemoryTimer timer, int maxHolders) {
         this.timer = timer;
+        this.maxHolders = maxHolders;
         this.workers = Threads.workers(Threads.daemons("lock-memory"), timer);
         this.sweeps = timer.check(SWEEP_NANOS, () -> inUse() > 0);
         this.newestToken = TimeUnit.MILLISECONDS.toMicros(timer.wallMillis());
@@ -363,10 +365,16 @@ final class MemoryStore implements LockStore {
             token = Math.max(token, lastToken);
         }
 
+        /** Whether fewer hold the lock than the request and each holder allow. */
         boolean admits(int permits) {
-            return holders.isEmpty()
-                    || (permits == SHARED && holders.get(0).permits == SHARED)
-                    || (holders.get(0).permits > 0 && holders.size() < permits);
+            return holders.size() < mostWith(permits)
+                    && holders.stream()
+                            .allMatch(holder ->
+                                    (holder.permits > 0) == (permits > 0) && holders.size() < mostWith(holder.permits));
+        }
+
+        private int mostWith(int permits) {
+            return permits == EXCLUSIVE ? 1 : permits == SHARED ? maxHolders : Math.min(permits, maxHolders);
         }
 
         /** Grants the lock to the first waiters, as many as the holders admit. Returns how many. */

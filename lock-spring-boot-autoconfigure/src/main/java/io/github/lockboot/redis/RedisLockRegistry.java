@@ -79,7 +79,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
     private volatile boolean announcesChanges = true;
 
     private RedisLockRegistry(Builder builder) {
-        super(builder.defaults, builder.overrides);
+        super(builder.defaults, builder.overrides, builder.maxHolders);
         this.connectionFactory = builder.connectionFactory;
         this.sharing = builder.sharing;
         this.acknowledge = builder.acknowledge;
@@ -247,6 +247,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
                     settings.poll(),
                     settings.patience(),
                     registry.maxWaiters,
+                    registry.maxHolders(),
                     EngineContext::requireStack,
                     timer,
                     timeout);
@@ -282,6 +283,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         private Duration commandTimeout = Duration.ofSeconds(2);
         private int localHandoffLimit = 64;
         private int maxWaiters = 100;
+        private int maxHolders = MAX_HOLDERS;
         private boolean logKeys;
         private @Nullable Function<String, ThreadFactory> threads;
         private final List<LockListener> listeners = new ArrayList<>(0);
@@ -399,6 +401,19 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
          */
         public Builder maxWaiters(int max) {
             this.maxWaiters = require(max > 0, max, "maxWaiters must be positive");
+            return this;
+        }
+
+        /**
+         * Sets the maximum number of holders of one lock at a time: permits, or JVMs that read. A request for more permits is
+         * refused; further JVMs that read wait. 200 by default. Each command on such a lock costs Redis time in proportion to the
+         * holders.
+         *
+         * @param max the number, at least 1, and the same in all instances
+         * @return this builder
+         */
+        public Builder maxHolders(int max) {
+            this.maxHolders = require(max > 0, max, "maxHolders must be positive");
             return this;
         }
 

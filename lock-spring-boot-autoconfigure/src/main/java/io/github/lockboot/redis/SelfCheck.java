@@ -177,6 +177,8 @@ final class SelfCheck {
             long token = taken instanceof Reply.Owner owner ? owner.fence() : 0;
             store.acquire(name, other, LockStore.EXCLUSIVE, TTL_MILLIS, true).join();
             store.renew(name, one, token, TTL_MILLIS, late -> {}).join();
+            store.renewPermits(name, List.of(new LockStore.Permit(one, token, TTL_MILLIS)), late -> {})
+                    .join();
             store.downgrade(name, one, token, token).join();
             store.inspect(name).join();
             store.unlock(name, one, token).join();

@@ -20,7 +20,7 @@ if format == FORMAT and owner ~= me then
       local before, behind = string.sub(stored, 1, last - #seen - 1), string.sub(stored, last)
       put(before .. now .. behind, math.max(left, patience))
       return 'QUEUED ' .. position .. ' ' .. fence .. ' ' .. left
-    elseif not from and (not enqueue or position >= most) then
+    elseif not from and (not enqueue or position >= most_waiters) then
       return 'BUSY ' .. left
     end
   end

@@ -17,7 +17,7 @@ if holder then
   holder.expiry, lock.changed = math.max(holder.expiry, now + ttl), true
 elseif #lock.queue == 0 and admits(lock.holders, kind) then
   grant(me, ttl, kind, ttl)
-elseif enqueue and (position_of(me) or #lock.queue < most) then
+elseif enqueue and (position_of(me) or #lock.queue < most_waiters) then
   join(me, ttl, kind)
 else
   return answer('BUSY', ms_left())

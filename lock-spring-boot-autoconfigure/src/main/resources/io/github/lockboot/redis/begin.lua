@@ -2,9 +2,9 @@
 --
 -- KEYS[1]  the lock
 -- ARGV[1]  the caller's acquisition id, <session>-<sequence>.<nonce>, no character of which needs to be escaped in JSON
--- ARGV[2]  the settings of the registry: <poll> <patience> <most waiters> <channels>
---          how often a waiter asks, ms; how long it may not ask before it is dropped, ms; how many may wait; and the prefix of channels,
---          which a session follows
+-- ARGV[2]  the settings of the registry: <poll> <patience> <most waiters> <most holders> <channels>
+--          how often a waiter asks, ms; how long it may not ask before it is dropped, ms; how many may wait; how many may hold the lock at
+--          a time; and the prefix of channels, which a session follows
 -- ARGV[#ARGV]  the number of the command, with which the reply begins
 --
 -- LuaScript defines four constants before. FORMAT is the number of the format that is stored: a key with a newer one is a stranger's, and

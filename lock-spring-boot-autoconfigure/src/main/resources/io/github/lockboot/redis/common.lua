@@ -50,10 +50,20 @@ local function read_holder(entry, fence)
   return holder.ttl and holder.expiry and holder.kind and holder.fence and entry[6] == nil and holder
 end
 
--- Whether a request of this kind is compatible with the holders.
+-- How many may hold the lock at a time as far as one of this kind is concerned.
+local function most_with(kind)
+  return kind == EXCLUSIVE and 1 or kind == SHARED and most_holders or math.min(kind, most_holders)
+end
+
+-- Whether a request of this kind is compatible with the holders: fewer hold the lock than the request and each holder allow.
 local function admits(holders, kind)
-  local other = holders[1] and holders[1].kind
-  return not other or (kind == SHARED and other == SHARED) or (kind > 0 and other > 0 and #holders < kind)
+  local count = #holders
+  for _, holder in ipairs(holders) do
+    if (holder.kind > 0) ~= (kind > 0) or count >= most_with(holder.kind) then
+      return false
+    end
+  end
+  return count < most_with(kind)
 end
 
 -- The lock as it is stored; nil if the text is no lock, or one of a newer format.

@@ -1,6 +1,6 @@
 -- Reads the settings of the registry and the time in ms, and writes the text that is stored.
-local poll, patience, most, channels = string.match(ARGV[2], '^(%d+) (%d+) (%d+) (.*)$')
-poll, patience, most = tonumber(poll), tonumber(patience), tonumber(most)
+local poll, patience, most_waiters, most_holders, channels = string.match(ARGV[2], '^(%d+) (%d+) (%d+) (%d+) (.*)$')
+poll, patience, most_waiters, most_holders = tonumber(poll), tonumber(patience), tonumber(most_waiters), tonumber(most_holders)
 local now = math.floor(micros / 1000)
 
 local function text(number)

@@ -46,6 +46,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /** {@code lock.locks.<group>} wins over annotations and over options. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -224,6 +225,7 @@ class LockOverridesTests {
             lock.locks.order.wait-time       | -1ms  | lock.locks.order.wait-time       | must not be negative: use 0 to try once
             lock.locks.order.max-hold        | 0ms   | lock.locks.order.max-hold        | must be positive: remove the property for no limit
             lock.locks.order.permits         | 0     | lock.locks.order.permits         | must be at least 1: raise it, or remove the property for one holder
+            lock.locks.order.permits         | 201   | lock.locks.order.permits         | must be at most lock.max-holders (200): lower it, or raise that in all instances
             lock.locks.order.permits         | -3    | lock.locks.order.permits         | must be at least 1: raise it, or remove the property for one holder
             lock.locks.order.linger          | -1ms  | lock.locks.order.linger          | must not be negative: use 0 for none
             lock.locks.order.tll             | 5s    | lock.locks.order.tll             | is none of ttl, wait-time, renew, max-hold, permits, release and linger
@@ -320,6 +322,32 @@ class LockOverridesTests {
                     assertThat(permits).containsExactly(5, null);
                 },
                 "lock.locks.order.permits=5");
+    }
+
+    static class Partners {
+
+        @DistributedLock(name = "partner", permits = "4")
+        void ask() {}
+    }
+
+    @ParameterizedTest
+    @EnumSource(LockProperties.Type.class)
+    void morePermitsThanALockMayHaveHoldersEndTheStart(LockProperties.Type type) {
+        ApplicationContextRunner partners =
+                runner.withBean(Partners.class).withPropertyValues("lock.type=" + type, "lock.max-holders=3");
+        partners.run(context -> assertThat(context)
+                .getFailure()
+                .hasMessageContaining(
+                        "Partners.ask(): has permits = 4, more than lock.max-holders (3): ask for fewer, or"
+                                + " raise that property in all instances"));
+        partners.withPropertyValues("lock.locks.partner.permits=3").run(context -> {
+            assertThat(context).hasNotFailed();
+            LockOptions four = LockOptions.defaults().withPermits(4);
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> context.getBean(LockRegistry.class).get("a", four))
+                    .withMessage("permits of lock 'a' is 4, and a lock has at most 3 holders; ask for fewer, or raise"
+                            + " lock.max-holders in all instances");
+        });
     }
 
     @Test

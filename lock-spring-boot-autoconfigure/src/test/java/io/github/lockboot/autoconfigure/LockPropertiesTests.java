@@ -41,6 +41,7 @@ class LockPropertiesTests {
             assertThat(properties.maxHold()).isNull();
             assertThat(properties.localHandoffLimit()).isEqualTo(64);
             assertThat(properties.maxWaiters()).isEqualTo(100);
+            assertThat(properties.maxHolders()).isEqualTo(200);
             assertThat(properties.retry().interval()).isEqualTo(Duration.ofSeconds(2));
             assertThat(properties.retry().minInterval()).isEqualTo(Duration.ofMillis(20));
             assertThat(properties.redis().commandTimeout()).isEqualTo(Duration.ofSeconds(2));
@@ -94,6 +95,7 @@ class LockPropertiesTests {
             lock.local-handoff-limit    | -1    | must be from 0 to 65535: use 0 for strict order
             lock.local-handoff-limit    | 65536 | must be from 0 to 65535: use 0 for strict order
             lock.max-waiters            | 0     | must be at least 1: raise it
+            lock.max-holders            | 0     | must be at least 1: raise it
             lock.retry.interval         | 0ms   | must be positive: raise it
             lock.retry.min-interval     | 0ms   | must be positive: raise it
             lock.retry.min-interval     | 3000ms | must be at most lock.retry.interval (2000ms): lower it
@@ -152,6 +154,7 @@ class LockPropertiesTests {
                         Map.entry("lock.shutdown-grace-period", "10s"),
                         Map.entry("lock.local-handoff-limit", "64"),
                         Map.entry("lock.max-waiters", "100"),
+                        Map.entry("lock.max-holders", "200"),
                         Map.entry("lock.retry.interval", "2s"),
                         Map.entry("lock.retry.min-interval", "20ms"),
                         Map.entry("lock.redis.command-timeout", "2s"),

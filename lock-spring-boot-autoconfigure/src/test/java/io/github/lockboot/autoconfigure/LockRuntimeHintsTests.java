@@ -54,6 +54,7 @@ class LockRuntimeHintsTests {
                 "unlock-last",
                 "unlock",
                 "renew",
+                "renew-permits",
                 "cancel",
                 "complete",
                 "downgrade",

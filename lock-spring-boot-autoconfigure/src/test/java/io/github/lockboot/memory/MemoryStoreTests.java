@@ -7,11 +7,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
 
 import io.github.lockboot.redis.engine.LockEngine;
 import io.github.lockboot.redis.engine.ManualTimer;
 import io.github.lockboot.redis.protocol.Kind;
 import io.github.lockboot.redis.protocol.LockModel;
+import io.github.lockboot.redis.protocol.LockStore;
 import io.github.lockboot.redis.protocol.Reply;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,15 +29,16 @@ class MemoryStoreTests {
     private static final String NAME = "a";
     private static final long TTL = 10_000;
     private static final int STEPS = 3_000;
+    private static final int MOST_HOLDERS = 3;
     private static final List<List<Kind>> KINDS = List.of(
             List.of(Kind.EXCLUSIVE),
             List.of(Kind.EXCLUSIVE, Kind.SHARED, Kind.SHARED),
-            List.of(Kind.EXCLUSIVE, Kind.limitedTo(2), Kind.limitedTo(3), Kind.limitedTo(1)),
-            List.of(Kind.SHARED, Kind.SHARED, Kind.limitedTo(3), Kind.EXCLUSIVE, Kind.limitedTo(2)));
+            List.of(Kind.EXCLUSIVE, Kind.limitedTo(2), Kind.limitedTo(5), Kind.limitedTo(1)),
+            List.of(Kind.SHARED, Kind.SHARED, Kind.limitedTo(4), Kind.EXCLUSIVE, Kind.limitedTo(2)));
 
     private final ManualTimer timer = new ManualTimer();
-    private final MemoryStore store = new MemoryStore(new MemoryTimer(timer));
-    private final LockModel model = new LockModel(NAME, "client:", "completed", 1_800_000_000_000_000L);
+    private final MemoryStore store = new MemoryStore(new MemoryTimer(timer), MOST_HOLDERS);
+    private final LockModel model = new LockModel(NAME, "client:", "completed", 1_800_000_000_000_000L, MOST_HOLDERS);
     private final List<String> known = new ArrayList<>();
     private final Map<String, Long> fences = new HashMap<>();
     private List<Kind> kinds = List.of(Kind.EXCLUSIVE);
@@ -59,7 +62,7 @@ class MemoryStoreTests {
             long fence = fence(id);
             long modelFence = modelFence(id);
             long used = random.nextInt(10);
-            switch (random.nextInt(11)) {
+            switch (random.nextInt(12)) {
                 case 0 -> {
                     for (int seconds = random.nextInt(15); seconds > 0; seconds--) {
                         passASecond();
@@ -87,7 +90,8 @@ class MemoryStoreTests {
                         known.remove(id);
                     }
                 }
-                case 9 ->
+                case 9 -> renewPermits(random);
+                case 10 ->
                     same(
                             model.downgrade(id, modelFence, modelFence + used),
                             store.downgrade(NAME, id, fence, fence + used));
@@ -104,6 +108,22 @@ class MemoryStoreTests {
             }
         }
         assertThat(model.skipped()).isZero();
+    }
+
+    /** Of all holders and of one more id, each with its fence or another. */
+    private void renewPermits(Random random) {
+        List<LockStore.Permit> modelled = new ArrayList<>();
+        List<LockStore.Permit> stored = new ArrayList<>();
+        List<String> ids = new ArrayList<>(
+                model.holders().stream().map(LockModel.Holder::id).toList());
+        ids.add(known.get(random.nextInt(known.size())));
+        for (String id : ids) {
+            long fence = fence(id);
+            int off = random.nextInt(5) == 0 ? 1 : 0;
+            modelled.add(new LockStore.Permit(id, modelFence(id) + off, TTL));
+            stored.add(new LockStore.Permit(id, fence + off, TTL));
+        }
+        same(model.renewPermits(modelled), store.renewPermits(NAME, stored, late -> {}));
     }
 
     private String newId() {
@@ -169,8 +189,15 @@ class MemoryStoreTests {
             return List.of("BUSY", busy.leftMillis());
         } else if (reply instanceof Reply.Renewed renewed) {
             return List.of("RENEWED", renewed.leaseMillis(), renewed.waiters());
+        } else if (reply instanceof Reply.All all) {
+            return List.of(
+                    "ALL", all.replies().stream().map(MemoryStoreTests::line).collect(Collectors.joining(",")));
         }
         return List.of(((Reply.Plain) reply).name());
+    }
+
+    private static String line(Reply reply) {
+        return words(reply).stream().map(Object::toString).collect(Collectors.joining(" "));
     }
 
     @Test

@@ -35,6 +35,7 @@ final class FleetMember {
             "acquire", LuaScript.ACQUIRE,
             "unlock", LuaScript.UNLOCK,
             "renew", LuaScript.RENEW,
+            "renew-permits", LuaScript.RENEW_PERMITS,
             "downgrade", LuaScript.DOWNGRADE,
             "cancel", LuaScript.CANCEL);
 

@@ -75,6 +75,7 @@ class LockSpecTests {
         "no-drift, TheNewestTokenBelieves, 7",
         "admit-any-kind, TheNewestTokenBelieves, 6",
         "admit-one-more, BelieversFit, 7",
+        "admit-own-number, BelieversFit, 7",
         "overtake, NobodyOvertakes, 9",
         "leave-admits-nobody, HoldersFit, 10",
         "unlock-all, OnlyItsOwnIdEndsALease, 8",

@@ -339,6 +339,14 @@ final class RedisTrace {
                 command.put("tok", number(words.get(2)));
                 ttl(words.get(0), words.get(3));
             }
+            case "renew-permits" -> {
+                Set<Object> permits = new LinkedHashSet<>();
+                for (int i = 2; i + 2 < words.size(); i += 3) {
+                    permits.add(Map.of("id", id(words.get(i)), "tok", number(words.get(i + 1))));
+                    ttl(words.get(i), words.get(i + 2));
+                }
+                command.put("permits", permits);
+            }
             case "downgrade" -> {
                 command.put("tok", number(words.get(2)));
                 command.put("last", number(words.get(3)));

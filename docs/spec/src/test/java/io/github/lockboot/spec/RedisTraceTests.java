@@ -118,7 +118,8 @@ class RedisTraceTests {
         assertThat(verdict.rejected).isEmpty();
         assertThat(verdict.traces).isGreaterThanOrEqualTo(FAULTS.size() * LOCKS);
         assertThat(verdict.steps)
-                .containsKeys("acquire", "unlock", "unlock with next", "renew", "downgrade", "cancel", "gone surely");
+                .containsKeys("acquire", "unlock", "unlock with next", "renew", "renew-permits", "downgrade", "cancel")
+                .containsKeys("gone surely");
     }
 
     /** Not those that so few calls show by chance only; schedules show them ({@link TraceTests}). */

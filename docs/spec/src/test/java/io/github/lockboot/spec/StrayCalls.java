@@ -18,7 +18,7 @@ final class StrayCalls {
     /** The names of the locks begin with it. */
     static final String NAME = "stray";
 
-    private static final String SETTINGS = "300 900 100 lock:client:";
+    private static final String SETTINGS = "300 900 100 200 lock:client:";
     private static final int[] KINDS = {0, 0, -1, -1, 2, 3};
     private static final int EXCLUSIVE_IDS = 2;
 
@@ -49,8 +49,12 @@ final class StrayCalls {
         } else if (dice < 80) {
             int next = (who + 1 + random.nextInt(KINDS.length - 1)) % KINDS.length;
             run(LuaScript.UNLOCK, key, id, last, id(next), ttl(next), KINDS[next]);
-        } else if (dice < 92) {
+        } else if (dice < 87) {
             run(LuaScript.RENEW, key, id, fence, ttl(who));
+        } else if (dice < 92) {
+            int other = KINDS.length - 1 - who;
+            long otherFence = fences.getOrDefault(key + id(other), 0L);
+            run(LuaScript.RENEW_PERMITS, key, "", id, fence, ttl(who), id(other), otherFence, ttl(other));
         } else {
             run(LuaScript.CANCEL, key, id);
         }

@@ -16,6 +16,7 @@ import io.github.lockboot.LockListener;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRuntime;
 import io.github.lockboot.NamedLock;
+import io.github.lockboot.internal.LockNames;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,18 +33,36 @@ public abstract class EngineRegistry implements LockRuntime {
             .withRenewal()
             .withRelease(Release.AWAIT);
 
+    /** How many may hold a lock at a time, unless the registry is made with another number. */
+    protected static final int MAX_HOLDERS = 200;
+
     private final LockOptions defaults;
     private final Map<String, LockOptions> overrides;
+    private final int maxHolders;
     private final List<LockListener> listeners = new ArrayList<>(0);
     private volatile @Nullable LockEngine engine;
 
     /**
      * @param defaults for what the caller of a lock leaves open
      * @param overrides what takes precedence over the options of a caller, by {@link LockOptions#group()}
+     * @param maxHolders how many may hold a lock at a time
+     * @throws IllegalArgumentException if any of them has more permits
      */
-    protected EngineRegistry(LockOptions defaults, Map<String, LockOptions> overrides) {
+    protected EngineRegistry(LockOptions defaults, Map<String, LockOptions> overrides, int maxHolders) {
         this.defaults = merged(BUILT_IN, defaults);
         this.overrides = Map.copyOf(overrides);
+        this.maxHolders = maxHolders;
+        requireFewPermits("the defaults of the registry", defaults);
+        overrides.forEach((group, options) -> requireFewPermits("lock.locks.[" + group + "]", options));
+    }
+
+    /** Each script reads and writes all holders of its lock, so that many would keep Redis from all other work. */
+    private void requireFewPermits(String whose, LockOptions options) {
+        Integer permits = options.permits();
+        if (permits != null && permits > maxHolders) {
+            throw new IllegalArgumentException("permits of " + whose + " is " + permits + ", and a lock has at most "
+                    + maxHolders + " holders; ask for fewer, or raise lock.max-holders in all instances");
+        }
     }
 
     // --- engine -----------------------------------------------------------------------------------------------
@@ -86,12 +105,18 @@ public abstract class EngineRegistry implements LockRuntime {
 
     @Override
     public NamedLock get(String name, LockOptions options) {
-        return handles(options).apply(name);
+        return handles("lock '" + LockNames.printable(name) + "'", options).apply(name);
     }
 
     @Override
     public Function<String, NamedLock> handles(LockOptions options) {
-        return EngineLock.handles(engine(), resolve(options));
+        return handles(options.group() == null ? "a lock" : "group '" + options.group() + "'", options);
+    }
+
+    private Function<String, NamedLock> handles(String whose, LockOptions options) {
+        LockOptions resolved = resolve(options);
+        requireFewPermits(whose, resolved);
+        return EngineLock.handles(engine(), resolved);
     }
 
     @Override
@@ -116,6 +141,11 @@ public abstract class EngineRegistry implements LockRuntime {
     }
 
     // --- options ----------------------------------------------------------------------------------------------
+
+    /** {@return how many may hold a lock at a time} */
+    protected final int maxHolders() {
+        return maxHolders;
+    }
 
     /** {@return the options of a lock whose caller asks for nothing} */
     protected final LockOptions defaults() {

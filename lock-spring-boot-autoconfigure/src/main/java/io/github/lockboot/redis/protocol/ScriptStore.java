@@ -86,6 +86,7 @@ public final class ScriptStore implements LockStore {
             Duration poll,
             Duration patience,
             int maxWaiters,
+            int maxHolders,
             IntConsumer stack,
             Timer timer,
             Duration commandTimeout) {
@@ -96,8 +97,8 @@ public final class ScriptStore implements LockStore {
         this.timeoutNanos = commandTimeout.toNanos();
         this.check = timer.check(timeoutNanos / 10, this::expire);
         this.connectingAt = timer.nanoTime() - timeoutNanos;
-        this.settings =
-                bytes(poll.toMillis() + " " + patience.toMillis() + " " + maxWaiters + " " + keyPrefix + CLIENT);
+        this.settings = bytes(poll.toMillis() + " " + patience.toMillis() + " " + maxWaiters + " " + maxHolders + " "
+                + keyPrefix + CLIENT);
     }
 
     /** The channel of a session: grants and hints. */

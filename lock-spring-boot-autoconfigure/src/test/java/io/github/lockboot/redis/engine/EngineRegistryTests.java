@@ -72,6 +72,25 @@ class EngineRegistryTests {
     }
 
     @Test
+    void morePermitsThanALockMayHaveHoldersAreRefused() {
+        String rest = ", and a lock has at most 7 holders; ask for fewer, or raise lock.max-holders in all instances";
+        MemoryLockRegistry seven = new MemoryLockRegistry(LockOptions.defaults(), Map.of(), 7);
+        LockOptions eight = LockOptions.defaults().withPermits(8);
+        assertThat(seven.get("a", eight.withPermits(7)).options().permits()).isEqualTo(7);
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> seven.get("a", eight))
+                .withMessage("permits of lock 'a' is 8" + rest);
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> seven.handles(eight.withGroup("call")))
+                .withMessage("permits of group 'call' is 8" + rest);
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new MemoryLockRegistry(LockOptions.defaults(), Map.of("call", eight), 7))
+                .withMessage("permits of lock.locks.[call] is 8" + rest);
+        assertThatIllegalArgumentException().isThrownBy(() -> new MemoryLockRegistry(eight, Map.of(), 7));
+        assertThatIllegalArgumentException().isThrownBy(() -> registry.get("a", eight.withPermits(201)));
+    }
+
+    @Test
     void theSidesOfAReadWriteLockAreTheSharedAndTheExclusiveLockOfItsName() {
         NamedReadWriteLock both = registry.readWrite("a", ORDERS);
         assertThat(both.getName()).isEqualTo("a");

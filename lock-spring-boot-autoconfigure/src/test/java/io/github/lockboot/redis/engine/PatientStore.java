@@ -16,6 +16,7 @@ public final class PatientStore {
                 poll,
                 patience,
                 1_000,
+                1_000,
                 EngineContext::requireStack,
                 new ManualTimer(),
                 Duration.ofDays(1));

@@ -109,11 +109,11 @@ final class SimulationWitness {
 
     private static void checkOne(List<Held> holders) {
         List<Held> believers = new ArrayList<>(0);
-        int limit = 0;
+        int limit = Integer.MAX_VALUE;
         for (Held each : holders) {
             if (each.lease.isValid()) {
                 believers.add(each);
-                limit = Math.max(limit, each.kind.permits());
+                limit = Math.min(limit, each.kind.permits());
             }
         }
         boolean allShared = true;

@@ -43,6 +43,7 @@ public final class ClockedScripts {
                 LuaScript.UNLOCK,
                 LuaScript.DOWNGRADE,
                 LuaScript.RENEW,
+                LuaScript.RENEW_PERMITS,
                 LuaScript.CANCEL,
                 LuaScript.COMPLETE)) {
             digests.put(script, (String) redis.command("SCRIPT", "LOAD", clocked(script.getScriptAsString())));
@@ -92,10 +93,13 @@ public final class ClockedScripts {
                 """.formatted(text);
     }
 
-    /** What one of our scripts answered to the command of this number: the status word, then numbers. */
+    /** What one of our scripts answered to the command of this number: the status word, then numbers, or all replies after ALL. */
     public static List<Object> words(String number, @Nullable Object line) {
         ByteBuffer bytes = line == null ? null : ByteBuffer.wrap(((String) line).getBytes(StandardCharsets.ISO_8859_1));
         String answer = LuaScript.answerTo(number.getBytes(StandardCharsets.US_ASCII), bytes);
+        if (answer.startsWith("ALL ")) {
+            return List.of("ALL", answer.substring(4));
+        }
         boolean held = answer.startsWith("HELD ");
         String[] words = answer.split(" ", held ? 4 : -1);
         List<Object> reply = new ArrayList<>(List.of(words[0]));

@@ -6,7 +6,7 @@ package io.github.lockboot.redis.protocol;
  * <ul>
  *   <li>exclusive: nobody holds the lock
  *   <li>shared: all holders are shared
- *   <li>limited to n: fewer than n hold the lock, and all of them are limited
+ *   <li>limited to n: all holders are limited, and fewer hold the lock than n and than the number of each holder
  * </ul>
  *
  * @param permits how many may hold the lock at a time; 0 if it is exclusive, -1 if it is shared

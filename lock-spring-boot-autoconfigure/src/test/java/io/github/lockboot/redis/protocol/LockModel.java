@@ -16,6 +16,7 @@ public final class LockModel {
 
     public static final long POLL = 2_000;
     public static final long PATIENCE = 6_000;
+    private static final int MOST_HOLDERS = 200;
 
     /** For so long a live waiter may be unseen and still ask in time. */
     public static final long SPARE = 3_500;
@@ -29,8 +30,12 @@ public final class LockModel {
     private static final Set<String> REFUSALS = Set.of("NOT_OWNER", "UNKNOWN", "BUSY");
 
     /** The settings of a registry, as scripts get them. */
-    public static String settings(String channels, int most) {
-        return POLL + " " + PATIENCE + " " + most + " " + channels;
+    public static String settings(String channels, int mostWaiters) {
+        return settings(channels, mostWaiters, MOST_HOLDERS);
+    }
+
+    public static String settings(String channels, int mostWaiters, int mostHolders) {
+        return POLL + " " + PATIENCE + " " + mostWaiters + " " + mostHolders + " " + channels;
     }
 
     public record Holder(String id, Kind kind, long fence, long ttl, long until) {
@@ -62,6 +67,7 @@ public final class LockModel {
     private final String channelPrefix;
     private final String completions;
 
+    private final int mostHolders;
     private long micros;
     private final List<Holder> holders = new ArrayList<>();
     private long fence;
@@ -81,10 +87,15 @@ public final class LockModel {
     private int unlooked;
 
     public LockModel(String key, String channelPrefix, String completions, long micros) {
+        this(key, channelPrefix, completions, micros, MOST_HOLDERS);
+    }
+
+    public LockModel(String key, String channelPrefix, String completions, long micros, int mostHolders) {
         this.key = key;
         this.channelPrefix = channelPrefix;
         this.completions = completions;
         this.micros = micros;
+        this.mostHolders = mostHolders;
     }
 
     public Outcome acquire(String id, Kind kind, long ttl, boolean enqueue, int most) {
@@ -171,6 +182,24 @@ public final class LockModel {
         }
         prolong(id, ttl);
         return end("RENEWED", holder(id).until() - now(), (long) queue.size());
+    }
+
+    /** As {@link #renew} for each, at once. */
+    public Outcome renewPermits(List<LockStore.Permit> permits) {
+        begin(null);
+        boolean changes = false;
+        List<String> replies = new ArrayList<>();
+        for (LockStore.Permit permit : permits) {
+            Holder holder = holder(permit.id());
+            if (holder == null || permit.fence() != holder.fence()) {
+                replies.add("NOT_OWNER");
+            } else {
+                prolong(permit.id(), permit.ttlMillis());
+                changes = true;
+                replies.add("RENEWED " + (holder(permit.id()).until() - now()) + " " + queue.size());
+            }
+        }
+        return write(changes, "ALL", String.join(",", replies));
     }
 
     public Outcome cancel(String id) {
@@ -417,10 +446,14 @@ public final class LockModel {
         if (kind.isExclusive()) {
             return holders.isEmpty();
         }
-        return kind.isShared()
-                ? holders.stream().allMatch(holder -> holder.kind().isShared())
-                : holders.size() < kind.permits()
-                        && holders.stream().allMatch(holder -> holder.kind().permits() > 0);
+        if (kind.isShared()) {
+            return holders.stream().allMatch(holder -> holder.kind().isShared()) && holders.size() < mostHolders;
+        }
+        int most = Math.min(kind.permits(), mostHolders);
+        for (Holder holder : holders) {
+            most = Math.min(most, holder.kind().permits());
+        }
+        return holders.size() < most;
     }
 
     private void grant(String id, Kind kind, long ttl, long lease) {

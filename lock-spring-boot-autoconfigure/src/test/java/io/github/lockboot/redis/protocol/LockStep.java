@@ -26,7 +26,7 @@ record LockStep(Action action, int who, int next, long amount) {
             case 0 -> Kind.EXCLUSIVE;
             case 1 -> Kind.SHARED;
             case 2 -> Kind.limitedTo(2);
-            default -> Kind.limitedTo(1 + index % 3);
+            default -> Kind.limitedTo(1 + index % 5);
         };
     }
 
@@ -41,6 +41,7 @@ record LockStep(Action action, int who, int next, long amount) {
         UNLOCK_WITH_NEXT(true),
         RENEW(true),
         RENEW_WITH_WRONG_TOKEN(true),
+        RENEW_PERMITS(true),
         CANCEL(true),
         DOWNGRADE(true),
         COMPLETE(true),
@@ -85,6 +86,8 @@ record LockStep(Action action, int who, int next, long amount) {
                 steps.add(new LockStep(Action.UNLOCK, ownerOrWho, 0, random.nextInt(65_536)));
             } else if (dice < 48) {
                 steps.add(new LockStep(Action.UNLOCK_WITH_NEXT, ownerOrWho, next, random.nextInt(65_536)));
+            } else if (dice < 52) {
+                steps.add(new LockStep(Action.RENEW_PERMITS, who, 0, random.nextInt(8)));
             } else if (dice < 55) {
                 steps.add(new LockStep(Action.RENEW, ownerOrWho, 0, random.nextInt(4) == 0 ? 500 : 0));
             } else if (dice < 57) {

@@ -33,8 +33,8 @@ class ScriptFaultTests {
     private static final String REFUSED = "(?s).*(permission|can't run).*";
     private static final long LARGEST_EXACT = 1L << 53;
     private static final Set<String> REFUSALS = Set.of("BUSY", "NOT_OWNER", "UNKNOWN", "FREE", "FOREIGN");
-    private static final Set<String> REPLIES =
-            Set.of("OWNER", "QUEUED", "RELEASED", "HANDED_OVER", "RENEWED", "LEFT", "GIVEN_AWAY", "COMPLETED", "HELD");
+    private static final Set<String> REPLIES = Set.of(
+            "OWNER", "QUEUED", "RELEASED", "HANDED_OVER", "RENEWED", "LEFT", "GIVEN_AWAY", "COMPLETED", "HELD", "ALL");
 
     private RedisServer server;
     private RedisProbe redis;
@@ -61,6 +61,16 @@ class ScriptFaultTests {
         assertThat(unlock(KEY, "b-1", token, "")).containsExactly("HANDED_OVER");
         assertThat(cancel(KEY, "a-2")).containsExactly("GIVEN_AWAY");
         assertThat(redis.command("EXISTS", KEY)).isEqualTo(0L);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void whenMemoryIsFullPermitsAreRenewed(RedisProgram program) {
+        start(program);
+        long one = (Long) run(LuaScript.ACQUIRE, KEY, "a-1", 30_000, 2, 1).get(1);
+        long other = (Long) run(LuaScript.ACQUIRE, KEY, "a-2", 30_000, 2, 1).get(1);
+        fillMemory();
+        assertThat((String) renewPermits("a-1", one, "a-2", other).get(1)).matches("RENEWED \\d+ 0,RENEWED \\d+ 0");
     }
 
     @ParameterizedTest
@@ -225,6 +235,7 @@ class ScriptFaultTests {
             String before = dump();
             assertThat(acquire(KEY, "a-1", true).get(0)).isEqualTo("BUSY");
             assertThat(renew(KEY, "a-1", 1)).containsExactly("NOT_OWNER");
+            assertThat(renewPermits("a-1", 1, "b-1", 7)).containsExactly("ALL", "NOT_OWNER,NOT_OWNER");
             assertThat(unlock(KEY, "a-1", 1, "a-2")).containsExactly("NOT_OWNER");
             assertThat(cancel(KEY, "a-1")).containsExactly("UNKNOWN");
             assertThat(complete(KEY, "a-1", 1)).containsExactly("NOT_OWNER");
@@ -376,7 +387,8 @@ class ScriptFaultTests {
 
     private List<Object> anyCall(Random random) {
         String id = List.of("a-1", "b-1", "z-1").get(random.nextInt(3));
-        return switch (random.nextInt(9)) {
+        return switch (random.nextInt(10)) {
+            case 8 -> renewPermits(id, 7, "z-1", random.nextInt(10));
             case 7 -> run(LuaScript.DOWNGRADE, KEY, id, random.nextInt(10), 0);
             case 6 -> run(LuaScript.ACQUIRE, KEY, id, 30_000, random.nextInt(4) - 1, 1);
             case 5 -> complete(KEY, id, random.nextInt(10));
@@ -547,6 +559,10 @@ class ScriptFaultTests {
         return run(LuaScript.RENEW, key, id, token, 30_000);
     }
 
+    private List<Object> renewPermits(String id, long token, String other, long otherToken) {
+        return run(LuaScript.RENEW_PERMITS, KEY, "", id, token, 30_000, other, otherToken, 30_000);
+    }
+
     private List<Object> cancel(String key, String id) {
         return run(LuaScript.CANCEL, key, id);
     }
@@ -570,6 +586,7 @@ class ScriptFaultTests {
                 LuaScript.UNLOCK,
                 LuaScript.DOWNGRADE,
                 LuaScript.RENEW,
+                LuaScript.RENEW_PERMITS,
                 LuaScript.CANCEL,
                 LuaScript.COMPLETE,
                 LuaScript.INSPECT);

@@ -21,6 +21,7 @@ final class ScriptInvariants {
     /** A holder as it is stored. */
     private record Holder(String id, int permits, long fence) {}
 
+    private final int mostHolders;
     private Stored before = new Stored("", -2);
     private @Nullable Seen last;
     private boolean persisted;
@@ -32,6 +33,10 @@ final class ScriptInvariants {
 
     /** The newest that an exclusive or limited holder may have used, also by itself; what readers may have as theirs. */
     private long mayBeUsed;
+
+    ScriptInvariants(int mostHolders) {
+        this.mostHolders = mostHolders;
+    }
 
     /** Checks what a call did. */
     void called(LuaScript script, List<String> arguments, Seen seen) {
@@ -124,16 +129,16 @@ final class ScriptInvariants {
         assertThat(after.stream().filter(holder -> holder.permits == 0))
                 .as("exclusive holders")
                 .hasSizeLessThan(2);
-        for (int place = 0; place < after.size(); place++) {
-            Holder holder = after.get(place);
+        assertThat(after).as("holders").hasSizeLessThanOrEqualTo(mostHolders);
+        for (Holder holder : after) {
+            if (holder.permits > 0) {
+                assertThat(after).as("holders among which %s is", holder).hasSizeLessThanOrEqualTo(holder.permits);
+            }
             if (holders.stream().noneMatch(each -> each.id.equals(holder.id) && each.fence == holder.fence)) {
                 assertThat(holder.fence).as("fence of a new grant").isGreaterThan(Math.max(newest, mayBeUsed));
                 newest = holder.fence + (holder.permits > 0 ? PERMIT_TOKENS - 1 : 0);
                 if (holder.permits >= 0) {
                     mayBeUsed = holder.fence + (holder.permits == 0 ? LOCAL_TOKENS : PERMIT_TOKENS) - 1;
-                }
-                if (holder.permits > 0) {
-                    assertThat(place).as("holders beside which it is admitted").isLessThan(holder.permits);
                 }
             }
         }

@@ -6,6 +6,8 @@ import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.github.lockboot.fixture.RedisProbe;
 import io.github.lockboot.fixture.RedisServer;
@@ -33,6 +35,7 @@ class ScriptModelTests {
     private static final String KEY = "lock:model";
     private static final String CHANNELS = "lock:client:";
     private static final String COMPLETIONS = "lock:flights";
+    private static final int MOST_HOLDERS = 3;
     private static final long[] TTLS = {30_000, 1_000, 6_000, 6_001, 1_500, 3_600_000};
     private static final long START = 1_800_000_000_000_123L;
     private static final long CALL_MICROS = 25;
@@ -76,7 +79,13 @@ class ScriptModelTests {
                 .containsKeys("RENEWED", "LEFT", "GIVEN_AWAY", "UNKNOWN", "COMPLETED", "skipped", "excused", "unlooked")
                 .containsKeys("expired", "message", "messages", "token", "downgrade RENEWED", "shared", "limited")
                 .containsKeys("OWNER beside another", "unlock RELEASED beside another")
-                .containsKeys("unlock unlooked HANDED_OVER", "unlock unlooked QUEUED");
+                .containsKeys("unlock unlooked HANDED_OVER", "unlock unlooked QUEUED")
+                .containsKeys(
+                        "as many as may hold",
+                        "ALL RENEWED",
+                        "ALL NOT_OWNER",
+                        "ALL RENEWED NOT_OWNER",
+                        "ALL NOT_OWNER RENEWED");
     }
 
     /** Drops step after step as long as the rest still fails, until none can be spared. */
@@ -107,8 +116,8 @@ class ScriptModelTests {
 
         private final RedisProbe redis;
         private final ClockedScripts scripts;
-        private final LockModel model = new LockModel(KEY, CHANNELS, COMPLETIONS, START);
-        private final ScriptInvariants invariants = new ScriptInvariants();
+        private final LockModel model = new LockModel(KEY, CHANNELS, COMPLETIONS, START, MOST_HOLDERS);
+        private final ScriptInvariants invariants = new ScriptInvariants(MOST_HOLDERS);
         private final List<Call> calls = new ArrayList<>();
         private final List<String> trace = new ArrayList<>();
         private @Nullable Call last;
@@ -138,6 +147,7 @@ class ScriptModelTests {
                 case RENEW -> call(renew(id, holder == null ? model.fence() : holder.fence(), ttl(id) - step.amount()));
                 case RENEW_WITH_WRONG_TOKEN ->
                     call(renew(id, step.amount() == 0 ? 0 : model.fence() + step.amount(), ttl(id)));
+                case RENEW_PERMITS -> call(renewPermits(holders, id, (int) step.amount()));
                 case CANCEL -> call(cancel(id));
                 case COMPLETE -> call(complete(id, used(holder, step.amount())));
                 case DUPLICATE -> {
@@ -187,7 +197,9 @@ class ScriptModelTests {
             cover("downgrade " + status, call.script() == LuaScript.DOWNGRADE ? 1 : 0);
             cover("unlock " + status + " beside another", call.script() == LuaScript.UNLOCK ? holders.size() : 0);
             cover(status + " beside another", holders.size() - 1);
+            cover(status + " " + replies(seen), call.script() == LuaScript.RENEW_PERMITS ? 1 : 0);
             cover("token", status.equals("OWNER") && seen.reply().size() > 4 ? 1 : 0);
+            cover("as many as may hold", holders.size() == MOST_HOLDERS ? 1 : 0);
             cover("shared", holders.stream().anyMatch(holder -> holder.kind().isShared()) ? 1 : 0);
             cover("limited", holders.stream().anyMatch(holder -> holder.kind().permits() > 1) ? 1 : 0);
             cover("message", seen.messages().size());
@@ -198,6 +210,15 @@ class ScriptModelTests {
             cover(
                     "unlock unlooked " + status,
                     call.script() == LuaScript.UNLOCK ? model.unlooked() - unlookedBefore : 0);
+        }
+
+        /** Which replies are in one to several questions. */
+        private static String replies(Seen seen) {
+            return Stream.of(
+                            seen.reply().get(seen.reply().size() - 1).toString().split(","))
+                    .map(reply -> reply.split(" ")[0])
+                    .distinct()
+                    .collect(Collectors.joining(" "));
         }
 
         private void duplicate(Call call) {
@@ -223,7 +244,9 @@ class ScriptModelTests {
                 long left = Math.max(stored.ttl(), 0); // looked at later
                 assertThat((Long) seen.reply().get(1)).as("reply").isBetween(left, left == 0 ? 0 : FOREIGN_MILLIS);
             } else {
-                assertThat(seen.reply()).as("reply").isIn(List.of("NOT_OWNER"), List.of("UNKNOWN"));
+                assertThat(seen.reply().get(seen.reply().size() - 1).toString())
+                        .as("reply")
+                        .matches("NOT_OWNER(,NOT_OWNER)*|UNKNOWN");
             }
             assertThat(stored.text()).as("a stranger's key").isEqualTo("stranger");
             assertThat(stored.ttl()).as("its TTL").matches(ttl -> ttl == -1 || ttl > FOREIGN_MILLIS / 2);
@@ -311,6 +334,27 @@ class ScriptModelTests {
             return new Call(LuaScript.RENEW, arguments(id, 0, token, ttl), lock -> lock.renew(id, token, ttl));
         }
 
+        /**
+         * Of all holders and one more id.
+         *
+         * @param wrong bits: the first has another fence; all ask for less than before; another id is asked for, too
+         */
+        private Call renewPermits(List<LockModel.Holder> holders, String other, int wrong) {
+            List<LockStore.Permit> permits = new ArrayList<>();
+            for (LockModel.Holder holder : holders) {
+                permits.add(new LockStore.Permit(
+                        holder.id(),
+                        holder.fence() + (permits.isEmpty() ? wrong & 1 : 0),
+                        ttl(holder.id()) - (wrong & 2) * 250));
+            }
+            if ((wrong & 4) != 0 || permits.isEmpty()) {
+                permits.add(new LockStore.Permit(other, model.fence(), ttl(other)));
+            }
+            List<String> arguments = arguments("", 0);
+            permits.forEach(each -> arguments.addAll(List.of(each.id(), "" + each.fence(), "" + each.ttlMillis())));
+            return new Call(LuaScript.RENEW_PERMITS, arguments, lock -> lock.renewPermits(permits));
+        }
+
         private Call cancel(String id) {
             return new Call(LuaScript.CANCEL, arguments(id, 0), lock -> lock.cancel(id));
         }
@@ -321,7 +365,7 @@ class ScriptModelTests {
         }
 
         private List<String> arguments(String id, int most, Object... more) {
-            List<String> arguments = new ArrayList<>(List.of(id, LockModel.settings(CHANNELS, most)));
+            List<String> arguments = new ArrayList<>(List.of(id, LockModel.settings(CHANNELS, most, MOST_HOLDERS)));
             for (Object argument : more) {
                 arguments.add(argument.toString());
             }

@@ -22,6 +22,7 @@ class ScriptRulesTests {
     private static final int TTL = 30_000;
     private static final int EXCLUSIVE = 0;
     private static final int SHARED = -1;
+    private static final int MOST_HOLDERS = 7;
 
     private static RedisServer server;
     private static RedisProbe redis;
@@ -96,6 +97,79 @@ class ScriptRulesTests {
         }
     }
 
+    @Test
+    void permitsThatAreRenewedTogetherAreRenewedEachByItsFence() {
+        long one = (Long) acquire("a-1", 3).reply().get(1);
+        long other = (Long) acquire("a-2", 3).reply().get(1);
+        acquire("b-1", 3);
+        micros += 10 * SECOND;
+        Seen renewed = renewPermits("a-1", one, "a-2", other + 1, "c-1", other);
+        assertThat(renewed.reply()).containsExactly("ALL", "RENEWED " + TTL + " 0,NOT_OWNER,NOT_OWNER");
+        long now = micros / 1_000;
+        assertThat(renewed.stored().lock().holders().stream().map(each -> each.until() - now))
+                .containsExactly((long) TTL, TTL - 10_000L, TTL - 10_000L);
+    }
+
+    @Test
+    void permitsThatHaveEndedAreNotRenewedAndTheirLockIsNotMadeAnew() {
+        long one = (Long) acquire("a-1", 2).reply().get(1);
+        long other = (Long) acquire("a-2", 2).reply().get(1);
+        call(LuaScript.UNLOCK, "a-1", one);
+        assertThat(renewPermits("a-1", one, "a-2", other).reply())
+                .containsExactly("ALL", "NOT_OWNER,RENEWED " + TTL + " 0");
+        long again = (Long) acquire("a-1", 2).reply().get(1);
+        assertThat(renewPermits("a-1", one).reply()).as("late").containsExactly("ALL", "NOT_OWNER");
+        call(LuaScript.UNLOCK, "a-1", again);
+        call(LuaScript.UNLOCK, "a-2", other);
+        redis.command("DEL", KEY);
+        Seen late = renewPermits("a-1", one, "a-2", other);
+        assertThat(late.reply()).containsExactly("ALL", "NOT_OWNER,NOT_OWNER");
+        assertThat(late.stored().text()).isEmpty();
+    }
+
+    @Test
+    void aRenewalOfPermitsShortensNoLeaseAndIsHarmlessTwice() {
+        long one = (Long) acquire("a-1", 2).reply().get(1);
+        long other = (Long) acquire("a-2", 2).reply().get(1);
+        Seen once = renewPermits("a-1", one, "a-2", other);
+        micros -= 100;
+        assertThat(renewPermits("a-1", one, "a-2", other)).as("twice").isEqualTo(once);
+        List<String> arguments = new ArrayList<>(List.of(
+                "",
+                LockModel.settings("lock:client:", 1_000, MOST_HOLDERS),
+                "a-1",
+                "" + one,
+                "1000",
+                "a-2",
+                "" + other,
+                "1"));
+        Seen shorter = scripts.run(LuaScript.RENEW_PERMITS, KEY, arguments, micros);
+        assertThat(shorter.stored().text()).isEqualTo(once.stored().text());
+    }
+
+    @Test
+    void aReaderOrAPermitBeyondTheMostHoldersWaitsLikeBehindAWriter() {
+        for (int kind : List.of(SHARED, MOST_HOLDERS + 5)) {
+            for (int i = 1; i <= MOST_HOLDERS; i++) {
+                assertThat(acquire("a-" + i, kind).reply()).startsWith("OWNER");
+            }
+            assertThat(acquire("b-1", kind).reply()).startsWith("QUEUED", 1L);
+            assertThat(acquire("c-1", kind).reply()).startsWith("QUEUED", 2L);
+            Seen released = call(LuaScript.UNLOCK, "a-2", 0);
+            assertThat(released.messages()).singleElement().asString().startsWith("lock:client:b b-1 ");
+            assertThat(released.stored().lock().holders()).hasSize(MOST_HOLDERS);
+            redis.command("DEL", KEY);
+        }
+    }
+
+    private Seen renewPermits(Object... idsAndFences) {
+        List<Object> arguments = new ArrayList<>();
+        for (int i = 0; i < idsAndFences.length; i += 2) {
+            arguments.addAll(List.of(idsAndFences[i], idsAndFences[i + 1], TTL));
+        }
+        return call(LuaScript.RENEW_PERMITS, "", arguments.toArray());
+    }
+
     private static List<String> holders(Seen seen) {
         return seen.stored().lock().holders().stream().map(Holder::id).toList();
     }
@@ -105,7 +179,7 @@ class ScriptRulesTests {
     }
 
     private Seen call(LuaScript script, String id, Object... more) {
-        List<String> arguments = new ArrayList<>(List.of(id, LockModel.settings("lock:client:", 1_000)));
+        List<String> arguments = new ArrayList<>(List.of(id, LockModel.settings("lock:client:", 1_000, MOST_HOLDERS)));
         for (Object argument : more) {
             arguments.add(argument.toString());
         }

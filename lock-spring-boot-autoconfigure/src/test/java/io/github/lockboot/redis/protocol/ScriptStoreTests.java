@@ -19,7 +19,15 @@ class ScriptStoreTests {
     private final ManualTimer timer = new ManualTimer();
     private boolean connecting;
     private final ScriptStore store = new ScriptStore(
-            new Silence(), "lock:", Duration.ofSeconds(2), Duration.ofSeconds(6), 100, stack -> {}, timer, TIMEOUT);
+            new Silence(),
+            "lock:",
+            Duration.ofSeconds(2),
+            Duration.ofSeconds(6),
+            100,
+            200,
+            stack -> {},
+            timer,
+            TIMEOUT);
 
     /** A client that gets no answer. */
     private final class Silence implements ScriptStore.Runner {

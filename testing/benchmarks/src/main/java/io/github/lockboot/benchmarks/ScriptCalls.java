@@ -16,6 +16,7 @@ final class ScriptCalls {
     private static final String TTL = "600000";
     private static final String PATIENCE = "3600000";
     private static final int MAX_WAITERS = 1_000_000;
+    private static final int MAX_HOLDERS = 200;
 
     private final RedisProbe redis;
     private final String acquire;
@@ -74,7 +75,7 @@ final class ScriptCalls {
     }
 
     private String run(String sha, String key, String id, String poll, int maxWaiters, String... others) {
-        String settings = poll + " " + PATIENCE + " " + maxWaiters + " lock:client:";
+        String settings = poll + " " + PATIENCE + " " + maxWaiters + " " + MAX_HOLDERS + " lock:client:";
         List<String> words = new ArrayList<>(List.of("EVALSHA", sha, "1", key, id, settings));
         words.addAll(List.of(others));
         words.add(new String(LuaScript.nextNumber(), StandardCharsets.US_ASCII));
