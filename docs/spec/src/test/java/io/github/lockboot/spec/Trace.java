@@ -68,6 +68,11 @@ final class Trace {
     private final List<Client> clients = new ArrayList<>();
     private final Map<String, Id> ids = new HashMap<>();
     private final Map<String, Command> commands = new HashMap<>();
+
+    /** How many permits a command renews, which the model renews one after the other. */
+    private final Map<String, Integer> permits = new HashMap<>();
+
+    private final Map<String, Integer> permitsOfRun = new HashMap<>();
     private final Map<String, Run> runs = new HashMap<>();
     private final Map<String, Integer> lastUses = new HashMap<>();
     private final Set<Integer> acknowledging = new LinkedHashSet<>();
@@ -124,6 +129,9 @@ final class Trace {
                     if (words.length > 8 && words[5].equals("unlock")) {
                         used.add(words[8]);
                     }
+                    for (int permit = 7; words[5].equals("renew-permits") && permit < words.length; permit += 3) {
+                        used.add(words[permit]);
+                    }
                     ofCommand.put(words[4], used);
                 }
                 case "ran" -> {
@@ -160,7 +168,14 @@ final class Trace {
             case "acknowledges" -> acknowledging.add(session);
             case "sent" -> sent(session, List.of(rest.split(" ")));
             case "ran" -> ran(rest);
-            case "answered" -> answered(runs.get(rest));
+            case "answered" -> {
+                for (int permit = 0; permit < permitsOfRun.getOrDefault(rest, 0); permit++) {
+                    answered(runs.get(rest + "." + permit));
+                }
+                if (!permitsOfRun.containsKey(rest)) {
+                    answered(runs.get(rest));
+                }
+            }
             case "told" -> told(session, List.of(rest.split(" ")));
             case "owns" -> owns(session, List.of(rest.split(" ")));
             case "gone" -> {
@@ -251,6 +266,16 @@ final class Trace {
 
     private void sent(int session, List<String> words) {
         String script = words.get(1);
+        if (script.equals("renew-permits")) {
+            int count = (words.size() - 3) / 3;
+            permits.put(words.get(0), count);
+            for (int i = 0; i < count; i++) {
+                List<String> one = new ArrayList<>(List.of(words.get(0) + "." + i, "renew"));
+                one.addAll(words.subList(3 + 3 * i, 6 + 3 * i));
+                sent(session, one);
+            }
+            return;
+        }
         String name = words.get(2);
         Id id = ids.get(name);
         Map<String, Object> fixed = new LinkedHashMap<>();
@@ -331,18 +356,48 @@ final class Trace {
         String[] head = rest.substring(0, bar).split(" ", 3);
         String before = rest.substring(bar + 3, rest.indexOf(" | ", bar + 1));
         String text = rest.substring(rest.indexOf(" | ", bar + 1) + 3);
-        Command command = commands.get(head[0]);
-        List<String> reply = List.of(head[2].split(" "));
+        Integer renewed = permits.get(head[0]);
+        if (renewed == null) {
+            ran(commands.get(head[0]), head[1], List.of(head[2].split(" ")), before, StoredLock.of(text));
+            return;
+        }
+        permitsOfRun.put(head[1], renewed);
+        String[] replies = head[2].substring("ALL ".length()).split(",");
+        StoredLock all = StoredLock.of(text);
+        List<String> later = new ArrayList<>();
+        for (int i = 0; i < renewed; i++) {
+            later.add(commands.get(head[0] + "." + i).words.get(2));
+        }
+        StoredLock first = stored;
+        for (int i = 0; i < renewed; i++) {
+            later.remove(0);
+            List<String> reply = List.of(replies[i].split(" "));
+            ran(commands.get(head[0] + "." + i), head[1] + "." + i, reply, before, renewedBut(later, first, all));
+        }
+    }
+
+    /** The lock after that script, but for the permits that it renews later. */
+    private static StoredLock renewedBut(List<String> later, StoredLock before, StoredLock after) {
+        List<StoredLock.Holder> holders = after.holders().stream()
+                .map(each -> before.holders().stream()
+                        .filter(old -> old.id().equals(each.id()) && later.contains(each.id()))
+                        .findFirst()
+                        .orElse(each))
+                .toList();
+        return new StoredLock(
+                after.format(), after.fence(), holders, after.token(), after.looked(), after.excused(), after.queue());
+    }
+
+    private void ran(Command command, String number, List<String> reply, String before, StoredLock after) {
         String replyTo = command.words.size() > 4 && command.script.equals("unlock")
                 ? command.words.get(4)
                 : command.words.get(2);
         Run run = new Run(command, reply, replyTo);
-        runs.put(head[1], run);
+        runs.put(number, run);
         long now = micros / 1_000;
         if (before.isEmpty() && stored.format() > 0) {
             forget(now);
         }
-        StoredLock after = StoredLock.of(text);
         Set<Object> dropped = new LinkedHashSet<>();
         long unseen = Long.MAX_VALUE;
         for (StoredLock.Waiter waiter : stored.queue()) {
