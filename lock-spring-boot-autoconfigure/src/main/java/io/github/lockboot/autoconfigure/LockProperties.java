@@ -40,14 +40,14 @@ import static java.util.Objects.requireNonNullElse;
  * @param startupCheck Whether to check at startup that Redis is suitable for locks.
  * @param shutdownGracePeriod Maximum time that shutdown waits for locks to be released, after the web server and executors have
  *     stopped. 0 does not wait.
- * @param logKeys Whether logs, the logging context and the locks endpoint show names of locks, which may be personal data,
+ * @param logKeys Whether logs, the logging context and the endpoints show names of locks, which may be personal data,
  *     instead of digests.
  * @param mdc Whether to add the lock to the logging context, as 'lock', while code runs under it.
  * @param retry Polling of waiters.
  * @param redis The connection to Redis.
  * @param aop Proxies of annotated beans.
  * @param observations Observations of locks.
- * @param endpoint The actuator endpoint 'locks'.
+ * @param endpoint The actuator endpoint 'lock'.
  */
 @ConfigurationProperties("lock")
 record LockProperties(
@@ -225,7 +225,7 @@ record LockProperties(
     record Observations(boolean enabled) {}
 
     /**
-     * @param forceRelease Whether the endpoint may force-release a lock (DELETE with the owner id).
+     * @param forceRelease Whether the endpoint 'lock' may end a hold by force (DELETE with the owner id of a holder).
      */
     record Endpoint(boolean forceRelease) {}
 

@@ -118,8 +118,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
 
     /** {@return the inspector, which shows the state of these locks and releases them by force} */
     public RedisLockInspector inspector() {
-        Parts with = parts();
-        return new RedisLockInspector(with.connections.factory(), with.store, engine());
+        return new RedisLockInspector(parts().store, engine());
     }
 
     /**

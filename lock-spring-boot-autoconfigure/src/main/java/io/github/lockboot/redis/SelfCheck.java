@@ -179,6 +179,7 @@ final class SelfCheck {
             store.renew(name, one, token, TTL_MILLIS, late -> {}).join();
             store.downgrade(name, one, token, token).join();
             store.inspect(name).join();
+            store.show(name).join();
             store.unlock(name, one, token).join();
             store.complete(name, other, token).join();
             store.cancel(name, other).join();

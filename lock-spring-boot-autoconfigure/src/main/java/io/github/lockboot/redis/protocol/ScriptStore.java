@@ -36,8 +36,7 @@ public final class ScriptStore implements LockStore {
          *
          * @param late gets the reply if it comes after the future has failed, on a thread that must not be blocked
          */
-        default CompletableFuture<Reply> run(
-                Consumer<Reply> late, LuaScript script, String key, byte[]... arguments) {
+        default CompletableFuture<Reply> run(Consumer<Reply> late, LuaScript script, String key, byte[]... arguments) {
             return run(script, key, arguments);
         }
 
@@ -171,6 +170,11 @@ public final class ScriptStore implements LockStore {
     @Override
     public CompletableFuture<Reply> inspect(String name) {
         return run(LuaScript.INSPECT, name, "");
+    }
+
+    /** Reads what is stored for operators. Changes nothing. {@code SHOWN}. */
+    public CompletableFuture<Reply> show(String name) {
+        return run(LuaScript.SHOW, name, "");
     }
 
     /** Publishes an empty message on the channel of the session. */
