@@ -30,10 +30,11 @@ public class LockTemplate {
     /**
      * @param registry makes the locks
      * @param waitTime for options without a wait time, instead of the registry's
+     * @throws IllegalArgumentException if the wait time is negative
      */
     public LockTemplate(LockRegistry registry, Duration waitTime) {
         this.registry = registry;
-        this.waitTime = waitTime;
+        this.waitTime = LockOptions.defaults().withWaitTime(waitTime).waitTime();
     }
 
     /** {@return the registry that makes the locks} */

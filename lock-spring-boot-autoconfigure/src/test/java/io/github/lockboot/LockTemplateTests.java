@@ -31,6 +31,13 @@ class LockTemplateTests {
         actor.close();
     }
 
+    @Test
+    void aNegativeWaitTimeIsRefusedWhenTheTemplateIsMade() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new LockTemplate(registry, Duration.ofNanos(-1)))
+                .withMessage("waitTime is PT-0.000000001S; it must not be negative");
+    }
+
     private void waitsForIt() {
         Actor.await("it waits", actor::isWaiting);
     }

@@ -10,14 +10,21 @@ import ch.qos.logback.classic.spi.IThrowableProxy;
 import ch.qos.logback.core.read.ListAppender;
 import org.slf4j.LoggerFactory;
 
-/** All that the library logs while it is open, down to the finest level. */
+/** All that the library, or another one, logs while it is open, down to the finest level. */
 public final class LogReader implements AutoCloseable {
 
-    private final Logger logger = (Logger) LoggerFactory.getLogger("io.github.lockboot");
-    private final Level before = logger.getLevel();
+    private final Logger logger;
+    private final Level before;
     private final ListAppender<ILoggingEvent> lines = new ListAppender<>();
 
     public LogReader() {
+        this("io.github.lockboot");
+    }
+
+    /** @param name of the logger, and the beginning of the names of others */
+    public LogReader(String name) {
+        logger = (Logger) LoggerFactory.getLogger(name);
+        before = logger.getLevel();
         logger.setLevel(Level.TRACE);
         logger.setAdditive(false);
         lines.start();

@@ -72,7 +72,8 @@ final class ReactiveCall {
                                 .doOnError(loss::set)
                                 .onErrorComplete(),
                         (held, failure) -> Mono.fromFuture(held.releaseLaterAfter(failure)),
-                        held -> Mono.fromFuture(held.releaseLater(false), true))
+                        // A loss would get to Reactor's log only, with the name of the lock in it.
+                        held -> Mono.fromFuture(held.releaseLater(false), true).onErrorComplete())
                 .concatWith(Mono.defer(() -> loss.get() == null ? Mono.empty() : Mono.error(loss.get())));
     }
 

@@ -33,15 +33,16 @@ record TransactionBoundLocks(HeldLocks held) implements TransactionSynchronizati
         }
     }
 
-    /** May be called more than once. A loss that did no harm, because nothing was committed, is not reported again. */
+    /**
+     * May be called more than once. The registry has reported a loss already. What is thrown here would get to no caller, but to
+     * Spring's log, with the name of the lock in it.
+     */
     @Override
     public void afterCompletion(int status) {
         try {
             held.release(status == STATUS_COMMITTED);
-        } catch (LockLostException lost) {
-            if (status != STATUS_ROLLED_BACK) {
-                throw lost;
-            }
+        } catch (LockLostException reported) {
+            // the transaction has ended
         }
     }
 }

@@ -14,6 +14,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 import static io.github.lockboot.autoconfigure.PropertyCheck.require;
+import static io.github.lockboot.autoconfigure.PropertyCheck.requireBetween;
 import static io.github.lockboot.autoconfigure.PropertyCheck.requireNotNegative;
 import static io.github.lockboot.autoconfigure.PropertyCheck.requirePositive;
 import static java.util.Objects.requireNonNullElse;
@@ -27,28 +28,29 @@ import static java.util.Objects.requireNonNullElse;
  * @param enabled Whether to enable distributed locks.
  * @param type Where locks are kept.
  * @param keyPrefix Prefix of the Redis key of a lock. The name of the lock follows.
- * @param ttl Lease of a lock, at least 1s. A lock whose holder has died is free after this time.
+ * @param ttl Lease of a lock, from 1s to 24d. A lock whose holder has died is free after this time.
  * @param waitTime Maximum time to wait for a lock held by another caller. 0 tries once.
  * @param renew Whether to renew leases while locks are held.
  * @param maxHold Maximum time to renew a lock that is not released. Unlimited by default.
  * @param release Whether a release waits for the answer of Redis.
  * @param localHandoffLimit Maximum number of times in a row that a lock passes between threads of one JVM while other JVMs
  *     wait, from 0 to 65535. 0 serves all JVMs in strict order.
- * @param maxWaiters Maximum number of JVMs in the queue of one lock. Others poll.
- * @param maxHolders Maximum number of holders of one lock: permits, or JVMs that read. More permits are refused, further readers wait.
+ * @param maxWaiters Maximum number of JVMs in the queue of one lock, at least 1. Others poll.
+ * @param maxHolders Maximum number of holders of one lock, at least 1: permits, or JVMs that read. More permits are refused,
+ *     further readers wait.
  * @param locks Settings for one group of locks: the name of the annotation, Class.method if it has none, or the group of
  *     LockOptions. They take precedence over the annotation and LockOptions.
  * @param startupCheck Whether to check at startup that Redis is suitable for locks.
  * @param shutdownGracePeriod Maximum time that shutdown waits for locks to be released, after the web server and executors have
  *     stopped. 0 does not wait.
- * @param logKeys Whether logs, the logging context and the locks endpoint show names of locks, which may be personal data,
+ * @param logKeys Whether logs, the logging context and the endpoints show names of locks, which may be personal data,
  *     instead of digests.
  * @param mdc Whether to add the lock to the logging context, as 'lock', while code runs under it.
  * @param retry Polling of waiters.
  * @param redis The connection to Redis.
  * @param aop Proxies of annotated beans.
  * @param observations Observations of locks.
- * @param endpoint The actuator endpoint 'locks'.
+ * @param endpoint The actuator endpoint 'lock'.
  */
 @ConfigurationProperties("lock")
 record LockProperties(
@@ -111,7 +113,11 @@ record LockProperties(
                 "must be from 0 to %s: use 0 for strict order",
                 RedisLockRegistry.MAX_LOCAL_HANDOFFS);
         require(maxWaiters >= 1, "lock.max-waiters", maxWaiters, "must be at least 1: raise it");
-        requirePositive("lock.redis.command-timeout", redis.commandTimeout, "raise it");
+        requireBetween(
+                "lock.redis.command-timeout",
+                redis.commandTimeout,
+                RedisLockRegistry.MIN_INTERVAL,
+                RedisLockRegistry.MAX_INTERVAL);
         require(
                 redis.commandTimeout.compareTo(ttl) < 0,
                 "lock.redis.command-timeout",
@@ -136,7 +142,7 @@ record LockProperties(
     /**
      * Settings for one group of locks.
      *
-     * @param ttl Lease of a lock, at least 1s.
+     * @param ttl Lease of a lock, from 1s to 24d.
      * @param waitTime Maximum time to wait for a lock held by another caller. 0 tries once.
      * @param renew Whether to renew leases while locks are held.
      * @param maxHold Maximum time to renew a lock that is not released.
@@ -193,16 +199,21 @@ record LockProperties(
     }
 
     /**
-     * @param interval Polling interval of a waiter in the queue, in case a push is lost. More than 2s counts as 2s.
-     * @param minInterval Initial polling delay of a waiter that cannot be notified. 20ms, or the interval if that is less.
+     * @param interval Polling interval of a waiter in the queue, in case a push is lost, from 10ms to 24d. More than 2s counts as 2s.
+     * @param minInterval Initial polling delay of a waiter that cannot be notified, at least 10ms. 20ms, or the interval if that is less.
      */
     record Retry(Duration interval, Duration minInterval) {
 
         Retry {
             interval = requireNonNullElse(interval, Duration.ofSeconds(2));
             minInterval = requireNonNullElse(minInterval, min(Duration.ofMillis(20), interval));
-            requirePositive("lock.retry.interval", interval, "raise it");
-            requirePositive("lock.retry.min-interval", minInterval, "raise it");
+            requireBetween(
+                    "lock.retry.interval", interval, RedisLockRegistry.MIN_INTERVAL, RedisLockRegistry.MAX_INTERVAL);
+            requireBetween(
+                    "lock.retry.min-interval",
+                    minInterval,
+                    RedisLockRegistry.MIN_INTERVAL,
+                    RedisLockRegistry.MAX_INTERVAL);
             require(
                     minInterval.compareTo(interval) <= 0,
                     "lock.retry.min-interval",
@@ -213,7 +224,8 @@ record LockProperties(
     }
 
     /**
-     * @param commandTimeout Timeout of a Redis command of a lock, and of each step of connecting. 2s, or half of lock.ttl if that is less.
+     * @param commandTimeout Timeout of a Redis command of a lock, and of each step of connecting, from 10ms to less than lock.ttl. 2s, or
+     *     half of lock.ttl if that is less.
      * @param acknowledge What has to have a grant, and a renewal, before it counts.
      * @param connectAtStartup Whether an application that uses locks connects before it takes requests, and not at the first lock.
      */
@@ -235,7 +247,7 @@ record LockProperties(
     record Observations(boolean enabled) {}
 
     /**
-     * @param forceRelease Whether the endpoint may force-release a lock (DELETE with the owner id).
+     * @param forceRelease Whether the endpoint 'lock' may end a hold by force (DELETE with the owner id of a holder).
      */
     record Endpoint(boolean forceRelease) {}
 

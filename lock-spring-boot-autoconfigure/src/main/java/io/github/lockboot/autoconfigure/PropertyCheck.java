@@ -23,6 +23,8 @@ final class PropertyCheck {
 
     private static final List<String> CONDITIONS = List.of("lock.enabled", "lock.observations.enabled", "lock.mdc");
 
+    private static final Duration LONGEST_IN_MILLIS = Duration.ofMillis(Long.MAX_VALUE);
+
     private PropertyCheck() {}
 
     /** @param parts the arguments of the reason, which is formatted only if the value is invalid */
@@ -41,8 +43,20 @@ final class PropertyCheck {
         require(value == null || !value.isNegative(), property, value, "must not be negative: %s", action);
     }
 
+    static void requireBetween(String property, Duration value, Duration least, Duration most) {
+        require(value.compareTo(least) >= 0, property, value, "must be at least %s: raise it", least);
+        require(value.compareTo(most) <= 0, property, value, "must be at most %sd: lower it", most.toDays());
+    }
+
+    /** A duration in milliseconds, unless that would say another one. */
     static @Nullable Object text(@Nullable Object value) {
-        return value instanceof Duration duration ? DurationStyle.SIMPLE.print(duration) : value;
+        if (!(value instanceof Duration duration)) {
+            return value;
+        }
+        boolean exact = duration.getNano() % 1_000_000 == 0
+                && duration.compareTo(LONGEST_IN_MILLIS) <= 0
+                && duration.compareTo(LONGEST_IN_MILLIS.negated()) >= 0;
+        return (exact ? DurationStyle.SIMPLE : DurationStyle.ISO8601).print(duration);
     }
 
     /**

@@ -1,42 +1,33 @@
 package io.github.lockboot.redis;
 
+import java.time.Duration;
+import java.time.Instant;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
+import io.github.lockboot.DistributedLock.Mode;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.redis.engine.LockEngine;
 import io.github.lockboot.redis.protocol.LockStore;
 import io.github.lockboot.redis.protocol.Reply;
+import io.github.lockboot.redis.protocol.Reply.Holder;
+import io.github.lockboot.redis.protocol.Reply.Shown;
 import io.github.lockboot.redis.protocol.ScriptStore;
-import org.springframework.dao.DataAccessException;
-import org.springframework.data.redis.connection.RedisConnectionFactory;
-import org.springframework.data.redis.core.StringRedisTemplate;
 
 /** Shows the state of a registry and of its locks to operators. Thread-safe. */
 public final class RedisLockInspector {
 
-    /** The text of a lock: its format and fence, and the id, ttl and end of the lease of its first holder. */
-    private static final Pattern LOCK =
-            Pattern.compile("\\[\\d+,\"(\\d+)\"(?:,\\[(?:\\[\"([^\"\\\\]+)\",(\\d+),(\\d+),.*)?)?]", Pattern.DOTALL);
-
-    private static final List<String> FIELDS = List.of("fence", "owner", "ttl", "until");
     private static final long NO_KEY = -2;
+    private static final long NO_LOCK = 0;
 
-    private final Supplier<? extends RedisConnectionFactory> factory;
     private final ScriptStore store;
     private final LockEngine engine;
 
-    RedisLockInspector(Supplier<? extends RedisConnectionFactory> factory, ScriptStore store, LockEngine engine) {
-        this.factory = factory;
+    RedisLockInspector(ScriptStore store, LockEngine engine) {
         this.store = store;
         this.engine = engine;
     }
@@ -79,64 +70,72 @@ public final class RedisLockInspector {
     }
 
     /**
-     * Reads the key of a lock in Redis for display: {@code key-type}, which is {@code lock} or {@code foreign}, and its time to
-     * live. Of a lock also the text that is stored, and its parts {@code fence}, {@code owner}, {@code ttl} and {@code until};
-     * the last three are those of the first holder.
+     * Reads the key of a lock in Redis for display: {@code key-type}, which is {@code lock} or {@code foreign}, and
+     * {@code key-expires-in-ms}. Of a lock also {@code state}, the text that is stored, {@code fence}, the newest of all grants, and
+     * {@code holders}, a list of those whose leases run, in the order of their grants. Each is a map with {@code owner}, its id,
+     * {@code mode}, {@code permits} if it has one of several, {@code fence}, {@code ttl} and {@code until}.
      *
      * @param name the name of the lock
      * @return the state; empty if there is no such key
      * @throws IllegalArgumentException if the name is not valid
      * @throws LockUnavailableException if Redis did not answer
      */
-    public Map<String, String> stateOf(String name) {
-        String key = store.keyOf(LockNames.valid(name));
-        boolean foreign = answer(name, store.inspect(name)) == Reply.Plain.FOREIGN;
-        try {
-            StringRedisTemplate template = new StringRedisTemplate(factory.get());
-            Long left = template.getExpire(key, TimeUnit.MILLISECONDS);
-            if (left == null || left == NO_KEY) {
-                return Map.of();
-            }
-            Map<String, String> state = new LinkedHashMap<>();
-            state.put("key-type", foreign ? "foreign" : "lock");
-            state.put("key-expires-in-ms", left.toString());
-            String text = foreign ? null : template.opsForValue().get(key); // a foreign value may be a secret
-            Matcher lock = LOCK.matcher(text != null ? text : "");
-            if (lock.matches()) {
-                state.put("state", lock.group());
-                for (int i = 0; i < FIELDS.size(); i++) {
-                    String field = lock.group(i + 1);
-                    if (field != null) {
-                        state.put(FIELDS.get(i), field);
-                    }
-                }
-            }
-            return state;
-        } catch (DataAccessException failure) {
-            throw new LockUnavailableException(name, LockEngine.NO_ANSWER, failure);
+    public Map<String, Object> stateOf(String name) {
+        Shown shown = shown(name);
+        if (shown.leftMillis() == NO_KEY) {
+            return Map.of();
         }
+        boolean foreign = shown.fence() == NO_LOCK;
+        Map<String, Object> state = new LinkedHashMap<>();
+        state.put("key-type", foreign ? "foreign" : "lock");
+        state.put("key-expires-in-ms", shown.leftMillis());
+        if (!foreign) {
+            state.put("state", shown.text());
+            state.put("fence", shown.fence());
+            state.put(
+                    "holders",
+                    shown.holders().stream().map(RedisLockInspector::stateOf).toList());
+        }
+        return state;
+    }
+
+    private static Map<String, Object> stateOf(Holder holder) {
+        Map<String, Object> state = new LinkedHashMap<>();
+        state.put("owner", holder.id());
+        state.put("mode", holder.permits() == LockStore.SHARED ? Mode.SHARED : Mode.EXCLUSIVE);
+        if (holder.permits() > 0) {
+            state.put("permits", holder.permits());
+        }
+        state.put("fence", holder.fence());
+        state.put("ttl", Duration.ofMillis(holder.ttlMillis()));
+        state.put("until", Instant.ofEpochMilli(holder.untilMillis()));
+        return state;
     }
 
     /**
-     * Releases a lock that any instance holds. The first waiter gets it. The holder notices the loss at its next renewal, or by its
-     * fencing token.
+     * Ends the hold of any holder, in any instance. The first waiters that may hold the lock then get it. The holder notices the loss
+     * at its next renewal, or by its fencing token. Of an instance that holds the lock shared, all readers lose it.
      *
      * @param name the name of the lock
-     * @param ownerId the owner that {@link #stateOf} shows
-     * @return false if this owner does not hold the lock
+     * @param ownerId the owner of one of the holders that {@link #stateOf(String)} shows
+     * @return false if no holder has this id
      * @throws IllegalArgumentException if the name is not valid
-     * @throws LockUnavailableException if Redis did not answer
+     * @throws LockUnavailableException if Redis did not answer; the hold may have ended
      */
     public boolean forceRelease(String name, String ownerId) {
-        Reply held = answer(name, store.inspect(LockNames.valid(name)));
-        if (!(held instanceof Reply.Held mine) || !mine.owner().equals(ownerId)) {
-            return false;
+        for (Holder holder : shown(name).holders()) {
+            if (holder.id().equals(ownerId)) {
+                return answer(name, store.unlock(name, ownerId, holder.lastToken())) != Reply.Plain.NOT_OWNER;
+            }
         }
-        Reply reply = answer(name, store.unlock(name, ownerId, mine.fence() + LockStore.TOKENS_PER_GRANT - 1));
-        return reply != Reply.Plain.NOT_OWNER;
+        return false;
     }
 
-    private static Reply answer(String name, CompletableFuture<Reply> asked) {
+    private Shown shown(String name) {
+        return answer(name, store.show(LockNames.valid(name)).thenApply(Shown.class::cast));
+    }
+
+    private static <T> T answer(String name, CompletableFuture<T> asked) {
         try {
             return asked.join();
         } catch (CompletionException failure) {

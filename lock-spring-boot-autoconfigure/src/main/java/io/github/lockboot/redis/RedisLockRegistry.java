@@ -47,6 +47,12 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
     /** The maximum number of hand-overs between threads of one JVM under one grant of Redis. */
     public static final int MAX_LOCAL_HANDOFFS = (int) LockStore.TOKENS_PER_GRANT - 1;
 
+    /** The shortest polling interval and command timeout accepted: with less, waiters load Redis, or no answer comes in time. */
+    public static final Duration MIN_INTERVAL = Duration.ofMillis(10);
+
+    /** The longest polling interval and command timeout accepted. */
+    public static final Duration MAX_INTERVAL = Duration.ofDays(24);
+
     /** What has to have a grant, and a renewal, before it counts. */
     public enum Acknowledge {
         /** Nothing beside the master. */
@@ -118,8 +124,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
 
     /** {@return the inspector, which shows the state of these locks and releases them by force} */
     public RedisLockInspector inspector() {
-        Parts with = parts();
-        return new RedisLockInspector(with.connections.factory(), with.store, engine());
+        return new RedisLockInspector(parts().store, engine());
     }
 
     /**
@@ -270,8 +275,6 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
     /** Settings of a registry. Every method throws {@link IllegalArgumentException} if the value is not valid. */
     public static final class Builder {
 
-        private static final Duration LONGEST = Duration.ofDays(24);
-
         private final RedisConnectionFactory connectionFactory;
         private boolean sharing;
         private Acknowledge acknowledge = Acknowledge.NONE;
@@ -351,11 +354,11 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         /**
          * Sets the polling interval of a waiter in the queue, in case a push is lost. 2 s by default.
          *
-         * @param interval the interval, positive and at most 24 days
+         * @param interval the interval, from {@link #MIN_INTERVAL} to {@link #MAX_INTERVAL}
          * @return this builder
          */
         public Builder retryInterval(Duration interval) {
-            this.retryInterval = requirePositive(interval, "retryInterval");
+            this.retryInterval = requireInRange(interval, "retryInterval");
             return this;
         }
 
@@ -363,33 +366,36 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
          * Sets the first polling delay of a waiter that no push can reach. The delay then grows up to the retry interval. 20 ms by
          * default.
          *
-         * @param interval the delay, positive and at most 24 days
+         * @param interval the delay, from {@link #MIN_INTERVAL} to {@link #MAX_INTERVAL}
          * @return this builder
          */
         public Builder retryMinInterval(Duration interval) {
-            this.retryMinInterval = requirePositive(interval, "retryMinInterval");
+            this.retryMinInterval = requireInRange(interval, "retryMinInterval");
             return this;
         }
 
         /**
          * Sets the timeout of a command, and of each step of connecting. 2 s by default.
          *
-         * @param timeout the timeout, positive and at most 24 days
+         * @param timeout the timeout, from {@link #MIN_INTERVAL} to {@link #MAX_INTERVAL}
          * @return this builder
          */
         public Builder commandTimeout(Duration timeout) {
-            this.commandTimeout = requirePositive(timeout, "commandTimeout");
+            this.commandTimeout = requireInRange(timeout, "commandTimeout");
             return this;
         }
 
         /**
          * Sets how often in a row a lock may pass between threads of one JVM while other JVMs wait. 64 by default.
          *
-         * @param limit the limit; 0 serves all JVMs in strict order
+         * @param limit the limit, at most {@link #MAX_LOCAL_HANDOFFS}; 0 serves all JVMs in strict order
          * @return this builder
          */
         public Builder localHandoffLimit(int limit) {
-            this.localHandoffLimit = require(limit >= 0, limit, "localHandoffLimit must not be negative");
+            this.localHandoffLimit = require(
+                    limit >= 0 && limit <= MAX_LOCAL_HANDOFFS,
+                    limit,
+                    "localHandoffLimit must be from 0 to " + MAX_LOCAL_HANDOFFS);
             return this;
         }
 
@@ -457,9 +463,11 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
             return new RedisLockRegistry(this);
         }
 
-        private static Duration requirePositive(Duration duration, String what) {
-            require(!duration.isNegative() && !duration.isZero(), duration, what + " must be positive");
-            return require(duration.compareTo(LONGEST) <= 0, duration, what + " must be at most " + LONGEST);
+        private static Duration requireInRange(Duration duration, String what) {
+            return require(
+                    duration.compareTo(MIN_INTERVAL) >= 0 && duration.compareTo(MAX_INTERVAL) <= 0,
+                    duration,
+                    what + " must be from " + MIN_INTERVAL.toMillis() + " ms to " + MAX_INTERVAL.toDays() + " days");
         }
 
         private static <T> T require(boolean condition, T value, String message) {

@@ -181,6 +181,7 @@ final class SelfCheck {
                     .join();
             store.downgrade(name, one, token, token).join();
             store.inspect(name).join();
+            store.show(name).join();
             store.unlock(name, one, token).join();
             store.complete(name, other, token).join();
             store.cancel(name, other).join();

@@ -96,19 +96,52 @@ class LockPropertiesTests {
             lock.local-handoff-limit    | 65536 | must be from 0 to 65535: use 0 for strict order
             lock.max-waiters            | 0     | must be at least 1: raise it
             lock.max-holders            | 0     | must be at least 1: raise it
-            lock.retry.interval         | 0ms   | must be positive: raise it
-            lock.retry.min-interval     | 0ms   | must be positive: raise it
+            lock.retry.interval         | 0ms   | must be at least 10ms: raise it
+            lock.retry.interval         | 1ns   | must be at least 10ms: raise it
+            lock.retry.interval         | 9ms   | must be at least 10ms: raise it
+            lock.retry.interval         | 25d   | must be at most 24d: lower it
+            lock.retry.min-interval     | 1ns   | must be at least 10ms: raise it
+            lock.retry.min-interval     | 9ms   | must be at least 10ms: raise it
             lock.retry.min-interval     | 3000ms | must be at most lock.retry.interval (2000ms): lower it
-            lock.redis.command-timeout  | 0ms   | must be positive: raise it
+            lock.redis.command-timeout  | 0ms   | must be at least 10ms: raise it
+            lock.redis.command-timeout  | 1ns   | must be at least 10ms: raise it
+            lock.redis.command-timeout  | 9ms   | must be at least 10ms: raise it
+            lock.redis.command-timeout  | 25d   | must be at most 24d: lower it
             lock.redis.command-timeout  | 30000ms | must be less than lock.ttl (30000ms), or one slow command outlasts a lease: lower it
+            lock.ttl                    | PT9223372036854775807S  | must be at most 24d: lower it and keep lock.renew=true
+            lock.wait-time              | PT-9223372036854775807S | must not be negative: use 0 to try once
+            lock.max-hold               | PT-9223372036854775807S | must be positive: remove the property for no limit
+            lock.locks.order.linger     | PT-9223372036854775807S | must not be negative: use 0 for none
+            lock.shutdown-grace-period  | PT-9223372036854775807S | must not be negative: use 0 not to wait
+            lock.retry.interval         | PT9223372036854775807S  | must be at most 24d: lower it
+            lock.retry.min-interval     | PT9223372036854775807S  | must be at most 24d: lower it
+            lock.redis.command-timeout  | PT9223372036854775807S  | must be at most 24d: lower it
             """)
     void aBadValueIsNamedWithItsAction(String property, String value, String reason) {
-        String shown = value.equals("25d") ? "2160000000ms" : value;
+        String shown = Map.of("25d", "2160000000ms", "1ns", "PT0.000000001S")
+                .getOrDefault(
+                        value, value.startsWith("PT") ? Duration.parse(value).toString() : value);
         runner.withPropertyValues(property + "=" + value)
                 .run(context -> assertThat(context)
                         .getFailure()
                         .rootCause()
                         .hasMessage("Property " + property + " with value '" + shown + "' is invalid: " + reason));
+    }
+
+    @Test
+    void aTimeThatOnlyEndsAWaitMayBeAsLongAsThereAreNumbers() {
+        String longest = "PT9223372036854775807S";
+        bound(
+                properties -> {
+                    assertThat(properties.options().waitTime()).isEqualTo(Duration.parse(longest));
+                    assertThat(properties.overrides().get("order").linger()).isEqualTo(Duration.parse(longest));
+                    assertThat(PropertyCheck.text(properties.shutdownGracePeriod()))
+                            .isEqualTo(Duration.parse(longest).toString());
+                },
+                "lock.wait-time=" + longest,
+                "lock.max-hold=" + longest,
+                "lock.shutdown-grace-period=" + longest,
+                "lock.locks.order.linger=" + longest);
     }
 
     @Test

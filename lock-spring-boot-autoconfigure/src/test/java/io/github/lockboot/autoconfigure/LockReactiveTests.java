@@ -8,6 +8,7 @@ import io.github.lockboot.DistributedLock;
 import io.github.lockboot.LockContext;
 import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockNotAcquiredException;
+import io.github.lockboot.LogReader;
 import io.github.lockboot.RecordingLockRegistry;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -163,6 +164,20 @@ class LockReactiveTests {
             work.sink().tryEmitValue("done");
             assertThatThrownBy(result::get).hasCauseInstanceOf(LockLostException.class);
         });
+    }
+
+    /** Reactor would write the exception to its log, and the name of the lock with it. */
+    @Test
+    void aLossThatIsFoundAfterACancellationIsThrownAtNobody() {
+        try (LogReader log = new LogReader("reactor")) {
+            run(work -> {
+                Disposable subscription = work.mono().subscribe();
+                registry.lose("x");
+                subscription.dispose();
+            });
+            assertThat(registry.events()).containsExactly("lock x", "body", "unlock x");
+            assertThat(log.messages()).noneMatch(message -> message.contains("'x'"));
+        }
     }
 
     @Test

@@ -9,6 +9,7 @@ import ch.qos.logback.core.read.ListAppender;
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.DistributedLock.KeepOn;
 import io.github.lockboot.LockLostException;
+import io.github.lockboot.LogReader;
 import io.github.lockboot.OwnThread;
 import io.github.lockboot.RecordingLockRegistry;
 import org.junit.jupiter.api.AfterEach;
@@ -25,6 +26,8 @@ import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.DefaultTransactionStatus;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -119,6 +122,24 @@ class LockTransactionTests {
                 .withMessageContaining("found before the commit of the transaction, which is rolled back"));
         assertThat(registry.events()).containsExactly("lock write", "rolled back", "unlock write");
         assertThat(entries()).isEmpty();
+    }
+
+    /** Spring would write the exception to its log, and the name of the lock with it. */
+    @Test
+    void aLossThatIsFoundAfterTheCommitIsThrownAtNobody() {
+        try (LogReader spring = new LogReader("org.springframework.transaction")) {
+            runner.run(context -> transaction.executeWithoutResult(status -> {
+                context.getBean(Ledger.class).write("a");
+                TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+                    @Override
+                    public void afterCommit() {
+                        registry.lose("write");
+                    }
+                });
+            }));
+            assertThat(registry.events()).containsExactly("lock write", "committed", "unlock write");
+            assertThat(spring.messages()).noneMatch(message -> message.contains("'write'"));
+        }
     }
 
     @Test

@@ -9,15 +9,13 @@ import io.github.lockboot.redis.RedisLockInspector.Notification;
 import io.github.lockboot.redis.engine.ScriptedEngine;
 import io.github.lockboot.redis.protocol.Reply;
 import org.junit.jupiter.api.Test;
-import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 class RedisLockInspectorTests {
 
     private final ScriptedEngine scripted = new ScriptedEngine(64);
-    private final RedisLockInspector inspector =
-            new RedisLockInspector(LettuceConnectionFactory::new, scripted.store, scripted.engine);
+    private final RedisLockInspector inspector = new RedisLockInspector(scripted.store, scripted.engine);
 
     private Notification check() {
         CompletableFuture<Notification> asked = CompletableFuture.supplyAsync(inspector::check);

@@ -47,6 +47,7 @@ public final class LuaScript implements RedisScript<String> {
     public static final LuaScript CANCEL = onLock("cancel.lua");
     public static final LuaScript COMPLETE = onLock("complete.lua");
     public static final LuaScript INSPECT = onLock("inspect.lua");
+    public static final LuaScript SHOW = onLock("show.lua");
     public static final LuaScript ECHO = new LuaScript("", read("echo.lua"));
     public static final LuaScript FENCE = new LuaScript("", read("fence.lua"));
 

@@ -1,5 +1,6 @@
 package io.github.lockboot.redis.protocol;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -50,6 +51,53 @@ public sealed interface Reply {
     record Held(long fence, long leftMillis, String owner) implements Reply {}
 
     /**
+     * What is stored under the key of a lock.
+     *
+     * @param leftMillis how long the key will be there: -1 for ever, -2 if there is none
+     * @param fence the newest of all grants; 0 if the key is not a lock
+     * @param holders those whose leases run, in the order of their grants
+     * @param text as it is stored; empty if there is no key, or it is not a lock
+     */
+    record Shown(long leftMillis, long fence, List<Holder> holders, String text) implements Reply {
+
+        private static final int NUMBERS = 4;
+
+        private static Shown parse(String line) {
+            String[] words = line.split(" ", NUMBERS + 1);
+            List<Holder> holders = new ArrayList<>();
+            String rest = words[NUMBERS];
+            for (long left = number(words, 3); left > 0; left--) {
+                String[] holder = rest.split(" ", Holder.WORDS + 1);
+                holders.add(new Holder(
+                        holder[4], number(holder, 0), number(holder, 1), number(holder, 2), (int) number(holder, 3)));
+                rest = holder[Holder.WORDS];
+            }
+            return new Shown(number(words, 1), number(words, 2), holders, rest);
+        }
+    }
+
+    /**
+     * A holder of a lock.
+     *
+     * @param fence that of its grant
+     * @param untilMillis the end of its lease, by the clock of Redis
+     * @param permits how many may hold the lock at a time, or {@link LockStore#EXCLUSIVE} or {@link LockStore#SHARED}
+     */
+    record Holder(String id, long fence, long ttlMillis, long untilMillis, int permits) {
+
+        private static final int WORDS = 5;
+
+        /** {@return the last token that may have been used under its grant} All readers have one, of those who held the lock before. */
+        public long lastToken() {
+            return switch (permits) {
+                case LockStore.EXCLUSIVE -> fence + LockStore.TOKENS_PER_GRANT - 1;
+                case LockStore.SHARED -> 0;
+                default -> fence + LockStore.TOKENS_PER_PERMIT - 1;
+            };
+        }
+    }
+
+    /**
      * @param line a status word and numbers, separated by spaces; text comes last
      * @throws IllegalStateException if the line has another form
      */
@@ -71,6 +119,7 @@ public sealed interface Reply {
                 case "BUSY" -> new Busy(number(words, 1));
                 case "RENEWED" -> new Renewed(number(words, 1), number(words, 2));
                 case "HELD" -> new Held(number(words, 1), number(words, 2), words[3]);
+                case "SHOWN" -> Shown.parse(line);
                 default -> Plain.valueOf(words[0]);
             };
         } catch (IllegalArgumentException | ArrayIndexOutOfBoundsException strange) {

@@ -173,6 +173,11 @@ public final class ScriptStore implements LockStore {
         return run(LuaScript.INSPECT, name, "");
     }
 
+    /** Reads what is stored for operators. Changes nothing. {@code SHOWN}. */
+    public CompletableFuture<Reply> show(String name) {
+        return run(LuaScript.SHOW, name, "");
+    }
+
     /** Publishes an empty message on the channel of the session. */
     public CompletableFuture<Reply> echo(String session) {
         return run(LuaScript.ECHO, CLIENT + session, channelOf(session));

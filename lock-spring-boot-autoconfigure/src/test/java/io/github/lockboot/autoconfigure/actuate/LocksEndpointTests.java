@@ -2,7 +2,6 @@ package io.github.lockboot.autoconfigure.actuate;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 import io.github.lockboot.Actor;
@@ -20,7 +19,6 @@ import io.github.lockboot.memory.MemoryLockRegistry;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -29,7 +27,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
-/** The operations of both endpoints, on a real Redis. */
+/** The endpoint of the locks of this instance, on a real Redis. */
 class LocksEndpointTests {
 
     private static final LockOptions ORDERS = LockOptions.defaults().withGroup("order");
@@ -198,69 +196,6 @@ class LocksEndpointTests {
                             .name())
                     .isEqualTo("order:4711/a\\u000d\\u000ab");
             lease.close();
-        });
-    }
-
-    @Test
-    void oneLockIsShownAsRedisHasIt() {
-        runner.run(context -> {
-            LockEndpoint endpoint = context.getBean(LockEndpoint.class);
-            assertThat(endpoint.state("nobody/holds*this")).isNull();
-            Lease lease = context.getBean(LockRegistry.class).acquire("a/b", ORDERS);
-            Map<String, String> state = endpoint.state("a/b").state();
-            assertThat(state)
-                    .containsEntry("key-type", "lock")
-                    .containsEntry("fence", String.valueOf(lease.fencingToken()))
-                    .containsEntry("ttl", "3000")
-                    .containsEntry(
-                            "owner",
-                            context.getBean(LocksEndpoint.class)
-                                    .locks()
-                                    .held()
-                                    .get(0)
-                                    .owner())
-                    .containsKeys("until", "key-expires-in-ms");
-            lease.close();
-        });
-    }
-
-    @Test
-    void nobodyReleasesByForceUnlessThatIsAllowed() {
-        runner.run(context -> {
-            LockEndpoint endpoint = context.getBean(LockEndpoint.class);
-            Lease lease = context.getBean(LockRegistry.class).acquire("guarded", ORDERS);
-            String owner = endpoint.state("guarded").state().get("owner");
-            assertThat(endpoint.release("guarded", owner).getStatus()).isEqualTo(403);
-            lease.close();
-        });
-    }
-
-    @Test
-    void locksInMemoryAreNotReleasedByForce() {
-        runner.withPropertyValues("lock.type=memory", "lock.endpoint.force-release=true")
-                .run(context -> {
-                    LockEndpoint endpoint = context.getBean(LockEndpoint.class);
-                    WebEndpointResponse<Map<String, String>> refused = endpoint.release("a", "memory1-1");
-                    assertThat(refused.getStatus()).isEqualTo(403);
-                    assertThat(refused.getBody().get("problem"))
-                            .isEqualTo("a forced release needs lock.endpoint.force-release=true and locks on Redis");
-                });
-    }
-
-    @Test
-    void forcedByTheOwnersIdTheLockIsFreeWithALargerTokenAndItsHolderLosesIt() {
-        runner.withPropertyValues("lock.endpoint.force-release=true").run(context -> {
-            LockEndpoint endpoint = context.getBean(LockEndpoint.class);
-            LockRegistry locks = context.getBean(LockRegistry.class);
-            Lease lease = locks.acquire("stuck", ORDERS);
-            String owner = endpoint.state("stuck").state().get("owner");
-            assertThat(endpoint.release("stuck", "another-1").getStatus()).isEqualTo(409);
-            assertThat(lease.isValid()).isTrue();
-            assertThat(endpoint.release("stuck", owner).getStatus()).isEqualTo(204);
-            Actor.await("the loss is noticed", () -> !lease.isValid());
-            Lease next = locks.acquire("stuck", ORDERS);
-            assertThat(next.fencingToken()).isGreaterThan(lease.fencingToken() + 65_535);
-            next.close();
         });
     }
 }

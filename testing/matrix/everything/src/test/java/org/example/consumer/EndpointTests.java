@@ -25,13 +25,17 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** The endpoint of locks and their health as an operator has them: over HTTP. */
+/** The endpoints of locks and their health as an operator has them: over HTTP. */
+@ExtendWith(OutputCaptureExtension.class)
 class EndpointTests {
 
     private static final String EXPOSED = "--management.endpoints.web.exposure.include=locks,lock";
@@ -119,10 +123,16 @@ class EndpointTests {
     @Test
     void oneLockIsShownByItsWholeNameAsRedisHasIt() throws Exception {
         Lease lease = startWith(EXPOSED).acquire(NAME, ORDERS);
-        assertThat(this.<Map<String, String>>read(lock(NAME), "$.state"))
+        assertThat(this.<Map<String, Object>>read(lock(NAME), "$.state"))
                 .containsEntry("key-type", "lock")
-                .containsEntry("fence", String.valueOf(lease.fencingToken()))
+                .containsEntry("state", StoredLock.at(redis, "lock:" + NAME).toString());
+        Map<String, Object> holder = read(lock(NAME), "$.state.holders[0]");
+        assertThat(holder)
+                .containsEntry("fence", lease.fencingToken())
+                .containsEntry("mode", "EXCLUSIVE")
                 .containsEntry("owner", read("/locks", "$.held[0].owner"));
+        assertThat(Duration.parse((String) holder.get("ttl"))).isEqualTo(Duration.ofSeconds(30));
+        assertThat(Instant.parse((String) holder.get("until"))).isAfter(Instant.now());
         assertThat(send("GET", lock("order:4712")).statusCode()).isEqualTo(404);
         assertThat(send("GET", lock("order*")).statusCode()).isEqualTo(404);
         lease.close();
@@ -133,7 +143,7 @@ class EndpointTests {
     void soIsALockOfAnyName(String name) throws Exception {
         LockRegistry locks = startWith(EXPOSED, "--lock.endpoint.force-release=true");
         locks.acquire(name);
-        String owner = read(lock(name), "$.state.owner");
+        String owner = read(lock(name), "$.state.holders[0].owner");
         assertThat(StoredLock.at(redis, "lock:" + name).owner()).isEqualTo(owner);
         assertThat(send("DELETE", lock(name) + "&owner=" + owner).statusCode()).isEqualTo(204);
         assertThat(StoredLock.at(redis, "lock:" + name).owner()).isNull();
@@ -142,7 +152,7 @@ class EndpointTests {
     @Test
     void nobodyReleasesByForceByDefault() throws Exception {
         Lease lease = startWith(EXPOSED).acquire(NAME, ORDERS);
-        String owner = read(lock(NAME), "$.state.owner");
+        String owner = read(lock(NAME), "$.state.holders[0].owner");
         HttpResponse<String> refused = send("DELETE", lock(NAME) + "&owner=" + owner);
         assertThat(refused.statusCode()).isEqualTo(403);
         assertThat(JsonPath.<String>read(refused.body(), "$.problem")).contains("lock.endpoint.force-release");
@@ -154,12 +164,60 @@ class EndpointTests {
     @Test
     void whereThatIsAllowedTheOwnersIdReleases() throws Exception {
         Lease lease = startWith(EXPOSED, "--lock.endpoint.force-release=true").acquire(NAME, ORDERS);
-        String owner = read(lock(NAME), "$.state.owner");
+        String owner = read(lock(NAME), "$.state.holders[0].owner");
         assertThat(send("DELETE", lock(NAME)).statusCode()).isEqualTo(400);
         assertThat(send("DELETE", lock(NAME) + "&owner=another-1").statusCode()).isEqualTo(409);
         assertThat(StoredLock.at(redis, "lock:" + NAME).owner()).isEqualTo(owner);
         assertThat(send("DELETE", lock(NAME) + "&owner=" + owner).statusCode()).isEqualTo(204);
         assertThat(StoredLock.at(redis, "lock:" + NAME).owner()).isNull();
+    }
+
+    @Test
+    void eachOfThreePermitsIsReleasedByItsId() throws Exception {
+        LockRegistry locks = startWith(EXPOSED, "--lock.endpoint.force-release=true");
+        for (int i = 0; i < 3; i++) {
+            locks.acquire(NAME, ORDERS.withPermits(3));
+        }
+        List<String> ids = read(lock(NAME), "$.state.holders[*].owner");
+        assertThat(ids).hasSize(3).doesNotHaveDuplicates();
+        for (String id : List.of(ids.get(2), ids.get(1), ids.get(0))) {
+            assertThat(send("DELETE", lock(NAME) + "&owner=" + id).statusCode()).isEqualTo(204);
+            assertThat(send("DELETE", lock(NAME) + "&owner=" + id).statusCode()).isEqualTo(409);
+        }
+        assertThat(StoredLock.at(redis, "lock:" + NAME).holders()).isEmpty();
+    }
+
+    @Test
+    void aNameThatNoLockMayHaveIsABadRequestAndNoErrorOfTheServer(CapturedOutput log) throws Exception {
+        startWith(EXPOSED, "--lock.endpoint.force-release=true");
+        for (String name : List.of("", "x".repeat(1_025))) {
+            assertThat(send("GET", lock(name)).statusCode()).isEqualTo(400);
+            assertThat(send("DELETE", lock(name) + "&owner=a-1").statusCode()).isEqualTo(400);
+        }
+        assertThat(log).doesNotContain("ERROR").doesNotContain("Exception");
+    }
+
+    @Test
+    void whileRedisHangsTheEndpointSaysSoAndTheNameIsInNoLog(CapturedOutput log) throws Exception {
+        try (RedisServer mortal = RedisServer.start()) {
+            startOn(
+                            mortal,
+                            EXPOSED,
+                            "--lock.endpoint.force-release=true",
+                            "--lock.startup-check=off",
+                            "--lock.redis.command-timeout=1s")
+                    .acquire("before")
+                    .close();
+            mortal.pause();
+            for (HttpResponse<String> answer :
+                    List.of(send("GET", lock("openid-4711")), send("DELETE", lock("openid-4711") + "&owner=a-1"))) {
+                assertThat(answer.statusCode()).as(answer.body()).isEqualTo(503);
+                assertThat(JsonPath.<String>read(answer.body(), "$.problem"))
+                        .startsWith("Redis did not answer or refused: ");
+            }
+            assertThat(log).doesNotContain("4711");
+            mortal.resume();
+        }
     }
 
     @Test
