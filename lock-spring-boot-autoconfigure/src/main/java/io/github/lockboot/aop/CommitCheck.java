@@ -1,28 +1,202 @@
 package io.github.lockboot.aop;
 
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.List;
+import java.util.Set;
+import java.util.WeakHashMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+
 import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockSet;
+import io.github.lockboot.internal.Troubleshooting;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.framework.Advised;
+import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.aop.target.AbstractBeanFactoryBasedTargetSource;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.support.AbstractBeanFactory;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
+import org.springframework.util.ClassUtils;
 
 /**
- * Has each transaction manager check the locks of its thread before it commits. If one may have been lost, the transaction is rolled
- * back, and its caller gets the {@link LockLostException}. Spring Boot would add a listener only to the managers that it makes itself.
+ * Has each transaction manager of a context, its ancestors and its descendants check the locks of its thread before it commits. If one
+ * may have been lost, the transaction is rolled back, and its caller gets the {@link LockLostException}. Spring Boot would add a listener
+ * only to the managers that it makes itself.
+ *
+ * <p>Spring does not ask a {@link BeanPostProcessor} that is a bean about what other post-processors and advisors need, nor about the
+ * beans of a parent context. So this adds one to each bean factory before the first post-processor is made, and looks through the
+ * singletons that exist by then.
  */
-public final class CommitCheck implements BeanPostProcessor {
+public final class CommitCheck
+        implements BeanFactoryPostProcessor,
+                SmartInitializingSingleton,
+                ApplicationListener<ContextRefreshedEvent>,
+                DisposableBean {
 
     static final String REASON = "found before the commit of the transaction, which is rolled back";
 
+    private static final Log log = LogFactory.getLog(CommitCheck.class);
+
+    /** One for all managers and contexts. It refers to nothing, and so may stay when a context is closed. */
+    private static final TransactionExecutionListener LISTENER = new Listener();
+
+    /** Those that are not closed. As all of them use the same listener, it is removed when the last one is closed. */
+    private static final Set<CommitCheck> OPEN = Collections.newSetFromMap(new WeakHashMap<>());
+
+    /** The managers that would keep the class loader of this library, because theirs lives longer. */
+    private static final Set<ConfigurableTransactionManager> OUTSIDE = Collections.newSetFromMap(new WeakHashMap<>());
+
+    private final List<Managers> all = new ArrayList<>();
+
     @Override
-    public Object postProcessAfterInitialization(Object bean, String name) {
-        if (bean instanceof PlatformTransactionManager && bean instanceof ConfigurableTransactionManager manager) {
-            manager.addListener(new Listener());
+    public void postProcessBeanFactory(ConfigurableListableBeanFactory own) {
+        opened(this);
+        for (AbstractBeanFactory each = factoryOf(own); each != null; each = factoryOf(each.getParentBeanFactory())) {
+            all.add(new Managers(each));
         }
-        return bean;
+        all.forEach(Managers::checkFromNowOn);
+        all.forEach(Managers::checkThoseMade);
+    }
+
+    private static @Nullable AbstractBeanFactory factoryOf(@Nullable BeanFactory beans) {
+        BeanFactory factory =
+                beans instanceof ConfigurableApplicationContext context ? context.getBeanFactory() : beans;
+        return factory instanceof AbstractBeanFactory made ? made : null;
+    }
+
+    /** No post-processor is asked about a singleton that the application registers. */
+    @Override
+    public void afterSingletonsInstantiated() {
+        all.forEach(Managers::checkThoseMade);
+    }
+
+    /** A context publishes its events to its ancestors, too. If it has a check of its own, nothing is left to do. */
+    @Override
+    public void onApplicationEvent(ContextRefreshedEvent event) {
+        AbstractBeanFactory factory = factoryOf(event.getApplicationContext());
+        if (factory != null && factory.getBeanPostProcessors().stream().noneMatch(Managers.class::isInstance)) {
+            Managers descendant = new Managers(factory);
+            descendant.checkFromNowOn();
+            descendant.checkThoseMade();
+        }
+    }
+
+    @Override
+    public void destroy() {
+        all.forEach(Managers::checkNoMore);
+        closed(this);
+    }
+
+    private static synchronized void opened(CommitCheck check) {
+        OPEN.add(check);
+    }
+
+    private static synchronized void closed(CommitCheck check) {
+        OPEN.remove(check);
+        if (OPEN.isEmpty()) {
+            for (ConfigurableTransactionManager manager : OUTSIDE) {
+                List<TransactionExecutionListener> others =
+                        new CopyOnWriteArrayList<>(manager.getTransactionExecutionListeners());
+                others.remove(LISTENER);
+                manager.setTransactionExecutionListeners(others);
+            }
+            OUTSIDE.clear();
+        }
+    }
+
+    /** Returns false if the manager does not take listeners. */
+    private static synchronized boolean listenTo(ConfigurableTransactionManager manager) {
+        Collection<TransactionExecutionListener> listeners = manager.getTransactionExecutionListeners();
+        if (listeners == null) {
+            return false; // of a proxy that extends the class of the manager, and has none of its fields
+        }
+        if (!listeners.contains(LISTENER)) {
+            // A transaction may be using that list, or it cannot be modified.
+            List<TransactionExecutionListener> more = new CopyOnWriteArrayList<>(listeners);
+            more.add(LISTENER);
+            manager.setTransactionExecutionListeners(more);
+        }
+        if (!ClassUtils.isCacheSafe(Listener.class, manager.getClass().getClassLoader())) {
+            OUTSIDE.add(manager);
+        }
+        return manager.getTransactionExecutionListeners().contains(LISTENER);
+    }
+
+    /** The transaction managers of one bean factory. It does not refer to the context that asks for the check. */
+    private static final class Managers implements BeanPostProcessor {
+
+        private final AbstractBeanFactory factory;
+        private final Set<String> seen = ConcurrentHashMap.newKeySet();
+
+        Managers(AbstractBeanFactory factory) {
+            this.factory = factory;
+        }
+
+        void checkFromNowOn() {
+            factory.addBeanPostProcessor(this);
+        }
+
+        void checkNoMore() {
+            factory.getBeanPostProcessors().remove(this);
+        }
+
+        @Override
+        public Object postProcessAfterInitialization(Object bean, String name) {
+            if (bean instanceof PlatformTransactionManager) {
+                check(bean, name);
+            }
+            return bean;
+        }
+
+        /** Makes none that is not made, except what a factory that is made will return. */
+        void checkThoseMade() {
+            for (String name : factory.getSingletonNames()) {
+                // What was seen may have been wrapped since.
+                if (!seen.contains(name)
+                        && factory.isTypeMatch(name, PlatformTransactionManager.class)
+                        && factory.isSingleton(name)) {
+                    check(factory.getBean(name), name);
+                }
+            }
+        }
+
+        private void check(Object bean, String name) {
+            boolean first = seen.add(name);
+            if (!isChecked(bean) && first && !DistributedLockValidator.isMock(bean)) {
+                log.warn("Transaction manager '" + name + "' may commit after its thread has lost a lock, because "
+                        + bean.getClass().getName() + " does not let a TransactionExecutionListener be added. Let it"
+                        + " extend AbstractPlatformTransactionManager, or delegate to transaction managers that are beans,"
+                        + " or check the fencing token in its transactions; see "
+                        + Troubleshooting.PAGE + "a-transaction-manager-does-not-check-locks");
+            }
+        }
+
+        private static boolean isChecked(Object bean) {
+            Object manager = bean;
+            while (manager instanceof Advised proxy) {
+                if (proxy.getTargetSource() instanceof AbstractBeanFactoryBasedTargetSource) {
+                    return true; // its targets are beans, which are checked when they are made
+                }
+                manager = AopProxyUtils.getSingletonTarget(proxy);
+            }
+            return manager instanceof ConfigurableTransactionManager target && listenTo(target);
+        }
     }
 
     private static final class Listener implements TransactionExecutionListener {

@@ -157,7 +157,7 @@ public final class DistributedLockValidator implements SmartInitializingSingleto
         return bean != null && bean.getClass() == type && (beanFactory.containsBean(REPLACES_BEANS) || isMock(bean));
     }
 
-    private static boolean isMock(Object bean) {
+    static boolean isMock(Object bean) {
         try {
             ClassLoader classes = bean.getClass().getClassLoader();
             Class<?> mockito = Class.forName("org.mockito.Mockito", true, classes);

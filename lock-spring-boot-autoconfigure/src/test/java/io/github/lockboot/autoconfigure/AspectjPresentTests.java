@@ -4,6 +4,7 @@ import java.lang.reflect.Method;
 import java.util.concurrent.CompletableFuture;
 
 import io.github.lockboot.DistributedLock;
+import io.github.lockboot.LockLostException;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.RecordingLockRegistry;
 import io.github.lockboot.fixture.Await;
@@ -32,6 +33,12 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.EnableAspectJAutoProxy;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionManager;
+import org.springframework.transaction.interceptor.MatchAlwaysTransactionAttributeSource;
+import org.springframework.transaction.interceptor.TransactionInterceptor;
+import org.springframework.transaction.support.AbstractPlatformTransactionManager;
+import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 import reactor.core.publisher.Mono;
@@ -113,6 +120,26 @@ class AspectjPresentTests {
             assertThat(AopUtils.isAopProxy(((Advised) orders).getTargetSource().getTarget()))
                     .isFalse();
         });
+    }
+
+    @Test
+    void aTransactionByAPointcutIsNotCommittedAfterTheLoss() {
+        new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, LockAutoConfiguration.class))
+                .withBean(MemoryLockRegistry.class)
+                .withBean(Book.class)
+                .withUserConfiguration(TransactionsByAPointcut.class)
+                .run(context -> {
+                    MemoryLockRegistry locks = context.getBean(MemoryLockRegistry.class);
+                    CountingManager manager = context.getBean(CountingManager.class);
+                    Book book = context.getBean(Book.class);
+                    book.write(() -> {});
+                    assertThat(manager.commits).isEqualTo(1);
+                    assertThatThrownBy(() -> book.write(() -> locks.expire("book")))
+                            .isInstanceOf(LockLostException.class);
+                    assertThat(manager.commits).isEqualTo(1);
+                    assertThat(manager.getTransactionExecutionListeners()).hasSize(1);
+                });
     }
 
     // --- advice that asks Spring which call it is in ---------------------------------------------------------
@@ -210,6 +237,53 @@ class AspectjPresentTests {
             });
             return advisor;
         }
+    }
+
+    static class Book {
+        @DistributedLock(name = "book")
+        public void write(Runnable body) {
+            body.run();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class TransactionsByAPointcut {
+
+        @Bean
+        CountingManager manager() {
+            return new CountingManager();
+        }
+
+        @Bean
+        AspectJExpressionPointcutAdvisor transactions(TransactionManager manager) {
+            AspectJExpressionPointcutAdvisor advisor = new AspectJExpressionPointcutAdvisor();
+            advisor.setExpression("execution(* *..Book.write(..))");
+            advisor.setAdvice(new TransactionInterceptor(manager, new MatchAlwaysTransactionAttributeSource()));
+            return advisor;
+        }
+    }
+
+    static class CountingManager extends AbstractPlatformTransactionManager {
+
+        private static final long serialVersionUID = 1L;
+
+        private int commits;
+
+        @Override
+        protected Object doGetTransaction() {
+            return this;
+        }
+
+        @Override
+        protected void doBegin(Object transaction, TransactionDefinition definition) {}
+
+        @Override
+        protected void doCommit(DefaultTransactionStatus status) {
+            commits++;
+        }
+
+        @Override
+        protected void doRollback(DefaultTransactionStatus status) {}
     }
 
     static class Later {

@@ -12,6 +12,7 @@ import io.github.lockboot.Actor;
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.DistributedLock.Mode;
 import io.github.lockboot.Lease;
+import io.github.lockboot.LockContext;
 import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockTemplate;
@@ -41,6 +42,7 @@ import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.transaction.reactive.AbstractReactiveTransactionManager;
 import org.springframework.transaction.reactive.GenericReactiveTransaction;
+import org.springframework.transaction.reactive.TransactionalOperator;
 import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -604,6 +606,55 @@ class CommitCheckTests {
                         assertThat(reactive.getTransactionExecutionListeners()).isEmpty());
     }
 
+    /** Neither the lock of a reactive method nor that of a thread is there where it is committed. */
+    @Test
+    void aReactiveTransactionIsCommittedAfterTheLoss() {
+        ReactiveManager reactive = new ReactiveManager();
+        Mono<Void> losing =
+                Mono.<Void>fromRunnable(() -> lose(NAME)).as(TransactionalOperator.create(reactive)::transactional);
+        runner.withBean(ReactiveManager.class, () -> reactive).run(context -> {
+            Mono<Void> locked = context.getBean(Ledger.class).reactive(losing);
+            assertThat(catchThrowable(locked::block)).isInstanceOf(LockLostException.class);
+            assertThat(reactive.commits).isEqualTo(1);
+            NamedLock lock = registry.get(NAME);
+            lock.lock();
+            losing.block();
+            assertThat(catchThrowable(lock::unlock)).isInstanceOf(LockLostException.class);
+            assertThat(reactive.commits).isEqualTo(2);
+        });
+    }
+
+    @Test
+    void aReactiveTransactionCanAskForItsLockBeforeTheCommit() {
+        ReactiveManager reactive = new ReactiveManager();
+        Mono<Void> asking = Mono.<Void>fromRunnable(() -> lose(NAME))
+                .then(Mono.<Void>deferContextual(
+                        locks -> locks.get(LockContext.class).isValid()
+                                ? Mono.empty()
+                                : Mono.error(new IllegalStateException("rolled back"))))
+                .as(TransactionalOperator.create(reactive)::transactional);
+        run(application -> assertThat(
+                        catchThrowable(() -> application.ledger.reactive(asking).block()))
+                .hasMessage("rolled back"));
+        assertThat(reactive.commits).isZero();
+    }
+
+    @Test
+    void aLockThatIsTakenInAReactiveTransactionIsReleasedBeforeTheCommit() {
+        ReactiveManager reactive = new ReactiveManager();
+        run(application -> application
+                .ledger
+                .reactive(Mono.fromRunnable(
+                        () -> assertThat(registry.get(NAME).isLocked()).isTrue()))
+                .then(Mono.fromRunnable(() -> {
+                    assertThat(registry.get(NAME).isLocked()).isFalse();
+                    assertThat(reactive.commits).isZero();
+                }))
+                .as(TransactionalOperator.create(reactive)::transactional)
+                .block());
+        assertThat(reactive.commits).isEqualTo(1);
+    }
+
     @Test
     void whereTransactionsAreAbsentThereIsNone() {
         new ApplicationContextRunner()
@@ -642,6 +693,8 @@ class CommitCheckTests {
 
         private static final long serialVersionUID = 1L;
 
+        private int commits;
+
         @Override
         protected Object doGetTransaction(
                 org.springframework.transaction.reactive.TransactionSynchronizationManager now) {
@@ -660,7 +713,7 @@ class CommitCheckTests {
         protected Mono<Void> doCommit(
                 org.springframework.transaction.reactive.TransactionSynchronizationManager now,
                 GenericReactiveTransaction status) {
-            return Mono.empty();
+            return Mono.fromRunnable(() -> commits++);
         }
 
         @Override
@@ -691,6 +744,11 @@ class CommitCheckTests {
         @DistributedLock(name = NAME, keepFor = "1s")
         public void kept(Runnable body) {
             body.run();
+        }
+
+        @DistributedLock(name = NAME)
+        public Mono<Void> reactive(Mono<Void> body) {
+            return body;
         }
 
         @DistributedLock(name = NAME)
