@@ -3,12 +3,9 @@ package io.github.lockboot.redis.connection;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
-import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -18,6 +15,7 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import io.github.lockboot.internal.Futures;
+import io.github.lockboot.internal.SerialExecutor;
 import io.github.lockboot.internal.Timer;
 import io.github.lockboot.internal.Unexpected;
 import io.github.lockboot.redis.protocol.LuaScript;
@@ -57,7 +55,7 @@ import org.springframework.data.redis.core.StringRedisTemplate;
  * Lettuce reconnects.
  *
  * <p>Without a connection, calls wait here. Lettuce would keep and later send each command, even an expired one. Calls on one key
- * are sent in order.
+ * are sent in order, so they wait in the line of the key's slot, which is on one server. Calls of other slots pass them.
  */
 final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateListener {
 
@@ -75,9 +73,10 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     private volatile long trackingRefusedIn = -1; // an epoch: a new connection may be treated otherwise
     private volatile Consumer<Boolean> watch = connected -> {};
 
-    /** In order. Its monitor guards additions and the fields below. Commands are sent outside the monitor. */
-    private final Queue<Call> waiting = new ConcurrentLinkedQueue<>();
+    /** By slot. Its monitor guards additions and the fields below. Commands are sent outside the monitor. */
+    private final Lines<Integer, Call> waiting = new Lines<>();
 
+    private final SerialExecutor sender;
     private volatile boolean connecting;
     private boolean closed;
     private volatile @Nullable Link link;
@@ -98,7 +97,8 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         this.connector = connector;
         this.watchdog = watchdog;
         this.acknowledger = acknowledger;
-        this.check = timer.check(CHECK_NANOS, this::sendWaiting);
+        this.sender = new SerialExecutor(connector);
+        this.check = timer.check(CHECK_NANOS, this::haveWaitingSent);
         this.tracking = new KeyTracking(this::epoch, refusedIn -> trackingRefusedIn = refusedIn);
     }
 
@@ -115,7 +115,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     }
 
     private Call run(Call call) {
-        Link current = waiting.isEmpty() ? link : null;
+        Link current = isAnyoneBefore(call) ? null : link;
         if (current == null || !reaches(current, call.key)) {
             current = linkOrWait(call);
         }
@@ -125,7 +125,15 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         return call;
     }
 
-    /** @return the connection to send the call on; null if the call waits or has failed */
+    private boolean isAnyoneBefore(Call call) {
+        return !waiting.isEmpty() && Stream.of(call.keys).anyMatch(key -> waiting.isAnyoneIn(SlotHash.getSlot(key)));
+    }
+
+    /**
+     * Returns the connection to send the call on; null if the call waits or has failed.
+     *
+     * @throws SeveralSlotsException if it would have to wait in several lines
+     */
     private @Nullable Link linkOrWait(Call call) {
         synchronized (waiting) {
             if (closed) {
@@ -133,37 +141,49 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
                 return null;
             }
             Link current = link;
-            if (current != null
-                    && reaches(current, call.key)
-                    && waiting.stream().noneMatch(call::sharesKeyWith)) {
+            if (current != null && !isAnyoneBefore(call) && reaches(current, call.key)) {
                 return current;
             }
+            call.requireOneSlot();
             connectInBackground();
             check.start();
-            waiting.add(call); // last: a call that fails here must not be sent later
+            waiting.append(call.slot(), call); // last: a call that fails here must not be sent later
             return null;
         }
     }
 
-    /** Runs on the timer's thread only, which keeps the order. Returns whether any call still waits. */
-    private boolean sendWaiting() {
+    /** On the timer's thread, which also renews leases and must not be kept long. Returns whether any call waits. */
+    private boolean haveWaitingSent() {
         synchronized (waiting) {
-            if (!waiting.isEmpty()) {
-                connectInBackground();
+            if (waiting.isEmpty()) {
+                return false;
             }
+            connectInBackground();
         }
+        sender.execute(this::sendWaiting);
+        return true;
+    }
+
+    /** One line after the other. A line that cannot be sent is left at its first call. */
+    private void sendWaiting() {
         Link current = link;
-        for (Call call : waiting) {
-            if (current != null && reaches(current, call.key)) {
-                try {
-                    call.sendOn(current);
-                } catch (Throwable notSent) {
-                    call.completeExceptionally(notSent);
-                }
-                waiting.remove(call);
-            }
+        if (current != null) {
+            waiting.keys().forEach(slot -> sendWaiting(slot, current));
         }
-        return !waiting.isEmpty();
+    }
+
+    private void sendWaiting(int slot, Link current) {
+        for (Call first = waiting.first(slot); first != null; first = waiting.first(slot)) {
+            try {
+                if (!reaches(current, first.key)) {
+                    return;
+                }
+                first.sendOn(current);
+            } catch (Throwable notSent) {
+                first.completeExceptionally(notSent);
+            }
+            waiting.remove(slot, first); // only now: those that come meanwhile must not pass it
+        }
     }
 
     private void connectInBackground() {
@@ -186,7 +206,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         Throwable failure = null;
         try {
             synchronized (waiting) { // the call that has it connect is added under this monitor
-                before = List.copyOf(waiting);
+                before = waiting.all();
             }
             made = Link.over(factory.get(), this);
         } catch (Throwable notMade) { // also an Error: the next call must connect again
@@ -202,7 +222,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         }
         NotConnectedException notConnected = new NotConnectedException("no connection to Redis", failure);
         failed.forEach(call -> call.completeExceptionally(notConnected));
-        timer.schedule(0, this::sendWaiting);
+        timer.schedule(0, this::haveWaitingSent);
     }
 
     /** Whether a command on the key would be sent, or fail, at once. Lettuce would keep any other. */
@@ -265,7 +285,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             watch.accept(true);
         }
         if (!waiting.isEmpty()) {
-            timer.schedule(0, this::sendWaiting);
+            timer.schedule(0, this::haveWaitingSent);
         }
     }
 
@@ -301,8 +321,14 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             this.arguments = arguments;
         }
 
-        boolean sharesKeyWith(Call other) {
-            return Stream.of(keys).anyMatch(one -> Stream.of(other.keys).anyMatch(each -> Arrays.equals(one, each)));
+        int slot() {
+            return SlotHash.getSlot(key);
+        }
+
+        void requireOneSlot() {
+            if (keys.length > 1 && !ClusterSlotHashUtil.isSameSlotForAllKeys(keys)) {
+                throw new SeveralSlotsException();
+            }
         }
 
         /** Has Redis track a lock that is renewed. Tracking is switched on each time: a reconnection ends it. */
@@ -343,8 +369,8 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             if (isDone()) {
                 return;
             }
-            if (keys.length > 1 && link.isOfCluster() && !ClusterSlotHashUtil.isSameSlotForAllKeys(keys)) {
-                throw new SeveralSlotsException();
+            if (link.isOfCluster()) {
+                requireOneSlot();
             }
             boolean digestOnly = type == CommandType.EVALSHA;
             CommandArgs<byte[], byte[]> args = new EncodedArgs(script.encoded(digestOnly, keys, arguments, number));
@@ -422,7 +448,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
                 }
                 sent.cancel(true);
             }
-            waiting.remove(this);
+            waiting.remove(slot(), this);
             Link current = link;
             if (watchdog != null) {
                 watchdog.onSilence(current != null ? current.client : null);

@@ -36,8 +36,7 @@ public final class ScriptStore implements LockStore {
          *
          * @param late gets the reply if it comes after the future has failed, on a thread that must not be blocked
          */
-        default CompletableFuture<Reply> run(
-                Consumer<Reply> late, LuaScript script, String key, byte[]... arguments) {
+        default CompletableFuture<Reply> run(Consumer<Reply> late, LuaScript script, String key, byte[]... arguments) {
             return run(script, key, arguments);
         }
 

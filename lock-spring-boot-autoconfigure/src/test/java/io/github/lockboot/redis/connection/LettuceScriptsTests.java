@@ -1,11 +1,19 @@
 package io.github.lockboot.redis.connection;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 
 import io.github.lockboot.redis.engine.ManualTimer;
 import io.github.lockboot.redis.protocol.LuaScript;
+import io.github.lockboot.redis.protocol.RedisFailure.SeveralSlotsException;
 import io.github.lockboot.redis.protocol.Reply;
 import io.lettuce.core.AbstractRedisAsyncCommands;
 import io.lettuce.core.AbstractRedisClient;
@@ -14,21 +22,29 @@ import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.StatusOutput;
 import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.Command;
+import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.mockito.ArgumentCaptor;
 import org.mockito.InOrder;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.Mockito.atLeast;
+import static org.mockito.Mockito.clearInvocations;
 import static org.mockito.Mockito.doAnswer;
 import static org.mockito.Mockito.inOrder;
 import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.when;
 
-/** A command that Redis never answers, on a connection that the test plays. */
+/** Commands that Redis never answers, on a connection that the test plays. */
 @SuppressWarnings("unchecked")
 class LettuceScriptsTests {
 
@@ -38,6 +54,7 @@ class LettuceScriptsTests {
     private final ManualTimer timer = new ManualTimer();
     private final LettuceScripts scripts = new LettuceScripts(() -> factory, timer, Runnable::run, null, null);
     private final AbstractRedisClient client = mock(AbstractRedisClient.class);
+    private final Queue<Runnable> held = new ArrayDeque<>();
     private CompletableFuture<Reply> call;
 
     @BeforeEach
@@ -92,5 +109,102 @@ class LettuceScriptsTests {
         when(connection.isOpen()).thenThrow(new IllegalStateException("no partitions"));
         call.completeExceptionally(new TimeoutException("late"));
         assertThat(call).isCompletedExceptionally();
+    }
+
+    private static String nameIn(String line, int number) {
+        return "lock:{" + line + "}" + number;
+    }
+
+    /** The scripts that have been sent since, as the digests that name them, each with its key. */
+    private List<String> sent() {
+        ArgumentCaptor<CommandArgs<byte[], byte[]>> args = ArgumentCaptor.captor();
+        verify(commands, atLeast(0)).dispatch(any(), any(), args.capture());
+        clearInvocations(commands);
+        return args.getAllValues().stream()
+                .map(each -> {
+                    ByteBuf words = Unpooled.buffer();
+                    each.encode(words);
+                    String text = words.toString(StandardCharsets.UTF_8);
+                    return Stream.of(LuaScript.UNLOCK, LuaScript.CANCEL)
+                            .filter(script -> text.contains(script.getSha1()))
+                            .map(script -> (script == LuaScript.UNLOCK ? "unlock " : "cancel ")
+                                    + StandardCharsets.UTF_8.decode(each.getFirstEncodedKey()))
+                            .findFirst()
+                            .orElseThrow();
+                })
+                .toList();
+    }
+
+    @Test
+    void whatWaitsIsSentInOrderAndWhatIsOfAnotherSlotPassesIt() {
+        clearInvocations(commands);
+        when(connection.isOpen()).thenReturn(false);
+        scripts.run(LuaScript.UNLOCK, "lock:a", new byte[0]);
+        when(connection.isOpen()).thenReturn(true);
+        scripts.run(LuaScript.UNLOCK, "lock:b", new byte[0]);
+        scripts.run(LuaScript.CANCEL, "lock:a", new byte[0]);
+        assertThat(sent()).containsExactly("unlock lock:b");
+        timer.tick(Duration.ofSeconds(1));
+        assertThat(sent()).containsExactly("unlock lock:a", "cancel lock:a");
+    }
+
+    /** That thread also renews leases. */
+    @Test
+    void whatWaitsIsNotSentOnTheTimersThread() {
+        LettuceScripts other = new LettuceScripts(() -> factory, timer, held::add, null, null);
+        other.run(LuaScript.UNLOCK, "lock:a", new byte[0]);
+        held.remove().run(); // it connects
+        clearInvocations(commands);
+        timer.tick(Duration.ofSeconds(1));
+        assertThat(sent()).isEmpty();
+        held.remove().run();
+        assertThat(sent()).containsExactly("unlock lock:a");
+    }
+
+    @Test
+    void whatCannotBeSentIsNotLookedThrough() {
+        AtomicInteger looks = new AtomicInteger();
+        when(connection.isOpen()).thenAnswer(look -> {
+            looks.incrementAndGet();
+            return false;
+        });
+        for (int i = 0; i < 20_000; i++) {
+            scripts.run(LuaScript.UNLOCK, nameIn("dead", i), new byte[0]);
+        }
+        looks.set(0);
+        timer.tick(Duration.ofSeconds(1)); // in which there are ten rounds
+        assertThat(looks).hasValueBetween(1, 20);
+    }
+
+    @Test
+    void whatHasExpiredIsNotSentLater() {
+        clearInvocations(commands);
+        when(connection.isOpen()).thenReturn(false);
+        List<CompletableFuture<Reply>> dead = new ArrayList<>();
+        for (int i = 0; i < 10; i++) {
+            dead.add(scripts.run(LuaScript.UNLOCK, nameIn("dead", i), new byte[0]));
+        }
+        dead.subList(1, 10).forEach(each -> each.completeExceptionally(new TimeoutException("late")));
+        when(connection.isOpen()).thenReturn(true);
+        timer.tick(Duration.ofSeconds(1));
+        assertThat(sent()).containsExactly("unlock lock:{dead}0");
+    }
+
+    /** As on a Cluster: what waits has one place. */
+    @Test
+    void whatIsForKeysOfSeveralSlotsDoesNotWait() {
+        List<String> several = List.of("lock:a", "lock:b");
+        List<String> one = List.of("lock:{c}1", "lock:{c}2");
+        when(connection.isOpen()).thenReturn(false);
+        assertThatExceptionOfType(SeveralSlotsException.class)
+                .isThrownBy(() -> scripts.run(LuaScript.UNLOCK_ALL, several, new byte[0]));
+        assertThat(scripts.run(LuaScript.UNLOCK_ALL, one, new byte[0])).isNotDone();
+        scripts.run(LuaScript.UNLOCK, "lock:b", new byte[0]);
+        when(connection.isOpen()).thenReturn(true);
+        assertThatExceptionOfType(SeveralSlotsException.class)
+                .as("it would pass what waits for one of them")
+                .isThrownBy(() -> scripts.run(LuaScript.UNLOCK_ALL, several, new byte[0]));
+        timer.tick(Duration.ofSeconds(1));
+        assertThat(scripts.run(LuaScript.UNLOCK_ALL, several, new byte[0])).isNotDone();
     }
 }
