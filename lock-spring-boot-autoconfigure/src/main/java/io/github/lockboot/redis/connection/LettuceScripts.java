@@ -5,11 +5,13 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -62,6 +64,9 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     /** Lettuce has no event for a new master in a Cluster. */
     private static final long CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
+    private static final Set<LuaScript> TAKING_LEASES =
+            Set.of(LuaScript.ACQUIRE, LuaScript.ACQUIRE_ALL, LuaScript.RENEW, LuaScript.RENEW_PERMITS);
+
     private final Supplier<LettuceConnectionFactory> factory;
     private final Timer timer;
     private final Executor connector;
@@ -104,14 +109,19 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
 
     @Override
     public CompletableFuture<Reply> run(LuaScript script, String key, byte[]... arguments) {
-        return run(new Call(script, new byte[][] {key.getBytes(StandardCharsets.UTF_8)}, arguments));
+        return run(reply -> {}, script, key, arguments);
+    }
+
+    @Override
+    public CompletableFuture<Reply> run(Consumer<Reply> late, LuaScript script, String key, byte[]... arguments) {
+        return run(new Call(late, script, new byte[][] {key.getBytes(StandardCharsets.UTF_8)}, arguments));
     }
 
     @Override
     public CompletableFuture<Reply> run(LuaScript script, List<String> keys, byte[]... arguments) {
         byte[][] encoded =
                 keys.stream().map(key -> key.getBytes(StandardCharsets.UTF_8)).toArray(byte[][]::new);
-        return run(new Call(script, encoded, arguments));
+        return run(new Call(reply -> {}, script, encoded, arguments));
     }
 
     private Call run(Call call) {
@@ -303,18 +313,22 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
 
     /**
      * The call of a script. When it expires, it is removed from the waiting calls and cancelled in Lettuce, so it is not sent
-     * later.
+     * later. If it has been sent, Lettuce still reads its reply.
      */
     private final class Call extends CompletableFuture<Reply> {
 
+        private final AtomicReference<@Nullable Consumer<Reply>> late;
         private final LuaScript script;
         private final byte[] key;
         private final byte[][] keys;
         private final byte[][] arguments;
         private final byte[] number = LuaScript.nextNumber();
         private volatile @Nullable RedisFuture<?> command;
+        private volatile @Nullable Reply read;
 
-        Call(LuaScript script, byte[][] keys, byte[][] arguments) {
+        /** @param late gets a reply that is read after the call has failed, unless it would have to be acknowledged */
+        Call(Consumer<Reply> late, LuaScript script, byte[][] keys, byte[][] arguments) {
+            this.late = new AtomicReference<>(acknowledger == null ? late : null);
             this.script = script;
             this.key = keys[0];
             this.keys = keys;
@@ -375,15 +389,13 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             boolean digestOnly = type == CommandType.EVALSHA;
             CommandArgs<byte[], byte[]> args = new EncodedArgs(script.encoded(digestOnly, keys, arguments, number));
             args.addKeys(keys); // by which Lettuce finds the node of a Cluster
-            boolean takesLease =
-                    script == LuaScript.ACQUIRE || script == LuaScript.ACQUIRE_ALL || script == LuaScript.RENEW;
-            Acknowledger asked = takesLease ? acknowledger : null;
+            Acknowledger asked = TAKING_LEASES.contains(script) ? acknowledger : null;
             AbstractRedisAsyncCommands<byte[], byte[]> commands = asked == null ? link.commands : link.toMasterOf(key);
             Acknowledger.Rounds rounds = asked == null ? null : asked.on(commands);
             if (tracked != null) {
                 tracking.trackNext(tracked);
             }
-            RedisFuture<Reply> sent = commands.dispatch(type, new Output(number), args);
+            RedisFuture<Reply> sent = commands.dispatch(type, new Output(number, this::onRead), args);
             onSent(sent);
             if (rounds != null) {
                 rounds.acknowledge(this, sent);
@@ -400,6 +412,20 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
                     complete(reply);
                 }
             });
+        }
+
+        private void onRead(Reply reply) {
+            read = reply;
+            receiveIfLate();
+        }
+
+        /** Called both when the reply has been read and when the call has failed, which may be at the same time. */
+        private void receiveIfLate() {
+            Reply reply = read;
+            Consumer<Reply> receiver = reply != null && isCompletedExceptionally() ? late.getAndSet(null) : null;
+            if (reply != null && receiver != null) {
+                Unexpected.attempt("when a late reply was received", () -> receiver.accept(reply));
+            }
         }
 
         private void fail(Link used, Throwable failure) {
@@ -419,6 +445,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             boolean first = super.completeExceptionally(explained(failure));
             if (first) {
                 Unexpected.attempt("when a call was withdrawn", this::withdraw);
+                receiveIfLate();
             }
             return first;
         }
@@ -463,11 +490,14 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     private static final class Output extends CommandOutput<byte[], byte[], Reply> {
 
         private final byte[] number;
+        private final Consumer<Reply> onRead;
         private boolean refused;
 
-        Output(byte[] number) {
+        /** @param onRead gets the reply, also if the command has been cancelled; must not throw */
+        Output(byte[] number, Consumer<Reply> onRead) {
             super(ByteArrayCodec.INSTANCE, null);
             this.number = number;
+            this.onRead = onRead;
         }
 
         @Override
@@ -484,7 +514,9 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
 
         @Override
         public void complete(int depth) {
-            if (depth == 0 && output == null && !refused) {
+            if (depth == 0 && output != null) {
+                onRead.accept(output);
+            } else if (depth == 0 && !refused) {
                 throw new ForeignReplyException();
             }
             refused = false; // after a redirection the command is sent again, with this output
