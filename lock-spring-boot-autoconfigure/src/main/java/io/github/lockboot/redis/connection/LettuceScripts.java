@@ -3,6 +3,7 @@ package io.github.lockboot.redis.connection;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -14,6 +15,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.github.lockboot.internal.Futures;
@@ -79,7 +81,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     private volatile Consumer<Boolean> watch = connected -> {};
 
     /** By slot. Its monitor guards additions and the fields below. Commands are sent outside the monitor. */
-    private final Lines<Integer, Call> waiting = new Lines<>();
+    private final Lines<Integer, Call> waiting = new Lines<>(Call::slots);
 
     private final SerialExecutor sender;
     private volatile boolean connecting;
@@ -125,7 +127,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     }
 
     private Call run(Call call) {
-        Link current = isAnyoneBefore(call) ? null : link;
+        Link current = waiting.isAnyoneBefore(call) ? null : link;
         if (current == null || !reaches(current, call.key)) {
             current = linkOrWait(call);
         }
@@ -135,15 +137,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         return call;
     }
 
-    private boolean isAnyoneBefore(Call call) {
-        return !waiting.isEmpty() && Stream.of(call.keys).anyMatch(key -> waiting.isAnyoneIn(SlotHash.getSlot(key)));
-    }
-
-    /**
-     * Returns the connection to send the call on; null if the call waits or has failed.
-     *
-     * @throws SeveralSlotsException if it would have to wait in several lines
-     */
+    /** @return the connection to send the call on; null if the call waits or has failed */
     private @Nullable Link linkOrWait(Call call) {
         synchronized (waiting) {
             if (closed) {
@@ -151,13 +145,12 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
                 return null;
             }
             Link current = link;
-            if (current != null && !isAnyoneBefore(call) && reaches(current, call.key)) {
+            if (current != null && !waiting.isAnyoneBefore(call) && reaches(current, call.key)) {
                 return current;
             }
-            call.requireOneSlot();
             connectInBackground();
             check.start();
-            waiting.append(call.slot(), call); // last: a call that fails here must not be sent later
+            waiting.append(call); // last: a call that fails here must not be sent later
             return null;
         }
     }
@@ -174,26 +167,34 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         return true;
     }
 
-    /** One line after the other. A line that cannot be sent is left at its first call. */
+    /** One line after the other, and once more if any was sent: a call of several slots may have kept others in its lines. */
     private void sendWaiting() {
         Link current = link;
-        if (current != null) {
-            waiting.keys().forEach(slot -> sendWaiting(slot, current));
+        boolean sent = current != null;
+        while (current != null && sent) {
+            sent = false;
+            for (int slot : waiting.keys()) {
+                sent |= sendWaiting(slot, current);
+            }
         }
     }
 
-    private void sendWaiting(int slot, Link current) {
-        for (Call first = waiting.first(slot); first != null; first = waiting.first(slot)) {
+    /** As far as the line can be sent. Returns whether any was. */
+    private boolean sendWaiting(int slot, Link current) {
+        boolean sent = false;
+        for (Call next = waiting.next(slot); next != null; next = waiting.next(slot)) {
             try {
-                if (!reaches(current, first.key)) {
-                    return;
+                if (!reaches(current, next.key)) {
+                    return sent;
                 }
-                first.sendOn(current);
+                next.sendOn(current);
             } catch (Throwable notSent) {
-                first.completeExceptionally(notSent);
+                next.completeExceptionally(notSent);
             }
-            waiting.remove(slot, first); // only now: those that come meanwhile must not pass it
+            waiting.remove(next); // only now: those that come meanwhile must not pass it
+            sent = true;
         }
+        return sent;
     }
 
     private void connectInBackground() {
@@ -313,7 +314,8 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
 
     /**
      * The call of a script. When it expires, it is removed from the waiting calls and cancelled in Lettuce, so it is not sent
-     * later. If it has been sent, Lettuce still reads its reply.
+     * later, except over a new connection to a node of a Cluster, for which Lettuce keeps it all the same. If it has been sent, Lettuce
+     * still reads its reply.
      */
     private final class Call extends CompletableFuture<Reply> {
 
@@ -335,14 +337,10 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             this.arguments = arguments;
         }
 
-        int slot() {
-            return SlotHash.getSlot(key);
-        }
-
-        void requireOneSlot() {
-            if (keys.length > 1 && !ClusterSlotHashUtil.isSameSlotForAllKeys(keys)) {
-                throw new SeveralSlotsException();
-            }
+        Collection<Integer> slots() {
+            return keys.length == 1
+                    ? List.of(SlotHash.getSlot(key))
+                    : Stream.of(keys).map(SlotHash::getSlot).collect(Collectors.toSet());
         }
 
         /** Has Redis track a lock that is renewed. Tracking is switched on each time: a reconnection ends it. */
@@ -383,8 +381,8 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             if (isDone()) {
                 return;
             }
-            if (link.isOfCluster()) {
-                requireOneSlot();
+            if (keys.length > 1 && link.isOfCluster() && !ClusterSlotHashUtil.isSameSlotForAllKeys(keys)) {
+                throw new SeveralSlotsException();
             }
             boolean digestOnly = type == CommandType.EVALSHA;
             CommandArgs<byte[], byte[]> args = new EncodedArgs(script.encoded(digestOnly, keys, arguments, number));
@@ -475,7 +473,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
                 }
                 sent.cancel(true);
             }
-            waiting.remove(slot(), this);
+            waiting.remove(this);
             Link current = link;
             if (watchdog != null) {
                 watchdog.onSilence(current != null ? current.client : null);

@@ -6,23 +6,30 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 
 /**
- * Those who wait, in a line for each key. However many wait, each method but {@link #all} takes the same time. What only reads may
- * be called without the monitor.
+ * Those who wait, in a line for each key. Who has several keys stands in several lines. Each method but {@link #all} takes the same time,
+ * however many wait. Those that only read the keys may be called without the monitor.
  */
 final class Lines<K, T> {
 
+    private final Function<T, Collection<K>> keysOf;
     private final Map<K, Set<T>> lines = new ConcurrentHashMap<>();
+
+    Lines(Function<T, Collection<K>> keysOf) {
+        this.keysOf = keysOf;
+    }
 
     boolean isEmpty() {
         return lines.isEmpty();
     }
 
-    boolean isAnyoneIn(K key) {
-        return lines.containsKey(key);
+    /** Whether anyone is in one of the lines in which this one would stand. */
+    boolean isAnyoneBefore(T one) {
+        return !lines.isEmpty() && keysOf.apply(one).stream().anyMatch(lines::containsKey);
     }
 
     /** {@return the keys with a line, also while it changes} */
@@ -30,24 +37,33 @@ final class Lines<K, T> {
         return lines.keySet();
     }
 
-    synchronized void append(K key, T last) {
-        lines.computeIfAbsent(key, none -> new LinkedHashSet<>()).add(last);
+    synchronized void append(T last) {
+        keysOf.apply(last)
+                .forEach(key -> lines.computeIfAbsent(key, none -> new LinkedHashSet<>())
+                        .add(last));
     }
 
-    synchronized @Nullable T first(K key) {
+    /** {@return the first in line, if it is first in its other lines, too} */
+    synchronized @Nullable T next(K key) {
+        T first = first(key);
+        return first != null && keysOf.apply(first).stream().allMatch(each -> first(each) == first) ? first : null;
+    }
+
+    private @Nullable T first(K key) {
         Set<T> line = lines.get(key);
         return line == null ? null : line.iterator().next();
     }
 
-    /** From any place in the line. */
-    synchronized void remove(K key, T one) {
-        Set<T> line = lines.get(key);
-        if (line != null && line.remove(one) && line.isEmpty()) {
-            lines.remove(key);
-        }
+    /** From any place in its lines. */
+    synchronized void remove(T one) {
+        keysOf.apply(one)
+                .forEach(key -> lines.computeIfPresent(key, (same, line) -> {
+                    line.remove(one);
+                    return line.isEmpty() ? null : line;
+                }));
     }
 
     synchronized List<T> all() {
-        return lines.values().stream().flatMap(Set::stream).toList();
+        return lines.values().stream().flatMap(Set::stream).distinct().toList();
     }
 }

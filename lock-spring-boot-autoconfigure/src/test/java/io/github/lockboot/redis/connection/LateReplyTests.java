@@ -56,8 +56,7 @@ class LateReplyTests {
     }
 
     private void connect(boolean sharing, int replicas) {
-        connections =
-                Connections.to(application.connectionFactory(), sharing, replicas, TIMEOUT, timer, workers);
+        connections = Connections.to(application.connectionFactory(), sharing, replicas, TIMEOUT, timer, workers);
         store = PatientStore.on(connections.runner(), TIMEOUT, TIMEOUT);
     }
 
@@ -99,8 +98,7 @@ class LateReplyTests {
 
     /** Renews locks, of which Redis gets each command before that has expired. */
     private void renewTooSlowly(List<CompletableFuture<Reply>> renewals, long before) {
-        Actor.await(
-                "they are sent", () -> proxy.requestBytes() - before > (long) SCRIPT_BYTES * renewals.size());
+        Actor.await("they are sent", () -> proxy.requestBytes() - before > (long) SCRIPT_BYTES * renewals.size());
         Actor.pass(Duration.ofMillis(50)); // from the network to Redis
         renewals.forEach(each -> each.completeExceptionally(new TimeoutException("too late")));
         assertThat(late).isEmpty();
@@ -215,8 +213,7 @@ class LateReplyTests {
         CompletableFuture<Reply> renewal = held.size() == 1
                 ? renew(name, held.get(0).fence(), late::add)
                 : store.renewPermits(name, held, late::add);
-        Throwable failure =
-                Actor.get(renewal.handle((reply, thrown) -> thrown));
+        Throwable failure = Actor.get(renewal.handle((reply, thrown) -> thrown));
         assertThat(Stream.iterate(failure, each -> each != null, Throwable::getCause))
                 .hasAtLeastOneElementOfType(NotAcknowledgedException.class);
         assertThat(late).isEmpty();

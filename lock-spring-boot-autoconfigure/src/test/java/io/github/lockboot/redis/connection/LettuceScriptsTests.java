@@ -5,15 +5,14 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.stream.Stream;
 
 import io.github.lockboot.redis.engine.ManualTimer;
 import io.github.lockboot.redis.protocol.LuaScript;
-import io.github.lockboot.redis.protocol.RedisFailure.SeveralSlotsException;
 import io.github.lockboot.redis.protocol.Reply;
 import io.lettuce.core.AbstractRedisAsyncCommands;
 import io.lettuce.core.AbstractRedisClient;
@@ -34,7 +33,6 @@ import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.Mockito.atLeast;
 import static org.mockito.Mockito.clearInvocations;
@@ -47,6 +45,9 @@ import static org.mockito.Mockito.when;
 /** Commands that Redis never answers, on a connection that the test plays. */
 @SuppressWarnings("unchecked")
 class LettuceScriptsTests {
+
+    private static final Map<LuaScript, String> SCRIPTS =
+            Map.of(LuaScript.UNLOCK, "unlock", LuaScript.CANCEL, "cancel", LuaScript.UNLOCK_ALL, "unlock all");
 
     private final StatefulConnection<byte[], byte[]> connection = mock(StatefulConnection.class);
     private final AbstractRedisAsyncCommands<byte[], byte[]> commands = mock(AbstractRedisAsyncCommands.class);
@@ -115,7 +116,7 @@ class LettuceScriptsTests {
         return "lock:{" + line + "}" + number;
     }
 
-    /** The scripts that have been sent since, as the digests that name them, each with its key. */
+    /** The scripts that have been sent since, each with its first key. */
     private List<String> sent() {
         ArgumentCaptor<CommandArgs<byte[], byte[]>> args = ArgumentCaptor.captor();
         verify(commands, atLeast(0)).dispatch(any(), any(), args.capture());
@@ -125,10 +126,10 @@ class LettuceScriptsTests {
                     ByteBuf words = Unpooled.buffer();
                     each.encode(words);
                     String text = words.toString(StandardCharsets.UTF_8);
-                    return Stream.of(LuaScript.UNLOCK, LuaScript.CANCEL)
-                            .filter(script -> text.contains(script.getSha1()))
-                            .map(script -> (script == LuaScript.UNLOCK ? "unlock " : "cancel ")
-                                    + StandardCharsets.UTF_8.decode(each.getFirstEncodedKey()))
+                    return SCRIPTS.entrySet().stream()
+                            .filter(script -> text.contains(script.getKey().getSha1()))
+                            .map(script ->
+                                    script.getValue() + " " + StandardCharsets.UTF_8.decode(each.getFirstEncodedKey()))
                             .findFirst()
                             .orElseThrow();
                 })
@@ -190,21 +191,23 @@ class LettuceScriptsTests {
         assertThat(sent()).containsExactly("unlock lock:{dead}0");
     }
 
-    /** As on a Cluster: what waits has one place. */
     @Test
-    void whatIsForKeysOfSeveralSlotsDoesNotWait() {
-        List<String> several = List.of("lock:a", "lock:b");
-        List<String> one = List.of("lock:{c}1", "lock:{c}2");
+    void whatIsForKeysOfSeveralSlotsWaitsForThoseBeforeItAndKeepsThoseBehindIt() {
+        clearInvocations(commands);
         when(connection.isOpen()).thenReturn(false);
-        assertThatExceptionOfType(SeveralSlotsException.class)
-                .isThrownBy(() -> scripts.run(LuaScript.UNLOCK_ALL, several, new byte[0]));
-        assertThat(scripts.run(LuaScript.UNLOCK_ALL, one, new byte[0])).isNotDone();
+        scripts.run(LuaScript.UNLOCK, "lock:a", new byte[0]);
         scripts.run(LuaScript.UNLOCK, "lock:b", new byte[0]);
+        scripts.run(LuaScript.UNLOCK_ALL, List.of("lock:b", "lock:a", "lock:c"), new byte[0]);
+        scripts.run(LuaScript.CANCEL, "lock:c", new byte[0]);
+        scripts.run(LuaScript.CANCEL, "lock:a", new byte[0]);
         when(connection.isOpen()).thenReturn(true);
-        assertThatExceptionOfType(SeveralSlotsException.class)
-                .as("it would pass what waits for one of them")
-                .isThrownBy(() -> scripts.run(LuaScript.UNLOCK_ALL, several, new byte[0]));
-        timer.tick(Duration.ofSeconds(1));
-        assertThat(scripts.run(LuaScript.UNLOCK_ALL, several, new byte[0])).isNotDone();
+        timer.tick(Duration.ofMillis(100));
+        List<String> sent = sent();
+        assertThat(sent).hasSize(5);
+        assertThat(sent.subList(0, 2)).containsExactlyInAnyOrder("unlock lock:a", "unlock lock:b");
+        assertThat(sent.get(2)).isEqualTo("unlock all lock:b");
+        assertThat(sent.subList(3, 5)).containsExactlyInAnyOrder("cancel lock:a", "cancel lock:c");
+        scripts.run(LuaScript.UNLOCK_ALL, List.of("lock:b", "lock:a"), new byte[0]);
+        assertThat(sent()).containsExactly("unlock all lock:b");
     }
 }
