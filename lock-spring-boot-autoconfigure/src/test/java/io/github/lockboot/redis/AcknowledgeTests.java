@@ -189,6 +189,26 @@ class AcknowledgeTests {
         replicas.get(0).resume();
     }
 
+    /** Until then it counts as connected, so it is one of all. */
+    @Test
+    void aReplicaThatHangsMakesLocksUnavailableForAllUntilRedisDropsIt() throws Exception {
+        RedisLockRegistry one = registry(Acknowledge.ONE);
+        RedisLockRegistry all = registry(
+                Acknowledge.ALL,
+                builder -> builder.defaults(LockOptions.defaults().withTtl(Duration.ofSeconds(3))));
+        AtomicBoolean lost = new AtomicBoolean();
+        all.acquire("held", LockOptions.defaults()).onLost(() -> lost.set(true));
+        replicas.get(0).pause();
+        Actor.await("two are all", () -> !TestRegistries.canLock(all, "new"));
+        Actor.await("one is enough for one", () -> TestRegistries.canLock(one, "another"));
+        Actor.await("the hold is lost", lost::get);
+        assertThat(TestRegistries.canLock(all, "new")).isFalse();
+        master.command("CONFIG", "SET", "repl-timeout", "2");
+        awaitReplicas(1);
+        Actor.await("one is all", () -> TestRegistries.canLock(all, "new"));
+        replicas.get(0).resume();
+    }
+
     @Test
     void allAreThoseThatAreConnectedNow() {
         RedisLockRegistry registry = registry(Acknowledge.ALL);

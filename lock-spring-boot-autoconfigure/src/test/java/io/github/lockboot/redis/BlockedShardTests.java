@@ -6,6 +6,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Predicate;
+import java.util.stream.IntStream;
 
 import io.github.lockboot.Actor;
 import io.github.lockboot.Figures;
@@ -17,6 +19,7 @@ import io.github.lockboot.NamedLock;
 import io.github.lockboot.fixture.RedisCluster;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.fixture.StoredLock;
+import org.assertj.core.api.Assertions;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -35,6 +38,9 @@ class BlockedShardTests {
     private static final Duration TTL = Duration.ofSeconds(2);
     private static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(1);
     private static final int LEASES = 50;
+    private static final Duration FLOODED_TTL = Duration.ofSeconds(6);
+    private static final int FLOODED_LEASES = 2_000;
+    private static final int FLOOD = 20_000;
 
     private static RedisCluster cluster;
 
@@ -163,6 +169,56 @@ class BlockedShardTests {
             }
         });
         stuck.unlock();
+    }
+
+    /** Beginnings of names, each of another slot. */
+    private static List<String> tagsOf(Predicate<RedisServer> shards) {
+        return IntStream.range(0, 300)
+                .mapToObj(i -> "{" + i + "}")
+                .filter(tag -> shards.test(cluster.ownerOf("lock:" + tag)))
+                .toList();
+    }
+
+    /** Each request for it waits for a connection, and none for the others may wait for them. */
+    @Test
+    void aFloodForTheBlockedShardLosesNoLeaseOfTheHealthyOnes() throws Exception {
+        LockOptions options = LockOptions.defaults().withTtl(FLOODED_TTL);
+        AtomicInteger losses = new AtomicInteger();
+        List<Lease> held = new ArrayList<>();
+        List<String> healthy = tagsOf(shard -> shard != blocked);
+        List<String> dead = tagsOf(shard -> shard == blocked);
+        for (int i = 0; i < FLOODED_LEASES; i++) {
+            Lease lease = one.acquire(healthy.get(i % healthy.size()) + "-" + i, options);
+            lease.onLost(losses::incrementAndGet);
+            held.add(lease);
+        }
+        blocked.pause();
+        Actor.await("there is no connection to it", () -> {
+            String failure = Assertions.catchThrowable(
+                            () -> one.get(nameOn(blocked, "new")).tryLock())
+                    .getMessage();
+            return failure.contains("no connection to Redis") || failure.contains("the connection was lost");
+        });
+        List<CompletableFuture<Lease>> flood = new ArrayList<>();
+        long end = System.nanoTime() + FLOODED_TTL.multipliedBy(2).toNanos();
+        for (int i = 0; i < FLOOD; i++) {
+            String name = dead.get(i % dead.size()) + "-" + i;
+            flood.add(one.acquireAsync(name, options.withWaitTime(Duration.ofMinutes(1))));
+        }
+        int holds = 0;
+        while (System.nanoTime() - end < 0) {
+            for (String name : healthyNames("passing")) {
+                one.acquire(name, options).close();
+                holds++;
+            }
+        }
+        Figures.report(
+                "%d requests for a shard that hangs, %d leases on the others for twice their ttl: %d lost, and %d holds",
+                FLOOD, FLOODED_LEASES, losses.get(), holds);
+        assertThat(losses).hasValue(0);
+        assertThat(held).allMatch(Lease::isValid);
+        flood.forEach(each -> each.cancel(false));
+        held.forEach(Lease::close);
     }
 
     @Test

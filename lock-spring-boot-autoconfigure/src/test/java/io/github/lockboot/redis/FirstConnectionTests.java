@@ -9,11 +9,13 @@ import io.github.lockboot.Actor;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockUnavailableException;
+import io.github.lockboot.NamedLock;
 import io.github.lockboot.RecordingLockListener;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.internal.Threads;
 import io.github.lockboot.redis.RedisLockInspector.Notification;
 import io.github.lockboot.redis.engine.LockEngine;
+import io.github.lockboot.redis.protocol.RedisFailure.NotConnectedException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -70,6 +72,19 @@ class FirstConnectionTests {
         lease.close();
         Actor.await("nothing is left", () -> registry.inspector().inUse() == 0);
         assertThat(server.command("EXISTS", "lock:y")).isEqualTo(0L);
+    }
+
+    @Test
+    void whoeverHasNotTheTimeLearnsThatItIsBeingMade() {
+        String why = "(the connection to Redis is still being made)";
+        NamedLock lock = registry.get("x");
+        assertThatThrownBy(lock::tryLock).hasMessageContaining(why).hasCauseInstanceOf(NotConnectedException.class);
+        assertThatThrownBy(lock::isLocked).hasMessageContaining(why).hasCauseInstanceOf(NotConnectedException.class);
+        assertThat(registry.connect())
+                .failsWithin(Duration.ofSeconds(30))
+                .withThrowableThat()
+                .havingCause()
+                .withMessageContaining(why);
     }
 
     @Test

@@ -3,21 +3,23 @@ package io.github.lockboot.redis.connection;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
-import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.github.lockboot.internal.Futures;
+import io.github.lockboot.internal.SerialExecutor;
 import io.github.lockboot.internal.Timer;
 import io.github.lockboot.internal.Unexpected;
 import io.github.lockboot.redis.protocol.LuaScript;
@@ -57,12 +59,15 @@ import org.springframework.data.redis.core.StringRedisTemplate;
  * Lettuce reconnects.
  *
  * <p>Without a connection, calls wait here. Lettuce would keep and later send each command, even an expired one. Calls on one key
- * are sent in order.
+ * are sent in order, so they wait in the line of the key's slot, which is on one server. Calls of other slots pass them.
  */
 final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateListener {
 
     /** Lettuce has no event for a new master in a Cluster. */
     private static final long CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    private static final Set<LuaScript> TAKING_LEASES =
+            Set.of(LuaScript.ACQUIRE, LuaScript.ACQUIRE_ALL, LuaScript.RENEW, LuaScript.RENEW_PERMITS);
 
     private final Supplier<LettuceConnectionFactory> factory;
     private final Timer timer;
@@ -75,9 +80,10 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     private volatile long trackingRefusedIn = -1; // an epoch: a new connection may be treated otherwise
     private volatile Consumer<Boolean> watch = connected -> {};
 
-    /** In order. Its monitor guards additions and the fields below. Commands are sent outside the monitor. */
-    private final Queue<Call> waiting = new ConcurrentLinkedQueue<>();
+    /** By slot. Its monitor guards additions and the fields below. Commands are sent outside the monitor. */
+    private final Lines<Integer, Call> waiting = new Lines<>(Call::slots);
 
+    private final SerialExecutor sender;
     private volatile boolean connecting;
     private boolean closed;
     private volatile @Nullable Link link;
@@ -98,24 +104,30 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         this.connector = connector;
         this.watchdog = watchdog;
         this.acknowledger = acknowledger;
-        this.check = timer.check(CHECK_NANOS, this::sendWaiting);
+        this.sender = new SerialExecutor(connector);
+        this.check = timer.check(CHECK_NANOS, this::haveWaitingSent);
         this.tracking = new KeyTracking(this::epoch, refusedIn -> trackingRefusedIn = refusedIn);
     }
 
     @Override
     public CompletableFuture<Reply> run(LuaScript script, String key, byte[]... arguments) {
-        return run(new Call(script, new byte[][] {key.getBytes(StandardCharsets.UTF_8)}, arguments));
+        return run(reply -> {}, script, key, arguments);
+    }
+
+    @Override
+    public CompletableFuture<Reply> run(Consumer<Reply> late, LuaScript script, String key, byte[]... arguments) {
+        return run(new Call(late, script, new byte[][] {key.getBytes(StandardCharsets.UTF_8)}, arguments));
     }
 
     @Override
     public CompletableFuture<Reply> run(LuaScript script, List<String> keys, byte[]... arguments) {
         byte[][] encoded =
                 keys.stream().map(key -> key.getBytes(StandardCharsets.UTF_8)).toArray(byte[][]::new);
-        return run(new Call(script, encoded, arguments));
+        return run(new Call(reply -> {}, script, encoded, arguments));
     }
 
     private Call run(Call call) {
-        Link current = waiting.isEmpty() ? link : null;
+        Link current = waiting.isAnyoneBefore(call) ? null : link;
         if (current == null || !reaches(current, call.key)) {
             current = linkOrWait(call);
         }
@@ -133,37 +145,56 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
                 return null;
             }
             Link current = link;
-            if (current != null
-                    && reaches(current, call.key)
-                    && waiting.stream().noneMatch(call::sharesKeyWith)) {
+            if (current != null && !waiting.isAnyoneBefore(call) && reaches(current, call.key)) {
                 return current;
             }
             connectInBackground();
             check.start();
-            waiting.add(call); // last: a call that fails here must not be sent later
+            waiting.append(call); // last: a call that fails here must not be sent later
             return null;
         }
     }
 
-    /** Runs on the timer's thread only, which keeps the order. Returns whether any call still waits. */
-    private boolean sendWaiting() {
+    /** On the timer's thread, which also renews leases and must not be kept long. Returns whether any call waits. */
+    private boolean haveWaitingSent() {
         synchronized (waiting) {
-            if (!waiting.isEmpty()) {
-                connectInBackground();
+            if (waiting.isEmpty()) {
+                return false;
             }
+            connectInBackground();
         }
+        sender.execute(this::sendWaiting);
+        return true;
+    }
+
+    /** One line after the other, and once more if any was sent: a call of several slots may have kept others in its lines. */
+    private void sendWaiting() {
         Link current = link;
-        for (Call call : waiting) {
-            if (current != null && reaches(current, call.key)) {
-                try {
-                    call.sendOn(current);
-                } catch (Throwable notSent) {
-                    call.completeExceptionally(notSent);
-                }
-                waiting.remove(call);
+        boolean sent = current != null;
+        while (current != null && sent) {
+            sent = false;
+            for (int slot : waiting.keys()) {
+                sent |= sendWaiting(slot, current);
             }
         }
-        return !waiting.isEmpty();
+    }
+
+    /** As far as the line can be sent. Returns whether any was. */
+    private boolean sendWaiting(int slot, Link current) {
+        boolean sent = false;
+        for (Call next = waiting.next(slot); next != null; next = waiting.next(slot)) {
+            try {
+                if (!reaches(current, next.key)) {
+                    return sent;
+                }
+                next.sendOn(current);
+            } catch (Throwable notSent) {
+                next.completeExceptionally(notSent);
+            }
+            waiting.remove(next); // only now: those that come meanwhile must not pass it
+            sent = true;
+        }
+        return sent;
     }
 
     private void connectInBackground() {
@@ -186,7 +217,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         Throwable failure = null;
         try {
             synchronized (waiting) { // the call that has it connect is added under this monitor
-                before = List.copyOf(waiting);
+                before = waiting.all();
             }
             made = Link.over(factory.get(), this);
         } catch (Throwable notMade) { // also an Error: the next call must connect again
@@ -202,7 +233,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         }
         NotConnectedException notConnected = new NotConnectedException("no connection to Redis", failure);
         failed.forEach(call -> call.completeExceptionally(notConnected));
-        timer.schedule(0, this::sendWaiting);
+        timer.schedule(0, this::haveWaitingSent);
     }
 
     /** Whether a command on the key would be sent, or fail, at once. Lettuce would keep any other. */
@@ -265,7 +296,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             watch.accept(true);
         }
         if (!waiting.isEmpty()) {
-            timer.schedule(0, this::sendWaiting);
+            timer.schedule(0, this::haveWaitingSent);
         }
     }
 
@@ -283,26 +314,33 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
 
     /**
      * The call of a script. When it expires, it is removed from the waiting calls and cancelled in Lettuce, so it is not sent
-     * later.
+     * later, except over a new connection to a node of a Cluster, for which Lettuce keeps it all the same. If it has been sent, Lettuce
+     * still reads its reply.
      */
     private final class Call extends CompletableFuture<Reply> {
 
+        private final AtomicReference<@Nullable Consumer<Reply>> late;
         private final LuaScript script;
         private final byte[] key;
         private final byte[][] keys;
         private final byte[][] arguments;
         private final byte[] number = LuaScript.nextNumber();
         private volatile @Nullable RedisFuture<?> command;
+        private volatile @Nullable Reply read;
 
-        Call(LuaScript script, byte[][] keys, byte[][] arguments) {
+        /** @param late gets a reply that is read after the call has failed, unless it would have to be acknowledged */
+        Call(Consumer<Reply> late, LuaScript script, byte[][] keys, byte[][] arguments) {
+            this.late = new AtomicReference<>(acknowledger == null ? late : null);
             this.script = script;
             this.key = keys[0];
             this.keys = keys;
             this.arguments = arguments;
         }
 
-        boolean sharesKeyWith(Call other) {
-            return Stream.of(keys).anyMatch(one -> Stream.of(other.keys).anyMatch(each -> Arrays.equals(one, each)));
+        Collection<Integer> slots() {
+            return keys.length == 1
+                    ? List.of(SlotHash.getSlot(key))
+                    : Stream.of(keys).map(SlotHash::getSlot).collect(Collectors.toSet());
         }
 
         /** Has Redis track a lock that is renewed. Tracking is switched on each time: a reconnection ends it. */
@@ -349,15 +387,13 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             boolean digestOnly = type == CommandType.EVALSHA;
             CommandArgs<byte[], byte[]> args = new EncodedArgs(script.encoded(digestOnly, keys, arguments, number));
             args.addKeys(keys); // by which Lettuce finds the node of a Cluster
-            boolean takesLease =
-                    script == LuaScript.ACQUIRE || script == LuaScript.ACQUIRE_ALL || script == LuaScript.RENEW;
-            Acknowledger asked = takesLease ? acknowledger : null;
+            Acknowledger asked = TAKING_LEASES.contains(script) ? acknowledger : null;
             AbstractRedisAsyncCommands<byte[], byte[]> commands = asked == null ? link.commands : link.toMasterOf(key);
             Acknowledger.Rounds rounds = asked == null ? null : asked.on(commands);
             if (tracked != null) {
                 tracking.trackNext(tracked);
             }
-            RedisFuture<Reply> sent = commands.dispatch(type, new Output(number), args);
+            RedisFuture<Reply> sent = commands.dispatch(type, new Output(number, this::onRead), args);
             onSent(sent);
             if (rounds != null) {
                 rounds.acknowledge(this, sent);
@@ -374,6 +410,20 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
                     complete(reply);
                 }
             });
+        }
+
+        private void onRead(Reply reply) {
+            read = reply;
+            receiveIfLate();
+        }
+
+        /** Called both when the reply has been read and when the call has failed, which may be at the same time. */
+        private void receiveIfLate() {
+            Reply reply = read;
+            Consumer<Reply> receiver = reply != null && isCompletedExceptionally() ? late.getAndSet(null) : null;
+            if (reply != null && receiver != null) {
+                Unexpected.attempt("when a late reply was received", () -> receiver.accept(reply));
+            }
         }
 
         private void fail(Link used, Throwable failure) {
@@ -393,6 +443,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             boolean first = super.completeExceptionally(explained(failure));
             if (first) {
                 Unexpected.attempt("when a call was withdrawn", this::withdraw);
+                receiveIfLate();
             }
             return first;
         }
@@ -437,11 +488,14 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     private static final class Output extends CommandOutput<byte[], byte[], Reply> {
 
         private final byte[] number;
+        private final Consumer<Reply> onRead;
         private boolean refused;
 
-        Output(byte[] number) {
+        /** @param onRead gets the reply, also if the command has been cancelled; must not throw */
+        Output(byte[] number, Consumer<Reply> onRead) {
             super(ByteArrayCodec.INSTANCE, null);
             this.number = number;
+            this.onRead = onRead;
         }
 
         @Override
@@ -458,7 +512,9 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
 
         @Override
         public void complete(int depth) {
-            if (depth == 0 && output == null && !refused) {
+            if (depth == 0 && output != null) {
+                onRead.accept(output);
+            } else if (depth == 0 && !refused) {
                 throw new ForeignReplyException();
             }
             refused = false; // after a redirection the command is sent again, with this output

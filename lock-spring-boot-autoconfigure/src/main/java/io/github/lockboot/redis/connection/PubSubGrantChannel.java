@@ -142,9 +142,11 @@ public final class PubSubGrantChannel implements GrantChannel {
 
     private void judge(Object doubt) {
         if (grants.doubt.compareAndSet(doubt, null) && isLive()) {
-            log.warn("No messages arrive on the channel " + grants.channel.get() + "; subscribing again");
             grants.onSilence();
-            inBackground(this::connectAgainIfUnconfirmed);
+            inBackground(() -> {
+                connectAgainIfUnconfirmed();
+                log.warn("No messages arrive on the channel " + grants.channel.get() + "; subscribing again");
+            });
         }
     }
 
@@ -280,13 +282,14 @@ public final class PubSubGrantChannel implements GrantChannel {
                     state.compareAndSet(State.SUBSCRIBING, State.UNCONFIRMED); // unless it is live already
                 }
             } catch (Throwable failure) { // also an Error: nothing else would try again
-                if (pauseMillis == FIRST_PAUSE_MILLIS && !closed) {
+                long pause = pauseMillis;
+                pauseMillis = Math.min(2 * pause, LONGEST_PAUSE_MILLIS);
+                state.set(State.SUBSCRIBING);
+                orBeginAnew(() -> later(pause, this::subscribe));
+                if (pause == FIRST_PAUSE_MILLIS && !closed) { // last: a log may block
                     log.warn("Subscribing to the channel " + channel.get() + " failed, so waiters only poll: "
                             + Unexpected.reasonOf(failure));
                 }
-                state.set(State.SUBSCRIBING);
-                orBeginAnew(() -> later(pauseMillis, this::subscribe));
-                pauseMillis = Math.min(2 * pauseMillis, LONGEST_PAUSE_MILLIS);
             }
         }
 

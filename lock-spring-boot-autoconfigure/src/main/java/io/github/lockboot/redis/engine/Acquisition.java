@@ -214,10 +214,10 @@ final class Acquisition {
         return refused && failing == null;
     }
 
-    /** Why the last question failed, if it did. */
+    /** Why the last question failed, or has no answer yet. */
     @Nullable
     Throwable lastFailure() {
-        return failing == null ? null : failing.last;
+        return failing == null ? RedisFailure.whyUnanswered(store.client()) : failing.last;
     }
 
     private void onAnswer(@Nullable Reply reply, @Nullable Throwable failure, Moment sentAt, boolean enqueued) {

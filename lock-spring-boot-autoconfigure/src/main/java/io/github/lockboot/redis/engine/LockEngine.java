@@ -25,6 +25,7 @@ import io.github.lockboot.redis.engine.LockRequest.Terms;
 import io.github.lockboot.redis.protocol.GrantChannel;
 import io.github.lockboot.redis.protocol.GrantChannel.Push;
 import io.github.lockboot.redis.protocol.LockStore;
+import io.github.lockboot.redis.protocol.RedisFailure;
 import io.github.lockboot.redis.protocol.Reply;
 import org.jspecify.annotations.Nullable;
 
@@ -335,7 +336,9 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         CompletableFuture<Reply> asked = store.inspect(name);
         Reply reply = context.awaitAnswer(asked);
         if (reply == null) {
-            Throwable failure = asked.handle((none, thrown) -> thrown).getNow(null);
+            Throwable failure = asked.isDone()
+                    ? asked.handle((none, thrown) -> thrown).join()
+                    : RedisFailure.whyUnanswered(store.client());
             throw new LockUnavailableException(name, NO_ANSWER, failure == null ? null : Futures.unwrap(failure));
         }
         return reply != Reply.Plain.FREE;

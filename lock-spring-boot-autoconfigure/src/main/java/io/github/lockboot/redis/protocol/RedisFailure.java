@@ -1,5 +1,6 @@
 package io.github.lockboot.redis.protocol;
 
+import java.util.concurrent.TimeoutException;
 import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
@@ -61,6 +62,13 @@ public enum RedisFailure {
             }
         }
         return UNKNOWN;
+    }
+
+    /** {@return why a question has no answer yet} */
+    public static Throwable whyUnanswered(LockStore.Client client) {
+        return client.isConnecting()
+                ? new NotConnectedException("the connection to Redis is still being made", null)
+                : new TimeoutException("Redis has not answered yet");
     }
 
     /** Whether the server is a replica, which may have lost its master. */

@@ -1,8 +1,15 @@
 package io.github.lockboot.redis.connection;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.lockboot.redis.engine.ManualTimer;
 import io.github.lockboot.redis.protocol.LuaScript;
@@ -14,23 +21,33 @@ import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.StatusOutput;
 import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.Command;
+import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.mockito.ArgumentCaptor;
 import org.mockito.InOrder;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.Mockito.atLeast;
+import static org.mockito.Mockito.clearInvocations;
 import static org.mockito.Mockito.doAnswer;
 import static org.mockito.Mockito.inOrder;
 import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.when;
 
-/** A command that Redis never answers, on a connection that the test plays. */
+/** Commands that Redis never answers, on a connection that the test plays. */
 @SuppressWarnings("unchecked")
 class LettuceScriptsTests {
+
+    private static final Map<LuaScript, String> SCRIPTS =
+            Map.of(LuaScript.UNLOCK, "unlock", LuaScript.CANCEL, "cancel", LuaScript.UNLOCK_ALL, "unlock all");
 
     private final StatefulConnection<byte[], byte[]> connection = mock(StatefulConnection.class);
     private final AbstractRedisAsyncCommands<byte[], byte[]> commands = mock(AbstractRedisAsyncCommands.class);
@@ -38,6 +55,7 @@ class LettuceScriptsTests {
     private final ManualTimer timer = new ManualTimer();
     private final LettuceScripts scripts = new LettuceScripts(() -> factory, timer, Runnable::run, null, null);
     private final AbstractRedisClient client = mock(AbstractRedisClient.class);
+    private final Queue<Runnable> held = new ArrayDeque<>();
     private CompletableFuture<Reply> call;
 
     @BeforeEach
@@ -92,5 +110,104 @@ class LettuceScriptsTests {
         when(connection.isOpen()).thenThrow(new IllegalStateException("no partitions"));
         call.completeExceptionally(new TimeoutException("late"));
         assertThat(call).isCompletedExceptionally();
+    }
+
+    private static String nameIn(String line, int number) {
+        return "lock:{" + line + "}" + number;
+    }
+
+    /** The scripts that have been sent since, each with its first key. */
+    private List<String> sent() {
+        ArgumentCaptor<CommandArgs<byte[], byte[]>> args = ArgumentCaptor.captor();
+        verify(commands, atLeast(0)).dispatch(any(), any(), args.capture());
+        clearInvocations(commands);
+        return args.getAllValues().stream()
+                .map(each -> {
+                    ByteBuf words = Unpooled.buffer();
+                    each.encode(words);
+                    String text = words.toString(StandardCharsets.UTF_8);
+                    return SCRIPTS.entrySet().stream()
+                            .filter(script -> text.contains(script.getKey().getSha1()))
+                            .map(script ->
+                                    script.getValue() + " " + StandardCharsets.UTF_8.decode(each.getFirstEncodedKey()))
+                            .findFirst()
+                            .orElseThrow();
+                })
+                .toList();
+    }
+
+    @Test
+    void whatWaitsIsSentInOrderAndWhatIsOfAnotherSlotPassesIt() {
+        clearInvocations(commands);
+        when(connection.isOpen()).thenReturn(false);
+        scripts.run(LuaScript.UNLOCK, "lock:a", new byte[0]);
+        when(connection.isOpen()).thenReturn(true);
+        scripts.run(LuaScript.UNLOCK, "lock:b", new byte[0]);
+        scripts.run(LuaScript.CANCEL, "lock:a", new byte[0]);
+        assertThat(sent()).containsExactly("unlock lock:b");
+        timer.tick(Duration.ofSeconds(1));
+        assertThat(sent()).containsExactly("unlock lock:a", "cancel lock:a");
+    }
+
+    /** That thread also renews leases. */
+    @Test
+    void whatWaitsIsNotSentOnTheTimersThread() {
+        LettuceScripts other = new LettuceScripts(() -> factory, timer, held::add, null, null);
+        other.run(LuaScript.UNLOCK, "lock:a", new byte[0]);
+        held.remove().run(); // it connects
+        clearInvocations(commands);
+        timer.tick(Duration.ofSeconds(1));
+        assertThat(sent()).isEmpty();
+        held.remove().run();
+        assertThat(sent()).containsExactly("unlock lock:a");
+    }
+
+    @Test
+    void whatCannotBeSentIsNotLookedThrough() {
+        AtomicInteger looks = new AtomicInteger();
+        when(connection.isOpen()).thenAnswer(look -> {
+            looks.incrementAndGet();
+            return false;
+        });
+        for (int i = 0; i < 20_000; i++) {
+            scripts.run(LuaScript.UNLOCK, nameIn("dead", i), new byte[0]);
+        }
+        looks.set(0);
+        timer.tick(Duration.ofSeconds(1)); // in which there are ten rounds
+        assertThat(looks).hasValueBetween(1, 20);
+    }
+
+    @Test
+    void whatHasExpiredIsNotSentLater() {
+        clearInvocations(commands);
+        when(connection.isOpen()).thenReturn(false);
+        List<CompletableFuture<Reply>> dead = new ArrayList<>();
+        for (int i = 0; i < 10; i++) {
+            dead.add(scripts.run(LuaScript.UNLOCK, nameIn("dead", i), new byte[0]));
+        }
+        dead.subList(1, 10).forEach(each -> each.completeExceptionally(new TimeoutException("late")));
+        when(connection.isOpen()).thenReturn(true);
+        timer.tick(Duration.ofSeconds(1));
+        assertThat(sent()).containsExactly("unlock lock:{dead}0");
+    }
+
+    @Test
+    void whatIsForKeysOfSeveralSlotsWaitsForThoseBeforeItAndKeepsThoseBehindIt() {
+        clearInvocations(commands);
+        when(connection.isOpen()).thenReturn(false);
+        scripts.run(LuaScript.UNLOCK, "lock:a", new byte[0]);
+        scripts.run(LuaScript.UNLOCK, "lock:b", new byte[0]);
+        scripts.run(LuaScript.UNLOCK_ALL, List.of("lock:b", "lock:a", "lock:c"), new byte[0]);
+        scripts.run(LuaScript.CANCEL, "lock:c", new byte[0]);
+        scripts.run(LuaScript.CANCEL, "lock:a", new byte[0]);
+        when(connection.isOpen()).thenReturn(true);
+        timer.tick(Duration.ofMillis(100));
+        List<String> sent = sent();
+        assertThat(sent).hasSize(5);
+        assertThat(sent.subList(0, 2)).containsExactlyInAnyOrder("unlock lock:a", "unlock lock:b");
+        assertThat(sent.get(2)).isEqualTo("unlock all lock:b");
+        assertThat(sent.subList(3, 5)).containsExactlyInAnyOrder("cancel lock:a", "cancel lock:c");
+        scripts.run(LuaScript.UNLOCK_ALL, List.of("lock:b", "lock:a"), new byte[0]);
+        assertThat(sent()).containsExactly("unlock all lock:b");
     }
 }

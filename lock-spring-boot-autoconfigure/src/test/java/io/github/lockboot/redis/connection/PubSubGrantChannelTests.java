@@ -4,11 +4,17 @@ import java.time.Duration;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.Appender;
+import ch.qos.logback.core.UnsynchronizedAppenderBase;
 import io.github.lockboot.Actor;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.internal.Threads;
@@ -25,6 +31,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -229,6 +236,36 @@ class PubSubGrantChannelTests {
         assertThat(asked).as("one question at a time").hasValue(1);
         timer.tick(WITHIN);
         awaitSubscribedAgain();
+    }
+
+    /** That thread also renews leases. */
+    @Test
+    void aLogThatBlocksKeepsNeitherTheTimersThreadNorTheChannel() throws Exception {
+        CountDownLatch go = new CountDownLatch(1);
+        Logger logger = (Logger) LoggerFactory.getLogger(PubSubGrantChannel.class);
+        Appender<ILoggingEvent> blocking = new UnsynchronizedAppenderBase<>() {
+
+            @Override
+            protected void append(ILoggingEvent line) {
+                try {
+                    go.await();
+                } catch (InterruptedException end) {
+                    Thread.currentThread().interrupt();
+                }
+            }
+        };
+        blocking.start();
+        logger.setLevel(Level.WARN);
+        logger.addAppender(blocking);
+        try (Actor timersThread = new Actor()) {
+            channel.verify();
+            timersThread.run(() -> timer.tick(WITHIN));
+            awaitSubscribedAgain();
+        } finally {
+            go.countDown();
+            logger.detachAppender(blocking);
+            logger.setLevel(null);
+        }
     }
 
     @Test
