@@ -91,10 +91,10 @@ final class SimulatedClient {
     private static final class Sent {
 
         final ScriptedEngine.Call call;
-        final Consumer<Reply> late;
+        final @Nullable Consumer<Reply> late;
         final CompletableFuture<Reply> reply = new CompletableFuture<>();
 
-        Sent(ScriptedEngine.Call call, Consumer<Reply> late) {
+        Sent(ScriptedEngine.Call call, @Nullable Consumer<Reply> late) {
             this.call = call;
             this.late = late;
         }
@@ -339,15 +339,20 @@ final class SimulatedClient {
             after(waits && chance(faults.late) ? lateDelay() : delay(), () -> {
                 if (waits && chance(faults.unacknowledged)) {
                     fail(sent, new RedisFailure.NotAcknowledgedException("0 of 1", null));
-                } else if (connection == sentOn && (inFlight.remove(sent) || !waits)) {
-                    if (trace != null) {
-                        trace.answered(session, run);
-                    }
-                    if (!sent.reply.complete(reply)) {
-                        sent.late.accept(reply);
-                    }
+                } else if (connection == sentOn && inFlight.remove(sent)) {
+                    traceAnswer(run);
+                    sent.reply.complete(reply);
+                } else if (connection == sentOn && sent.late != null && !waits) {
+                    traceAnswer(run);
+                    sent.late.accept(reply);
                 }
             });
+        }
+    }
+
+    private void traceAnswer(int run) {
+        if (trace != null) {
+            trace.answered(session, run);
         }
     }
 
@@ -382,11 +387,12 @@ final class SimulatedClient {
 
         @Override
         public CompletableFuture<Reply> run(LuaScript script, String key, byte[]... arguments) {
-            return run(late -> {}, script, key, arguments);
+            return run(null, script, key, arguments);
         }
 
         @Override
-        public CompletableFuture<Reply> run(Consumer<Reply> late, LuaScript script, String key, byte[]... arguments) {
+        public CompletableFuture<Reply> run(
+                @Nullable Consumer<Reply> late, LuaScript script, String key, byte[]... arguments) {
             ScriptedEngine.Call call = new ScriptedEngine.Call(script, key, arguments);
             if (trace != null) {
                 trace.sent(session, call);
