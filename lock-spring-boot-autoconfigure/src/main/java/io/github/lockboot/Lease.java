@@ -53,20 +53,19 @@ public interface Lease extends AutoCloseable {
      * Releases the lock after the delay, without blocking a thread. Until then it is held and renewed as before, but without a
      * {@link LockOptions#maxHold()}. If this process ends first, the lock ends with its ttl.
      *
-     * <p>The lease of {@link NamedLock#asLease} is a hold of its thread until then, with its maxHold. It is closed when the delay has
-     * passed, also if the registry is closed before.
+     * <p>The lease of {@link NamedLock#asLease} is a hold of its thread until it is closed, with its maxHold, and also if it is lost.
      *
      * <p>Cancelling the future does not cancel the release.
      *
      * @param delay until the release; zero or less for now
-     * @return completes when the lock has been released, or the release sent if it is not awaited, or when the registry is closed, which
-     *     leaves the lock to its ttl; exceptionally with {@link LockLostException} if it was lost before
+     * @return completes when the lock has been released, or the release sent if it is not awaited, which is earlier if it is closed
+     *     before the delay has passed, or when the registry is closed, which leaves the lock to its ttl; exceptionally with
+     *     {@link LockLostException} if it was lost before
      */
     default CompletableFuture<Void> closeAfter(Duration delay) {
         Executor whenDue = delay.isNegative() || delay.isZero()
                 ? Futures.ELSEWHERE
-                : CompletableFuture.delayedExecutor(
-                        TimeUnit.NANOSECONDS.convert(delay), TimeUnit.NANOSECONDS, Futures.ELSEWHERE);
+                : Futures.elsewhereAfter(TimeUnit.NANOSECONDS.convert(delay));
         return CompletableFuture.runAsync(this::close, whenDue).copy();
     }
 }

@@ -1,14 +1,13 @@
 package io.github.lockboot;
 
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.stream.Stream;
@@ -55,15 +54,17 @@ public final class LockSet {
     /**
      * One or more locks that a thread has. Each thread has a list of them, the newest first: they enter it by {@link #begin} on that
      * thread, and leave it by {@link #end} on any thread. A transaction of the thread is committed only if none was lost.
+     *
+     * <p>A thread may outlast the application, so it does not keep its list: what is in the list keeps it. What holds, or has lost and
+     * not released, is kept by its registry, and code that runs under locks by the thread's stack.
      */
     public abstract static class OfThread {
 
-        private static final ThreadLocal<Deque<OfThread>> ALL = ThreadLocal.withInitial(ConcurrentLinkedDeque::new);
+        private static final ThreadLocal<@Nullable WeakReference<ThreadList>> CURRENT = new ThreadLocal<>();
 
-        /** How many locks that were given up are remembered, in case the thread releases them after all. */
-        private static final int REMEMBERED = 64;
-
-        private @Nullable Deque<OfThread> list;
+        private volatile @Nullable ThreadList list;
+        private @Nullable OfThread newer;
+        private @Nullable OfThread older;
         private volatile boolean ignored;
 
         /** An exception for a lock that may have been lost; null if there is none. */
@@ -74,26 +75,28 @@ public final class LockSet {
             return false;
         }
 
+        /** Called when it has entered the list of its thread, or left it. */
+        protected void onListed() {}
+
         public final void begin() {
-            Deque<OfThread> all = ALL.get();
-            OfThread newest = all.peekFirst();
-            if (newest != null && newest.isGivenUp()) {
-                List<OfThread> oldest = all.stream()
-                        .skip(REMEMBERED)
-                        .filter(OfThread::isGivenUp)
-                        .toList();
-                oldest.forEach(each -> each.ignored = true);
-                all.removeAll(oldest);
+            ThreadList all = current();
+            if (all == null) {
+                all = new ThreadList();
+                CURRENT.set(new WeakReference<>(all));
             }
-            list = all;
-            all.addFirst(this);
+            all.enter(this);
         }
 
         public final void end() {
-            Deque<OfThread> entered = list;
+            ThreadList entered = list;
             if (entered != null) { // else it belongs to no thread
-                entered.remove(this);
+                entered.leave(this);
             }
+        }
+
+        /** Whether it is in the list of its thread. */
+        protected final boolean isListed() {
+            return list != null;
         }
 
         /** Whether the thread has given it up for good. */
@@ -101,9 +104,15 @@ public final class LockSet {
             return ignored;
         }
 
+        private static @Nullable ThreadList current() {
+            WeakReference<ThreadList> known = CURRENT.get();
+            return known == null ? null : known.get();
+        }
+
         /** {@return the locks of the current thread, the newest first} */
         public static Stream<OfThread> all() {
-            return ALL.get().stream();
+            ThreadList all = current();
+            return all == null ? Stream.empty() : all.copy().stream();
         }
 
         /** An exception for a lock that the current thread may have lost; null if there is none. */
@@ -118,6 +127,79 @@ public final class LockSet {
         /** What the current thread begins now does not need the locks that it has given up. */
         public static void ignoreThoseGivenUp() {
             all().filter(OfThread::isGivenUp).forEach(each -> each.ignored = true);
+        }
+    }
+
+    /** The locks of one thread, each linked to the next older one. */
+    private static final class ThreadList {
+
+        /** How many locks that were given up are remembered at least, in case the thread releases them after all. */
+        private static final int REMEMBERED = 64;
+
+        private @Nullable OfThread newest;
+        private int size;
+
+        /** Twice as many as were left: to look through all of them costs each that enters a fixed number of steps. */
+        private int lookedThroughAt = 2 * REMEMBERED;
+
+        void enter(OfThread lock) {
+            synchronized (this) {
+                if (size >= lookedThroughAt) {
+                    forgetThoseGivenUp();
+                    lookedThroughAt = Math.max(2 * REMEMBERED, 2 * size);
+                }
+                OfThread next = newest;
+                if (next != null) {
+                    next.newer = lock;
+                }
+                lock.older = next;
+                newest = lock;
+                size++;
+                lock.list = this;
+            }
+            lock.onListed();
+        }
+
+        void leave(OfThread lock) {
+            synchronized (this) {
+                if (lock.list != this) {
+                    return; // another thread was faster
+                }
+                OfThread after = lock.newer;
+                OfThread before = lock.older;
+                if (after == null) {
+                    newest = before;
+                } else {
+                    after.older = before;
+                }
+                if (before != null) {
+                    before.newer = after;
+                }
+                lock.newer = null;
+                lock.older = null;
+                lock.list = null;
+                size--;
+                lookedThroughAt = Math.min(lookedThroughAt, Math.max(2 * REMEMBERED, 2 * size));
+            }
+            lock.onListed();
+        }
+
+        private void forgetThoseGivenUp() {
+            int remembered = 0;
+            for (OfThread each : copy()) {
+                if (++remembered > REMEMBERED && each.isGivenUp()) {
+                    each.ignored = true;
+                    leave(each);
+                }
+            }
+        }
+
+        synchronized List<OfThread> copy() {
+            List<OfThread> all = new ArrayList<>(size);
+            for (OfThread each = newest; each != null; each = each.older) {
+                all.add(each);
+            }
+            return all;
         }
     }
 

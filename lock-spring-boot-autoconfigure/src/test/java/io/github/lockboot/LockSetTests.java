@@ -45,6 +45,8 @@ class LockSetTests {
 
         static int remembered;
 
+        private boolean givenUp;
+
         @Override
         public LockLostException findLoss(String reason) {
             return null;
@@ -53,7 +55,7 @@ class LockSetTests {
         @Override
         protected boolean isGivenUp() {
             remembered++;
-            return false;
+            return givenUp;
         }
     }
 
@@ -114,8 +116,47 @@ class LockSetTests {
             lost.begin();
             givenUp.add(lost);
         }
-        assertThat(LockSet.OfThread.all().filter(givenUp::contains)).hasSizeBetween(64, 66);
+        assertThat(LockSet.OfThread.all().filter(givenUp::contains)).hasSizeBetween(64, 128);
         givenUp.forEach(LockSet.OfThread::end);
+    }
+
+    /** Nor when the newest is one that it has given up. */
+    @Test
+    void aLockCostsAThreadNoMoreTheMoreItHas() {
+        List<Counted> held = new ArrayList<>();
+        for (int i = 0; i <= 10_000; i++) {
+            Counted next = new Counted();
+            next.begin();
+            held.add(next);
+        }
+        held.get(10_000).givenUp = true;
+        Counted.remembered = 0;
+        for (int i = 0; i < 100; i++) {
+            Counted next = new Counted();
+            next.begin();
+            next.end();
+        }
+        assertThat(Counted.remembered).isLessThan(1_000);
+        held.forEach(LockSet.OfThread::end);
+        assertThat(LockSet.OfThread.all()).isEmpty();
+    }
+
+    @Test
+    void aThreadHasItsLocksTheNewestFirstInWhateverOrderOthersEnd() {
+        List<Counted> held = new ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+            Counted next = new Counted();
+            next.begin();
+            held.add(next);
+        }
+        held.get(2).end();
+        held.get(2).end();
+        CompletableFuture.runAsync(held.get(4)::end).join();
+        assertThat(LockSet.OfThread.all()).containsExactly(held.get(3), held.get(1), held.get(0));
+        held.get(0).end();
+        assertThat(LockSet.OfThread.all()).containsExactly(held.get(3), held.get(1));
+        held.forEach(LockSet.OfThread::end);
+        assertThat(LockSet.OfThread.all()).isEmpty();
     }
 
     @Test

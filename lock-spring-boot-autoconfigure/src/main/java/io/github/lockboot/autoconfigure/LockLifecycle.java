@@ -75,6 +75,7 @@ class LockLifecycle implements ApplicationListener<ApplicationContextEvent>, Sma
         }
         if (event instanceof ContextClosedEvent) {
             closing = true;
+            running = true; // a context that was stopped before is to be stopped once more, which waits for its locks
             registriesToClose().forEach(RedisLockRegistry::stopGranting);
         } else if (event instanceof ContextRefreshedEvent) {
             if (properties.startupCheck() == StartupCheck.WARN) {

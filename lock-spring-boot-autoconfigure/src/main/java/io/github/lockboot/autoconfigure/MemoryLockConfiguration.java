@@ -31,7 +31,7 @@ class MemoryLockConfiguration {
     ApplicationListener<ContextClosedEvent> distributedLockShutdown(ApplicationContext context) {
         return event -> {
             if (event.getApplicationContext() == context) {
-                context.getBeansOfType(MemoryLockRegistry.class).values().forEach(MemoryLockRegistry::close);
+                context.getBeansOfType(MemoryLockRegistry.class).values().forEach(MemoryLockRegistry::stopGranting);
             }
         };
     }

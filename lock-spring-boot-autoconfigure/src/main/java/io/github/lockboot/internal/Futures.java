@@ -30,6 +30,18 @@ public final class Futures {
 
     private Futures() {}
 
+    /** As {@link #ELSEWHERE}, after a delay. The thread of the JDK for delays never ends, nor lets go of the class loader it has. */
+    public static Executor elsewhereAfter(long delayNanos) {
+        return task -> Delays.TIMER.schedule(delayNanos, () -> runElsewhere(task));
+    }
+
+    /** Loaded at the first use. */
+    private static final class Delays {
+
+        static final Timer TIMER = Timer.system(task ->
+                Threads.daemon("lock-async-timer", Thread.currentThread().getContextClassLoader(), task));
+    }
+
     private static void runElsewhere(Runnable task) {
         try {
             WORKERS.execute(task);

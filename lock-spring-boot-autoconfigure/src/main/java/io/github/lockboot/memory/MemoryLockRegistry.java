@@ -123,10 +123,19 @@ public final class MemoryLockRegistry extends EngineRegistry implements AutoClos
         store.advance(LockRequest.nanosOf(time));
     }
 
-    /** Waiters and later callers get {@link io.github.lockboot.LockUnavailableException}; holds stay until they are released. */
+    /**
+     * Stops granting locks. Waiters and later callers get {@link io.github.lockboot.LockUnavailableException}. Holds stay, and are
+     * renewed, until they are released.
+     */
+    public void stopGranting() {
+        engine().stopGranting();
+    }
+
+    /** Stops granting locks, as {@link #stopGranting} does. Holds are left to their leases. Other instances go on. */
     @Override
     public void close() {
         engine().stopGranting();
+        engine().leaveHolds();
     }
 
     /** Counts the names and ids in use. Zero once everything is released. */

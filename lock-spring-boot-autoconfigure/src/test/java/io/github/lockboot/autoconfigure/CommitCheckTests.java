@@ -13,9 +13,12 @@ import io.github.lockboot.DistributedLock;
 import io.github.lockboot.DistributedLock.Mode;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockContext;
+import io.github.lockboot.LockListener;
 import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockOptions;
+import io.github.lockboot.LockSet;
 import io.github.lockboot.LockTemplate;
+import io.github.lockboot.LockUse;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.NamedReadWriteLock;
 import io.github.lockboot.OwnThread;
@@ -437,6 +440,51 @@ class CommitCheckTests {
             });
         }
         assertThat(entries()).containsExactly("b");
+    }
+
+    /** How a listener ends the hold of which it is just told. */
+    enum EndingListener {
+        UNLOCKS {
+            @Override
+            void end(NamedLock lock, Actor another) {
+                lock.unlock();
+            }
+        },
+        HAS_ANOTHER_THREAD_CLOSE_IT {
+            @Override
+            void end(NamedLock lock, Actor another) throws Exception {
+                another.run(lock.asLease()::close);
+            }
+        };
+
+        abstract void end(NamedLock lock, Actor another) throws Exception;
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aHoldThatAListenerEndsAsSoonAsItIsToldOfItIsNone(EndingListener ending) {
+        NamedLock lock = registry.get(NAME);
+        try (Actor another = new Actor()) {
+            registry.addListener(new LockListener() {
+
+                @Override
+                public void acquired(LockUse use, Origin origin, Duration waited) {
+                    try {
+                        ending.end(lock, another);
+                    } catch (Exception failure) {
+                        throw new AssertionError(failure);
+                    }
+                }
+            });
+            run(application -> {
+                for (int i = 0; i < 1_000; i++) {
+                    lock.lock();
+                }
+                assertThat(LockSet.OfThread.all()).isEmpty();
+                commit("a");
+            });
+        }
+        assertThat(entries()).containsExactly("a");
     }
 
     @Test

@@ -216,6 +216,26 @@ class LockShutdownTests {
         assertThat(keys()).isZero();
     }
 
+    /** What is stopped is not stopped again when it is closed. */
+    @Test
+    void aHoldIsWaitedForAndReleasedAlsoIfTheContextWasStoppedBefore() throws Exception {
+        ConfigurableApplicationContext context = run(WithRequests.class);
+        Work work = context.getBean(Work.class);
+        CompletableFuture<String> running = work.async();
+        Actor.await("it is held", work::hasBegun);
+        context.getBean(StopsFirst.class).mayStop.countDown();
+        context.stop();
+        assertThat(keys()).isEqualTo(1);
+        CompletableFuture<Void> closed = close(context);
+        failsAsClosing(context.getBean(LockRegistry.class).acquireAsync("b", PATIENT));
+        Actor.pass(Duration.ofMillis(300));
+        assertThat(closed).isNotDone();
+        work.finish("done");
+        assertThat(Actor.get(running)).isEqualTo("done");
+        Actor.get(closed);
+        assertThat(keys()).isZero();
+    }
+
     @Test
     void aHoldThatDoesNotEndIsLeftToItsLeaseAfterTheGracePeriod() throws Exception {
         ConfigurableApplicationContext context = run(Application.class, "lock.shutdown-grace-period=100ms");

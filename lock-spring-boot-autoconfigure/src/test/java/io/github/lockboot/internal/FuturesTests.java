@@ -5,6 +5,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 
+import io.github.lockboot.Actor;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -28,6 +29,14 @@ class FuturesTests {
         Thread.currentThread().interrupt();
         assertThat(Futures.await(future)).isEqualTo("done");
         assertThat(Thread.interrupted()).isTrue();
+    }
+
+    @Test
+    void whatIsToRunLaterRunsOnAThreadThatEndsWhenIdle() throws Exception {
+        CompletableFuture<String> thread = new CompletableFuture<>();
+        Futures.elsewhereAfter(1_000)
+                .execute(() -> thread.complete(Thread.currentThread().getName()));
+        assertThat(Actor.get(thread)).isEqualTo("lock-async");
     }
 
     @Test

@@ -12,6 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.DoubleSupplier;
 
+import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.Timer;
 import io.github.lockboot.redis.engine.Grant.Moment;
 import io.github.lockboot.redis.engine.LockRequest.Terms;
@@ -59,6 +60,7 @@ public final class EngineContext {
     private final DoubleSupplier random;
     private final LockLog log = new LockLog();
     private final Set<CompletableFuture<Void>> promises = ConcurrentHashMap.newKeySet();
+    private final Losses losses = new Losses();
     private volatile Life life = Life.OPEN;
 
     /** @param random in [0, 1) */
@@ -71,6 +73,10 @@ public final class EngineContext {
 
     public LockLog log() {
         return log;
+    }
+
+    Losses losses() {
+        return losses;
     }
 
     // --- time -------------------------------------------------------------------------------------------------
@@ -241,6 +247,21 @@ public final class EngineContext {
         return promise;
     }
 
+    /**
+     * Runs a task after the delay, and again until the promise is kept, because a single run may be lost with something that was thrown.
+     *
+     * @return completes as the promise; if it is cancelled, the task runs all the same
+     */
+    CompletableFuture<Void> repeatUntil(CompletableFuture<Void> promise, long delayNanos, Runnable task) {
+        CompletableFuture<Void> seen = new CompletableFuture<>();
+        Timer.Task repeated = repeat(delayNanos, 2 * commandTimeout(), task);
+        promise.whenComplete((none, failure) -> {
+            repeated.cancel();
+            Futures.complete(seen, none, failure);
+        });
+        return seen;
+    }
+
     private void keepPromises() {
         promises.forEach(promise -> promise.complete(null));
     }
@@ -249,6 +270,12 @@ public final class EngineContext {
         if (life == Life.OPEN) {
             life = Life.CLOSING;
         }
+    }
+
+    /** As {@link #close}, while the timer and the threads go on for others. */
+    void leaveHolds() {
+        life = Life.CLOSED;
+        runLater(this::keepPromises); // what depends on them may block
     }
 
     void close() {

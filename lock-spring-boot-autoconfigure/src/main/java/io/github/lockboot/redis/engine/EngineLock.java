@@ -13,6 +13,7 @@ import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockScope;
 import io.github.lockboot.LockSet;
 import io.github.lockboot.NamedLock;
+import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.LockNames;
 import org.jspecify.annotations.Nullable;
 
@@ -250,6 +251,9 @@ final class EngineLock implements NamedLock, LockScope, LockSet.Member {
         private final Hold hold;
         private final AtomicBoolean closed = new AtomicBoolean();
 
+        /** Done when it is closed; null unless it is to be closed later. */
+        private volatile @Nullable CompletableFuture<Void> over;
+
         OneHold(Hold hold) {
             this.hold = hold;
         }
@@ -290,7 +294,62 @@ final class EngineLock implements NamedLock, LockScope, LockSet.Member {
                 return () -> {};
             }
             hold.waiter().endLease();
-            return exit(hold);
+            try {
+                Runnable answer = exit(hold);
+                return () -> {
+                    try {
+                        answer.run();
+                        keepPromiseOfEnd(null);
+                    } catch (Throwable thrown) {
+                        keepPromiseOfEnd(thrown);
+                        throw thrown;
+                    }
+                };
+            } catch (Throwable thrown) {
+                keepPromiseOfEnd(thrown);
+                throw thrown;
+            }
+        }
+
+        /** If it is lost, it is closed at that time all the same: until then its thread has not released it. */
+        @Override
+        public CompletableFuture<Void> closeAfter(Duration delay) {
+            if (delay.isNegative() || delay.isZero() || closed.get()) {
+                return Lease.super.closeAfter(Duration.ZERO);
+            }
+            EngineContext context = engine.context();
+            CompletableFuture<Void> promise = promiseOfEnd();
+            CompletableFuture<Void> seen = context.repeatUntil(
+                    promise, LockRequest.nanosOf(delay), () -> context.runLater(this::closeReported));
+            if (closed.get()) { // its end may not have seen the promise
+                promise.complete(null);
+            }
+            return seen;
+        }
+
+        private void closeReported() {
+            try {
+                close();
+            } catch (Throwable thrown) {
+                keepPromiseOfEnd(thrown);
+            }
+        }
+
+        private synchronized CompletableFuture<Void> promiseOfEnd() {
+            CompletableFuture<Void> promise = over;
+            if (promise == null) {
+                promise = engine.context().promise();
+                over = promise;
+            }
+            return promise;
+        }
+
+        private void keepPromiseOfEnd(@Nullable Throwable failure) {
+            CompletableFuture<Void> promise = over;
+            if (promise != null) {
+                engine.context()
+                        .runLater(() -> Futures.complete(promise, null, failure)); // what depends on it may block
+            }
         }
 
         @Override

@@ -15,7 +15,6 @@ import io.github.lockboot.LockScope;
 import io.github.lockboot.LockSet;
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.LockNames;
-import io.github.lockboot.internal.Timer;
 import io.github.lockboot.internal.Unexpected;
 import org.jspecify.annotations.Nullable;
 
@@ -104,6 +103,9 @@ public final class Hold extends LockSet.OfThread implements Lease, LockScope, Wa
     private volatile boolean toldNotHeld;
     private volatile boolean kept;
     private volatile long keptUntil;
+
+    /** Done when it is over; null unless it is to be closed later. */
+    private volatile @Nullable CompletableFuture<Void> over;
 
     /** @param ownerId the acquisition id that owns the lock in Redis */
     Hold(EngineContext context, Releaser releaser, String ownerId, Grant grant, Waiter waiter) {
@@ -200,9 +202,10 @@ public final class Hold extends LockSet.OfThread implements Lease, LockScope, Wa
         return toldNotHeld;
     }
 
+    /** None if another thread has released it. */
     @Override
     public @Nullable LockLostException findLoss(String reason) {
-        return isValid() ? null : new LockLostException(name(), token, reason);
+        return isValid() || isReleased() ? null : new LockLostException(name(), token, reason);
     }
 
     /** A thread that knows of the loss may never release the hold, nor one that was to have it for one ttl only. */
@@ -252,7 +255,11 @@ public final class Hold extends LockSet.OfThread implements Lease, LockScope, Wa
             return false;
         }
         lossReason = reason;
-        return state.compareAndSet(from, State.LOST);
+        boolean lost = state.compareAndSet(from, State.LOST);
+        if (lost && isListed()) {
+            context.losses().update(this);
+        }
+        return lost;
     }
 
     boolean isLost() {
@@ -403,6 +410,7 @@ public final class Hold extends LockSet.OfThread implements Lease, LockScope, Wa
         if (release != Release.SENT) {
             waiter.use().released(release != Release.UNKNOWN);
         }
+        keepPromiseOfEnd(null);
     }
 
     /** Does not block: it is called on a thread of the store. */
@@ -413,6 +421,7 @@ public final class Hold extends LockSet.OfThread implements Lease, LockScope, Wa
             if (!known) {
                 context.runLater(() -> context.log().unconfirmed(name()));
             }
+            keepPromiseOfEnd(null);
         }
     }
 
@@ -442,18 +451,35 @@ public final class Hold extends LockSet.OfThread implements Lease, LockScope, Wa
         if (notRenewed) {
             releaser.renewAgain(this);
         }
-        CompletableFuture<Void> closed = context.promise();
-        if (delayNanos <= 0) {
+        if (delayNanos <= 0 || !isHeld()) {
+            CompletableFuture<Void> closed = context.promise();
             close(closed);
             return closed;
         }
-        CompletableFuture<Void> seen = new CompletableFuture<>(); // if it is cancelled, the release comes all the same
-        Timer.Task task = context.repeat(delayNanos, 2 * context.commandTimeout(), () -> close(closed));
-        closed.whenComplete((none, failure) -> {
-            task.cancel();
-            Futures.complete(seen, none, failure);
-        });
+        CompletableFuture<Void> closed = promiseOfEnd();
+        CompletableFuture<Void> seen = context.repeatUntil(closed, delayNanos, () -> close(closed));
+        if (!isHeld()) { // its end may not have seen the promise
+            close(closed);
+        }
         return seen;
+    }
+
+    private CompletableFuture<Void> promiseOfEnd() {
+        synchronized (lossCallbacks) {
+            CompletableFuture<Void> promise = over;
+            if (promise == null) {
+                promise = context.promise();
+                over = promise;
+            }
+            return promise;
+        }
+    }
+
+    private void keepPromiseOfEnd(@Nullable LockLostException loss) {
+        CompletableFuture<Void> promise = over;
+        if (promise != null) {
+            context.runLater(() -> Futures.complete(promise, null, loss)); // what depends on it may block
+        }
     }
 
     /** Completes on a worker, because what depends on it may block. */
@@ -486,9 +512,16 @@ public final class Hold extends LockSet.OfThread implements Lease, LockScope, Wa
         }
     }
 
-    /** Whether it is a lock of that name that was lost in this registry. */
-    boolean isLossOf(EngineContext registry, String name) {
-        return isLost() && context == registry && name().equals(name);
+    @Override
+    protected void onListed() {
+        if (isLost()) {
+            context.losses().update(this);
+        }
+    }
+
+    /** Whether its thread has lost it and not released it. */
+    boolean isLostInList() {
+        return isLost() && isListed();
     }
 
     /** By one warning in the log, its listeners and its callbacks. Its thread gets an exception when it releases the lock. */
@@ -499,6 +532,7 @@ public final class Hold extends LockSet.OfThread implements Lease, LockScope, Wa
             // Not on this thread, which may be the timer's: a log may block.
             context.runLater(() -> context.log().lost(name(), token, lossReason, stuckAt));
             waiter.use().lost(lossReason);
+            keepPromiseOfEnd(lostException());
         } catch (Throwable thrown) {
             Unexpected.failure("when a loss was reported", thrown);
         }

@@ -1,6 +1,7 @@
 package io.github.lockboot.redis.engine;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -64,7 +65,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     private final List<Acquisition> owners = new ArrayList<>(1);
 
     /** Those of all owners. */
-    private volatile List<Hold> holds = List.of();
+    private volatile Collection<Hold> holds = List.of();
 
     /** The owner that has no hold, and until when. */
     private @Nullable Acquisition lingering;
@@ -92,8 +93,22 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     }
 
     /** Read without the mutex. */
-    List<Hold> holds() {
+    Collection<Hold> holds() {
         return holds;
+    }
+
+    /** The newest hold of the thread: one before it may be on its way out, if another thread has released it. Read without the mutex. */
+    @Nullable
+    Hold heldBy(Thread thread) {
+        Collection<Hold> present = holds;
+        if (present instanceof ManyHolds many) {
+            return many.of(thread);
+        }
+        Hold newest = null;
+        for (Hold hold : present) {
+            newest = hold.thread() == thread ? hold : newest;
+        }
+        return newest;
     }
 
     private void locked(Runnable action) {
@@ -246,6 +261,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
             if (waiter.isWaiting()) {
                 leave(waiter, Waiter.Plain.REFUSED);
             } else if (waiter.outcome() instanceof Hold hold) {
+                hold.end();
                 hold.claim(); // unless it has been
                 hold.whenAnswered(hold.isReleased() ? UNKNOWN : release(hold));
             }
@@ -331,15 +347,19 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     }
 
     private void forget(Hold hold) {
-        holds = holds.size() == 1 ? List.of() : those(each -> each != hold);
+        holds = holds.size() == 1 ? List.of() : ManyHolds.without(holds, hold);
     }
 
     private List<Hold> those(Predicate<Hold> which) {
         return holds.stream().filter(which).toList();
     }
 
-    private List<Hold> holdsOf(Acquisition owner) {
+    private Collection<Hold> holdsOf(Acquisition owner) {
         return owners.size() == 1 ? holds : those(hold -> hold.grant() == owner.grant());
+    }
+
+    private boolean hasHold(Acquisition owner) {
+        return owners.size() == 1 ? !holds.isEmpty() : holds.stream().anyMatch(hold -> hold.grant() == owner.grant());
     }
 
     /** Null if the hold has ended. */
@@ -513,10 +533,10 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
 
     /** {@return whether to renew the lease, which is due} */
     boolean shouldRenew(Acquisition owner) {
-        if (!owners.contains(owner) || !owner.terms.renew()) {
+        if (!owners.contains(owner) || !owner.terms.renew() || context.isClosed()) {
             return false;
         }
-        List<Hold> its = holdsOf(owner);
+        Collection<Hold> its = holdsOf(owner);
         boolean anyInUse = its.isEmpty();
         for (Hold hold : its) {
             boolean tooLong = hold.isHeldTooLong();
@@ -574,12 +594,18 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     }
 
     private void loseWhatRanOut() {
-        for (Hold hold : holds) {
-            Acquisition owner = hold.isOver() ? ownerOf(hold) : null;
-            if (owner != null) {
-                lose(owner, owner.whyRanOut());
+        for (Acquisition over = whatRanOut(); over != null; over = whatRanOut()) {
+            lose(over, over.whyRanOut());
+        }
+    }
+
+    private @Nullable Acquisition whatRanOut() {
+        for (Acquisition owner : owners) {
+            if (owner.grant().isOver(context.nanoTime()) && hasHold(owner)) {
+                return owner;
             }
         }
+        return null;
     }
 
     /** A hold that was not claimed is no loss: its waiter is the first again. */
@@ -617,13 +643,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
 
     private Hold beginHold(Acquisition owner, Waiter waiter) {
         Hold hold = new Hold(context, this, owner.id, owner.grant(), waiter);
-        if (holds.isEmpty()) {
-            holds = List.of(hold);
-        } else {
-            List<Hold> more = new ArrayList<>(holds);
-            more.add(hold);
-            holds = more;
-        }
+        holds = holds.isEmpty() ? List.of(hold) : ManyHolds.with(holds, hold);
         return hold;
     }
 
@@ -661,7 +681,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     }
 
     private CompletableFuture<Hold.Release> passOn(Acquisition owner) {
-        if (!holdsOf(owner).isEmpty()) {
+        if (hasHold(owner)) {
             return PASSED_ON;
         }
         Waiter next = waiters.firstPresent();

@@ -270,14 +270,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     }
 
     private static @Nullable Hold heldBy(Thread thread, @Nullable LocalQueue queue) {
-        if (queue != null) {
-            for (Hold hold : queue.holds()) {
-                if (hold.thread() == thread) {
-                    return hold;
-                }
-            }
-        }
-        return null;
+        return queue == null ? null : queue.heldBy(thread);
     }
 
     /**
@@ -313,11 +306,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     /** The newest hold that the current thread has lost and not released. */
     @Nullable
     Hold lostHere(String name) {
-        return LockSet.OfThread.all()
-                .filter(each -> each instanceof Hold hold && hold.isLossOf(context, name))
-                .map(Hold.class::cast)
-                .findFirst()
-                .orElse(null);
+        return context.losses().of(Thread.currentThread(), name);
     }
 
     /**
@@ -467,6 +456,11 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         } else {
             context.schedule(Math.min(left, DRAIN_LOOK_NANOS), () -> lookWhetherDrained(drained, deadline));
         }
+    }
+
+    /** Leaves holds to their leases, for an engine that shares its timer and threads with others. */
+    public void leaveHolds() {
+        context.leaveHolds();
     }
 
     @Override

@@ -45,11 +45,10 @@ final class ThreadWaiter extends Waiter {
                 thread.interrupt();
             }
         }
-        Hold hold = conclude();
-        if (hold != null) {
-            hold.begin();
+        if (outcome() instanceof Hold hold) {
+            hold.begin(); // first: a listener may end it, on any thread
         }
-        return hold != null;
+        return conclude() != null;
     }
 
     /** Whether the wait is over; a grant counts once it is claimed, with its lease still running. */

@@ -329,11 +329,13 @@ final class UseNotifier implements LockUse {
         static final int CAPACITY = 10_000;
 
         private final LockListener listener;
+        private final EngineContext context;
         private final SerialExecutor later;
         private final AtomicBoolean dropping = new AtomicBoolean();
 
         ListenerQueue(LockListener listener, EngineContext context) {
             this.listener = listener;
+            this.context = context;
             this.later = new SerialExecutor(context::runLater);
         }
 
@@ -350,9 +352,9 @@ final class UseNotifier implements LockUse {
             if (waiting < capacity) {
                 later.execute(() -> notify(event));
             } else if (dropping.compareAndSet(false, true)) {
-                log.warn("A lock listener is " + CAPACITY
+                context.runLater(() -> log.warn("A lock listener is " + CAPACITY
                         + " notifications behind; further ones are dropped until it has caught up: "
-                        + listener.getClass().getName());
+                        + listener.getClass().getName()));
             }
         }
     }

@@ -919,7 +919,11 @@ class EngineRulesTests {
             scripted.next("acquire").answer(new Reply.Owner(100, 30_000, 0));
             CompletableFuture<Lease> next = scripted.acquire(LONG, TTL, false);
             scripted.timer.tick(seconds(20));
-            Hold holder = scripted.engine.queue(ScriptedEngine.NAME).holds().get(0);
+            Hold holder = scripted.engine
+                    .queue(ScriptedEngine.NAME)
+                    .holds()
+                    .iterator()
+                    .next();
             endTurn(holder);
             assertThat(next).isNotDone();
         }

@@ -89,9 +89,161 @@ class HoldRulesTests {
             assertThat(actor.call(lock::isHeldByCurrentThread)).isTrue();
             scripted.timer.tick(TTL.dividedBy(2));
             assertThat(actor.call(lock::isHeldByCurrentThread)).isFalse();
-            scripted.engine.close();
             assertThat(closed).isNotDone();
+            scripted.timer.tick(LONG);
+            assertThat(closed).isCompletedExceptionally();
         }
+    }
+
+    @Test
+    void aReaderComesAndGoesAtTheSameCostHoweverManyThereAre() throws Exception {
+        CompletableFuture<Lease> first = shared();
+        scripted.next("acquire").answer(owner(100));
+        List<Lease> readers = new ArrayList<>();
+        for (int i = 0; i < 5_000; i++) {
+            readers.add(shared().join());
+        }
+        try (Actor actor = new Actor()) {
+            long before = scripted.timer.reads();
+            readers.add(shared().join());
+            actor.run(read::lock);
+            assertThat(actor.call(read::isHeldByCurrentThread)).isTrue();
+            actor.run(read::unlock);
+            readers.remove(0).close();
+            assertThat(scripted.timer.reads() - before).isLessThan(100);
+            assertThat(actor.call(read::isHeldByCurrentThread)).isFalse();
+        }
+        readers.forEach(Lease::close);
+        scripted.nothingIsSent();
+        first.join().closeAfter(Duration.ZERO);
+        scripted.next("unlock").answer(Reply.Plain.RELEASED);
+        assertThat(scripted.engine.inUse()).isZero();
+    }
+
+    @Test
+    void ofManyReadersThatLoseTheirLeaseTogetherEachIsTold() throws Exception {
+        CompletableFuture<Lease> first = shared();
+        scripted.next("acquire").answer(owner(100));
+        List<Lease> readers = new ArrayList<>(List.of(first.join()));
+        for (int i = 0; i < 100; i++) {
+            readers.add(shared().join());
+        }
+        scripted.timer.tick(TTL.dividedBy(2));
+        scripted.next("renew").answer(Reply.Plain.NOT_OWNER);
+        assertThat(readers).allSatisfy(reader -> assertThat(reader.isValid()).isFalse());
+        assertThat(readers)
+                .allSatisfy(reader ->
+                        assertThatExceptionOfType(LockLostException.class).isThrownBy(reader::close));
+        assertThat(scripted.engine.inUse()).isZero();
+    }
+
+    // --- a lease that is to be closed later, and ends before ----------------------------------------------------
+
+    @Test
+    void aLeaseThatIsClosedBeforeItIsToCloseIsDoneAtOnce() {
+        Lease lease = scripted.granted(100, TTL);
+        CompletableFuture<Void> closed = lease.closeAfter(LONG);
+        CompletableFuture<Void> closedAgain = lease.closeAfter(LONG.multipliedBy(2));
+        CompletableFuture<Void> now = lease.closeAfter(Duration.ZERO);
+        assertThat(closed).isNotDone();
+        scripted.next("unlock").answer(Reply.Plain.RELEASED);
+        assertThat(now).isCompleted();
+        assertThat(closed).isCompleted();
+        assertThat(closedAgain).isCompleted();
+        assertThat(lease.closeAfter(LONG)).isCompleted();
+    }
+
+    @Test
+    void aLeaseThatIsLostBeforeItIsToCloseIsDoneAtOnce() {
+        Lease lease = scripted.granted(100, TTL);
+        CompletableFuture<Void> closed = lease.closeAfter(LONG);
+        scripted.timer.tick(TTL.dividedBy(2));
+        scripted.next("renew").answer(Reply.Plain.NOT_OWNER);
+        assertThat(closed).isCompletedExceptionally();
+        assertThat(closed.handle((none, failure) -> failure).join()).isInstanceOf(LockLostException.class);
+        assertThat(lease.closeAfter(LONG)).isCompletedExceptionally();
+    }
+
+    @Test
+    void oneOfTheHoldsOfAThreadThatIsClosedBeforeItIsToCloseIsDoneAtOnce() throws Exception {
+        try (Actor actor = new Actor()) {
+            assertThat(tryLock(actor, write, owner(100))).isTrue();
+            actor.run(write::lock);
+            Lease one = actor.call(write::asLease);
+            CompletableFuture<Void> closed = one.closeAfter(LONG);
+            one.close();
+            assertThat(closed).isCompleted();
+            assertThat(Actor.get(one.closeAfter(LONG))).isNull();
+            assertThat(actor.call(write::getHoldCount)).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void oneOfTheHoldsOfAThreadThatIsToCloseLaterIsClosedOnTime() throws Exception {
+        try (Actor actor = new Actor()) {
+            assertThat(tryLock(actor, write, owner(100))).isTrue();
+            actor.run(write::lock);
+            CompletableFuture<Void> closed = actor.call(write::asLease).closeAfter(TTL.dividedBy(10));
+            scripted.timer.tick(TTL.dividedBy(10).minusNanos(1));
+            assertThat(closed).isNotDone();
+            scripted.timer.tick(Duration.ofNanos(1));
+            assertThat(closed).isCompleted();
+            assertThat(actor.call(write::getHoldCount)).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void leasesThatAreClosedBeforeTheyAreToCloseLeaveNoTaskBehind() throws Exception {
+        try (Actor actor = new Actor()) {
+            assertThat(tryLock(actor, write, owner(100))).isTrue();
+            int before = scripted.timer.planned();
+            for (int i = 0; i < 1_000; i++) {
+                CompletableFuture<Lease> future = scripted.acquireNamed("n" + i, LONG);
+                scripted.next("acquire").answer(owner(100));
+                future.join().closeAfter(LONG);
+                future.join().closeAfter(Duration.ZERO);
+                scripted.next("unlock").answer(Reply.Plain.RELEASED);
+                actor.run(write::lock);
+                Lease one = actor.call(write::asLease);
+                one.closeAfter(LONG);
+                one.close();
+            }
+            assertThat(scripted.timer.planned()).isLessThan(before + 10);
+        }
+    }
+
+    // --- what a thread has lost ---------------------------------------------------------------------------------
+
+    @Test
+    void aThreadReleasesWhatItHasLostOfANameOnceEachTheNewestFirst() throws Exception {
+        try (Actor actor = new Actor()) {
+            for (long token = 100; token < 103; token++) {
+                assertThat(tryLock(actor, write, owner(token))).isTrue();
+                scripted.timer.stopFor(TTL.multipliedBy(2));
+            }
+            for (long token = 102; token >= 100; token--) {
+                assertThatExceptionOfType(LockLostException.class)
+                        .isThrownBy(() -> actor.run(write::unlock))
+                        .extracting(LockLostException::getFencingToken)
+                        .isEqualTo(token);
+            }
+            assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(() -> actor.run(write::unlock));
+            assertThat(scripted.engine.context().losses().size()).isZero();
+        }
+    }
+
+    @Test
+    void whatThreadsHaveLostThatHaveEndedIsForgotten() throws Exception {
+        for (int i = 0; i < 1_000; i++) {
+            NamedLock lock = EngineLocks.of(scripted.engine, "n" + i, OPTIONS);
+            try (Actor actor = new Actor()) {
+                assertThat(tryLock(actor, lock, owner(100))).isTrue();
+                scripted.timer.stopFor(TTL.multipliedBy(2));
+                assertThat(actor.call(lock::isHeldByCurrentThread)).isFalse();
+                scripted.timer.tick(Duration.ofSeconds(1));
+            }
+        }
+        assertThat(scripted.engine.context().losses().size()).isBetween(1, 200);
     }
 
     @Test

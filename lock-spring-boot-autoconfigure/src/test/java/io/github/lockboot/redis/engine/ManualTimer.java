@@ -18,13 +18,25 @@ public final class ManualTimer implements Timer {
     private long order;
     private int lacking;
     private int readsUntilClockFails;
+    private long reads;
 
     @Override
     public long nanoTime() {
+        reads++;
         if (--readsUntilClockFails == 0) {
             throw new OutOfMemoryError("Java heap space");
         }
         return now;
+    }
+
+    /** The number of tasks that are planned. */
+    int planned() {
+        return tasks.size();
+    }
+
+    /** How often the clock has been read. */
+    long reads() {
+        return reads;
     }
 
     @Override
