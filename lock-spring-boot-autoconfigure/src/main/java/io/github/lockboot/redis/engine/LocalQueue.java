@@ -49,6 +49,8 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
             CompletableFuture.completedFuture(Hold.Release.UNKNOWN);
     private static final CompletableFuture<Hold.Release> LOST = CompletableFuture.completedFuture(Hold.Release.LOST);
 
+    private static final CompletableFuture<?> NOTHING_TO_LEAVE = CompletableFuture.completedFuture(null);
+
     private final String name;
     private final Terms kind;
     private final EngineContext context;
@@ -373,17 +375,19 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     }
 
     private CompletableFuture<?> leaveRedisIfNobodyWaits() {
-        List<CompletableFuture<?>> left = new ArrayList<>(0);
-        Acquisition waiting = asking;
-        if (waiting != null && waiters.isEmpty()) {
-            asking = null;
-            left.add(waiting.leave());
-        }
-        while (!trying.isEmpty() && waiters.isEmpty()) {
-            left.add(trying.remove(0).leave());
+        CompletableFuture<?> left = NOTHING_TO_LEAVE;
+        if (waiters.isEmpty()) {
+            Acquisition waiting = asking;
+            if (waiting != null) {
+                asking = null;
+                left = waiting.leave();
+            }
+            while (!trying.isEmpty()) {
+                left = CompletableFuture.allOf(left, trying.remove(0).leave());
+            }
         }
         retireIfIdle();
-        return left.size() == 1 ? left.get(0) : CompletableFuture.allOf(left.toArray(CompletableFuture<?>[]::new));
+        return left;
     }
 
     private void retireIfIdle() {
