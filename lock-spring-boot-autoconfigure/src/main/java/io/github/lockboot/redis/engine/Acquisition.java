@@ -4,7 +4,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import io.github.lockboot.internal.Futures;
@@ -429,23 +428,17 @@ final class Acquisition {
         List<Permit> permits = together.stream()
                 .map(each -> new Permit(each.id, each.grant().fence(), each.terms.ttlMillis()))
                 .toList();
-        Consumer<Reply> answered = reply -> {
-            if (reply instanceof Reply.All all && all.replies().size() == together.size()) {
-                for (int i = 0; i < together.size(); i++) {
-                    together.get(i).onRenewal(all.replies().get(i), null, sentAt);
-                }
-            } else {
-                together.forEach(
-                        each -> each.onRenewal(null, new IllegalStateException("not a reply for each"), sentAt));
-            }
-        };
-        first.store.renewPermits(first.queue.name(), permits, answered).whenComplete((reply, failure) -> {
-            if (reply != null) {
-                answered.accept(reply);
-            } else {
-                together.forEach(each -> each.onRenewal(null, failure, sentAt));
-            }
-        });
+        first.store
+                .renewPermits(first.queue.name(), permits, late -> onRenewal(together, late, null, sentAt))
+                .whenComplete((reply, failure) -> onRenewal(together, reply, failure, sentAt));
+    }
+
+    private static void onRenewal(
+            List<Acquisition> together, @Nullable Reply reply, @Nullable Throwable failure, Moment sentAt) {
+        List<Reply> replies = reply instanceof Reply.All all ? all.replies() : List.of();
+        for (int i = 0; i < together.size(); i++) {
+            together.get(i).onRenewal(i < replies.size() ? replies.get(i) : null, failure, sentAt);
+        }
     }
 
     /** Called without the mutex. */
