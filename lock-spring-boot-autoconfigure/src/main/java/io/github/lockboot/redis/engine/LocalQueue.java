@@ -531,7 +531,8 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         return owners.size() < 2 || !kind.isLimited()
                 ? List.of(owner)
                 : owners.stream()
-                        .filter(each -> each == owner || each.renewal().isResting() && shouldRenew(each))
+                        .filter(each ->
+                                each == owner || acquisitions.renewer().mayAsk(each.renewal()) && shouldRenew(each))
                         .toList();
     }
 

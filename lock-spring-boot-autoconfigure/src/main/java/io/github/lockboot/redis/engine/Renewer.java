@@ -97,7 +97,7 @@ final class Renewer {
             return Objects.requireNonNull(askedAt);
         }
 
-        boolean isResting() {
+        private boolean isResting() {
             return state == State.RESTING;
         }
     }
@@ -424,6 +424,11 @@ final class Renewer {
             return ask(slot, itsTurn);
         }
         return List.of();
+    }
+
+    /** Whether the lease may be renewed now, with another. */
+    boolean mayAsk(Slot slot) {
+        return slot.isResting() || slot.state == State.SILENT && mayAskAgain(slot);
     }
 
     /** Redis answers a copy on the same connection no sooner. */

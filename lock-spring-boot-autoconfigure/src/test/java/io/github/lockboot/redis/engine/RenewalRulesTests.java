@@ -384,4 +384,19 @@ class RenewalRulesTests {
         permits.sort(Comparator.comparing(Lease::remainingLease));
         assertThat(permits.get(0).remainingLease()).isEqualTo(permits.get(4).remainingLease());
     }
+
+    @Test
+    void permitsOfWhichRedisSaysNothingAreRenewedByOneCommandTheNextTime() {
+        Kind five = new Kind(5);
+        for (int i = 0; i < 5; i++) {
+            CompletableFuture<Lease> future = scripted.acquire(five, Duration.ZERO);
+            scripted.next("acquire").answer(new Reply.Owner(100 * (i + 1), TTL.toMillis(), 0));
+            assertThat(future).isCompleted();
+        }
+        scripted.timer.tick(THIRD);
+        scripted.next("renew-permits").expire();
+        scripted.timer.tick(THIRD);
+        scripted.next("renew-permits");
+        scripted.nothingIsSent();
+    }
 }
