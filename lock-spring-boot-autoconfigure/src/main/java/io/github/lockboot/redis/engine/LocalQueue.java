@@ -284,9 +284,9 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
                         || owners.get(owners.size() - 1).isDowngraded());
     }
 
-    /** Whether the callers of an acquisition have had an answer. Of permits, that to an earlier one says nothing of the next. */
+    /** Whether the callers of an acquisition have had an answer. Beside other owners, that to an earlier one says nothing of the next. */
     private boolean isAnswered(Acquisition asked) {
-        return kind.isLimited() ? asked.isRefused() : asked.isAnswered();
+        return kind.isExclusive() ? asked.isAnswered() : asked.isRefused();
     }
 
     /** Whether another permit may be free: no answer says that they are taken, and fewer are held or asked for here than there are. */
@@ -531,7 +531,8 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         return owners.size() < 2 || !kind.isLimited()
                 ? List.of(owner)
                 : owners.stream()
-                        .filter(each -> each == owner || each.renewal().isResting() && shouldRenew(each))
+                        .filter(each ->
+                                each == owner || acquisitions.renewer().mayAsk(each.renewal()) && shouldRenew(each))
                         .toList();
     }
 

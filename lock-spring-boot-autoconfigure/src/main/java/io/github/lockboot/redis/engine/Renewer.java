@@ -97,7 +97,7 @@ final class Renewer {
             return Objects.requireNonNull(askedAt);
         }
 
-        boolean isResting() {
+        private boolean isResting() {
             return state == State.RESTING;
         }
     }
@@ -138,9 +138,12 @@ final class Renewer {
 
     /** Begins with a lease that was granted, or is kept for a new reason. */
     void begin(Slot slot) {
+        boolean wasLeftToEnd = slot.leftToEnd;
         slot.leftToEnd = false;
         if (slot.isResting()) {
             rest(slot);
+        } else if (wasLeftToEnd) { // what is under way may never be answered
+            repeat(slot);
         }
     }
 
@@ -180,7 +183,7 @@ final class Renewer {
             stopCounting(slot);
             slot.state = silently ? State.SILENT : State.RESTING;
             slot.extra = true;
-            enter(slot, Math.min(now() + retryDelay(slot), due(slot)), 0);
+            repeat(slot);
         }
     }
 
@@ -237,6 +240,11 @@ final class Renewer {
         } else {
             enter(slot, due, tolerance);
         }
+    }
+
+    /** Plans to repeat the renewal. */
+    private void repeat(Slot slot) {
+        enter(slot, Math.min(now() + retryDelay(slot), due(slot)), 0);
     }
 
     private long due(Slot slot) {
@@ -424,6 +432,11 @@ final class Renewer {
             return ask(slot, itsTurn);
         }
         return List.of();
+    }
+
+    /** Whether the lease may be renewed now, with another. */
+    boolean mayAsk(Slot slot) {
+        return slot.isResting() || slot.state == State.SILENT && mayAskAgain(slot);
     }
 
     /** Redis answers a copy on the same connection no sooner. */

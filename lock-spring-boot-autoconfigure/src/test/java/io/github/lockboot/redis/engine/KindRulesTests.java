@@ -184,6 +184,19 @@ class KindRulesTests {
             assertThat(scripted.engine.inUse()).isZero();
         }
 
+        /** The answer to the readers before it, who want another ttl, says nothing of it. */
+        @Test
+        void aWaitThatEndsBeforeTheAnswerIsDecidedByIt() {
+            CompletableFuture<Lease> other =
+                    scripted.acquire(Kind.SHARED, Duration.ofMillis(500), ScriptedEngine.TTL.dividedBy(2));
+            firstIs(owner(100, 0, 100));
+            Sent asked = scripted.next("acquire");
+            scripted.timer.tick(Duration.ofSeconds(1));
+            assertThat(other).isNotDone();
+            asked.answer(owner(101, 0, 100));
+            assertThat(other).isCompleted();
+        }
+
         @Test
         void aWriterOfThisJvmQueuesInRedisLikeAnyOther() {
             firstIs(owner(100, 0, 100));

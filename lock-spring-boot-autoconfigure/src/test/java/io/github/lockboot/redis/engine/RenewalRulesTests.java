@@ -12,6 +12,7 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 
 import io.github.lockboot.Lease;
+import io.github.lockboot.redis.engine.LockRequest.Terms;
 import io.github.lockboot.redis.engine.ScriptedEngine.Sent;
 import io.github.lockboot.redis.protocol.Kind;
 import io.github.lockboot.redis.protocol.Reply;
@@ -383,5 +384,37 @@ class RenewalRulesTests {
         }
         permits.sort(Comparator.comparing(Lease::remainingLease));
         assertThat(permits.get(0).remainingLease()).isEqualTo(permits.get(4).remainingLease());
+    }
+
+    @Test
+    void permitsOfWhichRedisSaysNothingAreRenewedByOneCommandTheNextTime() {
+        Kind five = new Kind(5);
+        for (int i = 0; i < 5; i++) {
+            CompletableFuture<Lease> future = scripted.acquire(five, Duration.ZERO);
+            scripted.next("acquire").answer(new Reply.Owner(100 * (i + 1), TTL.toMillis(), 0));
+            assertThat(future).isCompleted();
+        }
+        scripted.timer.tick(THIRD);
+        scripted.next("renew-permits").expire();
+        scripted.timer.tick(THIRD);
+        scripted.next("renew-permits");
+        scripted.nothingIsSent();
+    }
+
+    /** Its renewal was under way when the connection was cut. */
+    @Test
+    void oneThatWasLeftToEndIsRenewedOnceItIsKept() {
+        Terms terms = new Terms(Kind.EXCLUSIVE.permits(), TTL.toMillis(), true);
+        long maxHold = THIRD.plusSeconds(1).toNanos();
+        CompletableFuture<Lease> stuck = scripted.engine.acquireAsync(new LockRequest(
+                ScriptedEngine.NAME, null, terms, Duration.ofMinutes(1).toNanos(), maxHold, false));
+        scripted.next("acquire").answer(new Reply.Owner(100, TTL.toMillis(), 0));
+        scripted.timer.tick(THIRD);
+        scripted.next("renew").expire();
+        scripted.timer.tick(TENTH);
+        stuck.join().closeAfter(Duration.ofHours(1));
+        scripted.timer.tick(THIRD);
+        scripted.next("renew").answer(renewed());
+        assertThat(stuck.join().isValid()).isTrue();
     }
 }

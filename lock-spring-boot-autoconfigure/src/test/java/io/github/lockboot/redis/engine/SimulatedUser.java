@@ -96,8 +96,9 @@ final class SimulatedUser {
         if (world.random().nextInt(20) == 0) {
             client.after(world.upTo(3 * SECOND), () -> future.cancel(false));
         }
-        // Who tries once behind one with other terms may need both.
-        int commands = atMost == 0 || client.isAcknowledging() ? 2 : 1;
+        // Behind one with other terms, who tries once may need both, and a reader or who wants a permit, too: each
+        // awaits an answer of its own.
+        int commands = atMost == 0 || !kind.isExclusive() || client.isAcknowledging() ? 2 : 1;
         mustEndWithin(atMost + commands * SimulatedClient.COMMAND_TIMEOUT.toNanos() * 6 / 5 + SECOND);
     }
 
