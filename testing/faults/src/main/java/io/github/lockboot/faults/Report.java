@@ -16,7 +16,7 @@ import io.github.lockboot.harness.Markdown;
 final class Report {
 
     private static final Path RESULTS = Path.of("results", "results.tsv");
-    private static final Path DOCUMENT = Path.of("..", "..", "docs", "reliability.md");
+    static final Path DOCUMENT = Path.of("..", "..", "docs", "reliability.md");
     private static final String HEAD = String.join(
             "\t",
             "fault",
@@ -63,11 +63,12 @@ final class Report {
             }
         }
         Files.write(RESULTS, lines);
-        String text = Files.readString(DOCUMENT);
-        text = Markdown.replaced(text, "setting", setting());
-        text = Markdown.replaced(text, "faults", table());
-        text = Markdown.replaced(text, "data-loss", dataTable());
-        Files.writeString(DOCUMENT, text);
+        Files.writeString(DOCUMENT, Markdown.replaced(in(Files.readString(DOCUMENT)), "setting", setting()));
+    }
+
+    /** The document with the tables. */
+    String in(String document) {
+        return Markdown.replaced(Markdown.replaced(document, "faults", table()), "data-loss", dataTable());
     }
 
     private Optional<FaultResult> find(Fault<?> fault, Contestant contestant) {

@@ -1,5 +1,6 @@
 package io.github.lockboot.faults;
 
+import java.util.ArrayList;
 import java.util.List;
 
 import org.junit.jupiter.api.Tag;
@@ -20,7 +21,32 @@ class EveryFaultTests {
         System.out.println("seed " + seed);
         Suite suite = new Suite(Integer.getInteger("runs", 2), Integer.getInteger("lanes", 4), seed);
         List<FaultResult> results = suite.run(System.getProperty("fault"), System.getProperty("contestant"));
-        Report.updatedWith(results).write();
+        if (!results.isEmpty()) {
+            Report.updatedWith(results).write();
+        }
         assertThat(suite.violations()).isEmpty();
+    }
+
+    /** Once each, one after the other. {@code -Dfault=leases} chooses all of these. */
+    @Test
+    void noneOfManyLeasesIsLost() throws Exception {
+        List<LeasesResult> results = new ArrayList<>();
+        List<String> violations = new ArrayList<>();
+        String contestant = System.getProperty("contestant");
+        boolean isOurs = contestant == null || Contestant.withId(contestant).isOurs();
+        for (LeasesFault fault : isOurs ? LeasesFault.named(System.getProperty("fault")) : List.<LeasesFault>of()) {
+            try {
+                LeasesResult result = ManyLeases.run(fault);
+                System.out.println(result);
+                results.add(result);
+                violations.addAll(result.violations());
+            } catch (RuntimeException failure) {
+                violations.add(fault + " could not be run to its end: " + failure);
+            }
+        }
+        if (!results.isEmpty()) {
+            LeasesReport.updatedWith(results).write();
+        }
+        assertThat(violations).isEmpty();
     }
 }

@@ -3,6 +3,7 @@ package io.github.lockboot.faults;
 import java.util.List;
 
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -36,5 +37,11 @@ class SmokeTests {
                         .as("-Dseed=%d", result.seed())
                         .allMatch(
                                 violation -> result.late().contains(violation) && !violation.contains(" lost hold ")));
+    }
+
+    /** If all were renewed at once, each answer would come after the next renewal had been sent, and all would be lost. */
+    @Test
+    void noneOfManyLeasesIsLostAfterACut() {
+        assertThat(ManyLeases.run(LeasesFault.SMALL).violations()).isEmpty();
     }
 }
