@@ -49,4 +49,22 @@ class EveryFaultTests {
         }
         assertThat(violations).isEmpty();
     }
+
+    /** Once each. {@code -Dfault=commits} chooses all of these. */
+    @Test
+    void noThreadCommitsAfterALoss() throws Exception {
+        String contestant = System.getProperty("contestant");
+        boolean isOurs = contestant == null || Contestant.withId(contestant).isOurs();
+        List<CommitsResult> results = isOurs
+                ? CommitsFault.named(System.getProperty("fault")).stream()
+                        .map(Commits::run)
+                        .toList()
+                : List.of();
+        results.forEach(System.out::println);
+        if (!results.isEmpty()) {
+            CommitsReport.updatedWith(results).write();
+        }
+        assertThat(results.stream().flatMap(result -> result.violations().stream()))
+                .isEmpty();
+    }
 }

@@ -25,6 +25,12 @@ class ReportTests {
         assertThat(rows(page())).isEqualTo(rows(report.in(page())));
     }
 
+    @Test
+    void thePageShowsTheFaultsWithTransactionsAndTheirResults() throws IOException {
+        CommitsReport report = CommitsReport.updatedWith(List.of());
+        assertThat(rows(page())).isEqualTo(rows(report.in(page())));
+    }
+
     private static String page() throws IOException {
         return Files.readString(Report.DOCUMENT);
     }
