@@ -23,15 +23,7 @@ final class CommitsReport {
 
     /** The results that the file has, with these instead of those of the same fault. */
     static CommitsReport updatedWith(List<CommitsResult> results) throws IOException {
-        List<CommitsResult> all = new ArrayList<>(results);
-        if (Files.exists(RESULTS)) {
-            Files.readAllLines(RESULTS).stream()
-                    .skip(1)
-                    .map(CommitsResult::parse)
-                    .filter(old -> results.stream().noneMatch(one -> one.fault().equals(old.fault())))
-                    .forEach(all::add);
-        }
-        return new CommitsReport(all);
+        return new CommitsReport(Report.updated(RESULTS, CommitsResult::parse, results, CommitsResult::fault));
     }
 
     /** Writes the results file and the table between the markers of the document. */

@@ -25,15 +25,7 @@ final class LeasesReport {
 
     /** The results that the file has, with these instead of those of the same fault. */
     static LeasesReport updatedWith(List<LeasesResult> results) throws IOException {
-        List<LeasesResult> all = new ArrayList<>(results);
-        if (Files.exists(RESULTS)) {
-            Files.readAllLines(RESULTS).stream()
-                    .skip(1)
-                    .map(LeasesResult::parse)
-                    .filter(old -> results.stream().noneMatch(one -> one.fault().equals(old.fault())))
-                    .forEach(all::add);
-        }
-        return new LeasesReport(all);
+        return new LeasesReport(Report.updated(RESULTS, LeasesResult::parse, results, LeasesResult::fault));
     }
 
     /** Writes the results file and the table between the markers of the document. */

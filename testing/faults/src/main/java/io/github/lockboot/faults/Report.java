@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.function.Function;
 
 import io.github.lockboot.faults.Fault.Harm;
 import io.github.lockboot.fixture.RedisBinary;
@@ -40,17 +41,22 @@ final class Report {
 
     /** The results that the file has, with these instead of those of the same fault and contestant. */
     static Report updatedWith(List<FaultResult> results) throws IOException {
-        List<FaultResult> all = new ArrayList<>(results);
-        if (Files.exists(RESULTS)) {
-            Files.readAllLines(RESULTS).stream()
+        return new Report(updated(RESULTS, FaultResult::parse, results, one -> List.of(one.fault(), one.contestant())));
+    }
+
+    /** The results that a file has, with these instead of those that are of the same. */
+    static <R> List<R> updated(Path file, Function<String, R> parse, List<R> results, Function<R, Object> of)
+            throws IOException {
+        List<R> all = new ArrayList<>(results);
+        if (Files.exists(file)) {
+            Files.readAllLines(file).stream()
                     .skip(1)
-                    .map(FaultResult::parse)
-                    .filter(old -> results.stream()
-                            .noneMatch(one -> one.fault().equals(old.fault())
-                                    && one.contestant().equals(old.contestant())))
+                    .map(parse)
+                    .filter(old ->
+                            results.stream().noneMatch(one -> of.apply(one).equals(of.apply(old))))
                     .forEach(all::add);
         }
-        return new Report(all);
+        return all;
     }
 
     /** Writes the results file and the tables between the markers of the document. */
