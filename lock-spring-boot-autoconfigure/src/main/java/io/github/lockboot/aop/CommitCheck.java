@@ -53,9 +53,6 @@ public final class CommitCheck
 
     private static final Log log = LogFactory.getLog(CommitCheck.class);
 
-    /** One for all managers and contexts. It refers to nothing, and so may stay when a context is closed. */
-    private static final TransactionExecutionListener LISTENER = new Listener();
-
     /** Those that are not closed. As all of them use the same listener, it is removed when the last one is closed. */
     private static final Set<CommitCheck> OPEN = Collections.newSetFromMap(new WeakHashMap<>());
 
@@ -70,8 +67,16 @@ public final class CommitCheck
         for (AbstractBeanFactory each = factoryOf(own); each != null; each = factoryOf(each.getParentBeanFactory())) {
             all.add(new Managers(each));
         }
-        all.forEach(Managers::checkFromNowOn);
-        all.forEach(Managers::checkThoseMade);
+        for (Managers each : all) {
+            each.checkFromNowOn();
+        }
+        checkThoseMade();
+    }
+
+    private void checkThoseMade() {
+        for (Managers each : all) {
+            each.checkThoseMade();
+        }
     }
 
     private static @Nullable AbstractBeanFactory factoryOf(@Nullable BeanFactory beans) {
@@ -83,18 +88,27 @@ public final class CommitCheck
     /** No post-processor is asked about a singleton that the application registers. */
     @Override
     public void afterSingletonsInstantiated() {
-        all.forEach(Managers::checkThoseMade);
+        checkThoseMade();
     }
 
     /** A context publishes its events to its ancestors, too. If it has a check of its own, nothing is left to do. */
     @Override
     public void onApplicationEvent(ContextRefreshedEvent event) {
         AbstractBeanFactory factory = factoryOf(event.getApplicationContext());
-        if (factory != null && factory.getBeanPostProcessors().stream().noneMatch(Managers.class::isInstance)) {
+        if (factory != null && !isChecked(factory)) {
             Managers descendant = new Managers(factory);
             descendant.checkFromNowOn();
             descendant.checkThoseMade();
         }
+    }
+
+    private static boolean isChecked(AbstractBeanFactory factory) {
+        for (BeanPostProcessor each : factory.getBeanPostProcessors()) {
+            if (each instanceof Managers) {
+                return true;
+            }
+        }
+        return false;
     }
 
     @Override
@@ -113,7 +127,7 @@ public final class CommitCheck
             for (ConfigurableTransactionManager manager : OUTSIDE) {
                 List<TransactionExecutionListener> others =
                         new CopyOnWriteArrayList<>(manager.getTransactionExecutionListeners());
-                others.remove(LISTENER);
+                others.remove(Listener.ONLY);
                 manager.setTransactionExecutionListeners(others);
             }
             OUTSIDE.clear();
@@ -126,16 +140,16 @@ public final class CommitCheck
         if (listeners == null) {
             return false; // of a proxy that extends the class of the manager, and has none of its fields
         }
-        if (!listeners.contains(LISTENER)) {
+        if (!listeners.contains(Listener.ONLY)) {
             // A transaction may be using that list, or it cannot be modified.
             List<TransactionExecutionListener> more = new CopyOnWriteArrayList<>(listeners);
-            more.add(LISTENER);
+            more.add(Listener.ONLY);
             manager.setTransactionExecutionListeners(more);
         }
         if (!ClassUtils.isCacheSafe(Listener.class, manager.getClass().getClassLoader())) {
             OUTSIDE.add(manager);
         }
-        return manager.getTransactionExecutionListeners().contains(LISTENER);
+        return manager.getTransactionExecutionListeners().contains(Listener.ONLY);
     }
 
     /** The transaction managers of one bean factory. It does not refer to the context that asks for the check. */
@@ -199,7 +213,11 @@ public final class CommitCheck
         }
     }
 
+    /** Loaded with the first manager. */
     private static final class Listener implements TransactionExecutionListener {
+
+        /** One for all managers and contexts. It refers to nothing, and so may stay when a context is closed. */
+        static final Listener ONLY = new Listener();
 
         /** The transaction of the thread that began first. It worked under the locks that are given up before its end. */
         private static final ThreadLocal<@Nullable TransactionExecution> OUTERMOST = new ThreadLocal<>();
