@@ -53,7 +53,10 @@ public abstract class EngineRegistry implements LockRuntime {
         this.overrides = Map.copyOf(overrides);
         this.maxHolders = maxHolders;
         requireFewPermits("the defaults of the registry", defaults);
-        overrides.forEach((group, options) -> requireFewPermits("lock.locks.[" + group + "]", options));
+        for (Map.Entry<String, LockOptions> each :
+                overrides.entrySet()) { // loads no class of its own at the start, unlike a lambda
+            requireFewPermits("lock.locks.[" + each.getKey() + "]", each.getValue());
+        }
     }
 
     /** Each script reads and writes all holders of its lock, so that many would keep Redis from all other work. */
@@ -90,7 +93,7 @@ public abstract class EngineRegistry implements LockRuntime {
     @Override
     public void addListener(LockListener listener) {
         synchronized (listeners) {
-            if (listeners.stream().anyMatch(known -> known == listener)) {
+            if (isKnown(listener)) {
                 return;
             }
             listeners.add(listener);
@@ -99,6 +102,15 @@ public abstract class EngineRegistry implements LockRuntime {
                 made.listeners().add(listener);
             }
         }
+    }
+
+    private boolean isKnown(LockListener listener) {
+        for (LockListener known : listeners) {
+            if (known == listener) {
+                return true;
+            }
+        }
+        return false;
     }
 
     // --- locks ------------------------------------------------------------------------------------------------
