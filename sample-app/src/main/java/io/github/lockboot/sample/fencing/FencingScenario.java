@@ -34,7 +34,7 @@ class FencingScenario extends Scenario {
     private static final String LOCK = "price";
     private static final String PRICE = "sample:price";
     private static final Duration KEPT = Duration.ofDays(1);
-    private static final Duration HEAD_START = Duration.ofMillis(500);
+    private static final Duration BETWEEN_LOOKS = Duration.ofMillis(100);
 
     private final LockRegistry locks;
     private final RedisFence fence;
@@ -81,8 +81,10 @@ class FencingScenario extends Scenario {
     }
 
     private void writeAtOnce(Load load) throws InterruptedException {
-        load.sleep(HEAD_START);
         NamedLock lock = locks.get(LOCK);
+        while (!lock.isLocked() && !load.isOver()) {
+            load.sleep(BETWEEN_LOOKS);
+        }
         boolean ours = waits.during(NAME, () -> lock.tryLock(load.duration().toMillis(), TimeUnit.MILLISECONDS));
         if (!ours) {
             return;

@@ -53,7 +53,7 @@ class LoadTests extends OnTwoInstances {
     @Test
     void aPausedHolderLosesTheLockAndItsLateWriteIsRefused() {
         StringRedisTemplate strings = one.bean(StringRedisTemplate.class);
-        one.post("/loads/fencing?seconds=4");
+        one.post("/loads/fencing?seconds=6");
         Map<String, String> refused = SampleLoads.event(one, "refused");
         SampleLoads.awaitEnd(two);
         assertThat(strings.<String, String>opsForHash().get("sample:price", "value"))

@@ -59,7 +59,7 @@ class PageTests extends OnTwoInstances {
         try (Chromium page = Chromium.start("en", true)) {
             page.open(two.url(), 1280, 900);
             SampleLoads.ALL.forEach(load -> page.click("[data-scenario='" + load + "'] [data-load]"));
-            page.script("document.querySelector('[data-seconds]').value = '4'");
+            page.script("document.querySelector('[data-seconds]').value = '8'");
             page.click("[data-scenario='fencing'] [data-load]");
             for (String kind : List.of("held", "lost", "granted", "written", "refused")) {
                 Await.until(
