@@ -151,6 +151,11 @@ final class SelfCheck {
         } catch (RuntimeException failure) {
             if (Futures.unwrap(failure) instanceof NotAcknowledgedException unacknowledged) {
                 findings.add(notAcknowledged(unacknowledged));
+            } else if (RedisFailure.isOfScriptText(failure)) {
+                add(
+                        "A proxy before Redis refuses the text of the scripts of locks (" + reasonOf(failure) + ")",
+                        "switch its check of scripts off, as script_check_enable=0 does on Alibaba Cloud, or connect to Redis"
+                                + " without it");
             } else {
                 add(
                         "Redis does not run the scripts of locks (" + reasonOf(failure) + ")",

@@ -9,9 +9,9 @@ local time = redis.call('TIME')
 local seconds, micros = time[1], string.sub('00000' .. time[2], -6)
 local fence, now = seconds .. micros, seconds .. string.sub(micros, 1, 3)
 local replies, free, others = {}, {}, false
-for i, key in ipairs(KEYS) do
+for i = 1, #KEYS do
   local me, ttl = ARGV[2 * i - 1], ARGV[2 * i]
-  local stored = redis.pcall('GET', key)
+  local stored = redis.pcall('GET', KEYS[i])
   replies[i] = 'BUSY 0'
   if not stored then
     free[#free + 1] = i
@@ -34,8 +34,9 @@ for place, i in ipairs(others and {} or free) do
   local holder = '["' .. me .. '",' .. ttl .. ',' .. now + ttl .. ',0]'
   local set = redis.pcall('SET', KEYS[i], '[' .. FORMAT .. ',"' .. fence .. '",[' .. holder .. ']]', 'PX', ttl)
   if set.err then -- no lock must be taken without the others
-    for taken = 1, place - 1 do
-      redis.call('DEL', KEYS[free[taken]])
+    for before = 1, place - 1 do
+      local taken = free[before]
+      redis.call('DEL', KEYS[taken])
     end
     return set
   end

@@ -6,7 +6,7 @@ if ARGV[4] == '0' then
   local ttl, seconds, micros = ARGV[3], time[1], string.sub('00000' .. time[2], -6)
   local fence, expiry = seconds .. micros, (seconds .. string.sub(micros, 1, 3)) + ttl
   local state = '[' .. FORMAT .. ',"' .. fence .. '",[["' .. me .. '",' .. ttl .. ',' .. expiry .. ',0]]]'
-  local set = redis.pcall('SET', key, state, 'NX', 'PX', ttl) -- an error is raised by the general part
+  local set = redis.pcall('SET', KEYS[1], state, 'NX', 'PX', ttl) -- an error is raised by the general part
   if set and set.ok then
     return ARGV[#ARGV] .. ' OWNER ' .. fence .. ' ' .. ttl .. ' 0'
   end

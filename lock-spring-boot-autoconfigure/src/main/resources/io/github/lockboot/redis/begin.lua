@@ -1,5 +1,7 @@
 -- Begins each script on locks. Each describes its replies and its ARGV from 3 on.
 --
+-- Commands name their key as KEYS[1] and no other way: proxies of some providers read the text of a script, and refuse any other one.
+--
 -- KEYS[1]  the lock
 -- ARGV[1]  the caller's acquisition id, <session>-<sequence>.<nonce>, no character of which needs to be escaped in JSON
 -- ARGV[2]  the settings of the registry: <poll> <patience> <most waiters> <most holders> <channels>
@@ -11,4 +13,4 @@
 -- a key with an older one keeps it. CLAIM_LEASE is the longest lease, ms, of a grant by a message; the first renewal extends it to the
 -- whole ttl. TOKENS_PER_GRANT and TOKENS_PER_PERMIT are the number of tokens that an exclusive and a limited holder may use, including the
 -- first.
-local key, me, time = KEYS[1], ARGV[1], redis.call('TIME')
+local me, time = ARGV[1], redis.call('TIME')

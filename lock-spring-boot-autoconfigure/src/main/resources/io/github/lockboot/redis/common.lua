@@ -98,7 +98,7 @@ local lock = load()
 -- How long until the first lease ends.
 local function ms_left()
   if not lock then
-    return math.max(redis.call('PTTL', key), 0)
+    return math.max(redis.call('PTTL', KEYS[1]), 0)
   end
   local left
   for _, holder in ipairs(lock.holders) do
@@ -226,7 +226,7 @@ local function save()
   end
   local first, waiting = lock.holders[1], #lock.queue > 0
   if not first and lock.fence < micros then
-    redis.call('DEL', key)
+    redis.call('DEL', KEYS[1])
     return
   end
   local exclusive = first and first.kind == EXCLUSIVE
@@ -259,7 +259,7 @@ end
 
 -- <id> <fence> <lease ms> <waiters> <token> <key>; with a fence of 0 it is a hint that others wait.
 local function message(id, fence, lease, token)
-  return table.concat({id, text(fence), text(lease), text(#lock.queue), text(token), key}, ' ')
+  return table.concat({id, text(fence), text(lease), text(#lock.queue), text(token), KEYS[1]}, ' ')
 end
 
 -- Ends a script: writes the state, publishes, and returns the reply, a status word and numbers on one line. Redis would need longer

@@ -6,21 +6,21 @@
 -- ARGV[3]  time to live, ms
 --
 -- STORED | STALE newest-token
-local key, token, value, ttl = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
+local token, value, ttl = ARGV[1], ARGV[2], ARGV[3]
 
 -- Compares texts: numbers of Lua lose digits of large tokens.
 local function older(one, other)
   return #one < #other or #one == #other and one < other
 end
 
-local newest = redis.call('HGET', key, 'token')
+local newest = redis.call('HGET', KEYS[1], 'token')
 if newest and older(token, newest) then
   return 'STALE ' .. newest
 end
 if not newest then
   -- If Redis refuses this, it does so before there is a key: scripts are not rolled back, and the key would stay for ever.
-  redis.call('PEXPIRE', key, ttl)
+  redis.call('PEXPIRE', KEYS[1], ttl)
 end
-redis.call('HSET', key, 'token', token, 'value', value)
-redis.call('PEXPIRE', key, ttl)
+redis.call('HSET', KEYS[1], 'token', token, 'value', value)
+redis.call('PEXPIRE', KEYS[1], ttl)
 return 'STORED'

@@ -13,5 +13,5 @@ if not holder or holder.fence ~= fence then
 end
 holder.expiry, lock.changed = math.max(holder.expiry, now + ttl), true
 local reply = answer('RENEWED', holder.expiry - now, #lock.queue)
-redis.call('PTTL', key) -- Redis announces changes of a key that was read after its last write
+redis.call('PTTL', KEYS[1]) -- Redis announces changes of a key that was read after its last write
 return reply

@@ -9,10 +9,10 @@ end
 
 -- Redis allows PEXPIRE when it is out of memory, and then the other writes of the script, too. A new lock is refused.
 local function put(state, stay)
-  if redis.pcall('SET', key, state, 'PX', text(stay)).err then
+  if redis.pcall('SET', KEYS[1], state, 'PX', text(stay)).err then
     if stored then
-      redis.call('PEXPIRE', key, text(stay))
+      redis.call('PEXPIRE', KEYS[1], text(stay))
     end
-    redis.call('SET', key, state, 'PX', text(stay))
+    redis.call('SET', KEYS[1], state, 'PX', text(stay))
   end
 end

@@ -10,5 +10,5 @@ for _, holder in ipairs(lock and lock.holders or {}) do
     words[holders] = string.format('%.0f %.0f %.0f %.0f %s ', holder.fence, holder.ttl, holder.expiry, holder.kind, id)
   end
 end
-return string.format('SHOWN %.0f %.0f %.0f ', redis.call('PTTL', key), lock and lock.fence or 0, holders)
+return string.format('SHOWN %.0f %.0f %.0f ', redis.call('PTTL', KEYS[1]), lock and lock.fence or 0, holders)
   .. table.concat(words) .. (lock and stored or '')

@@ -1,5 +1,5 @@
 -- Reads the text that is stored: false if there is no such key.
-local stored = redis.pcall('GET', key)
+local stored = redis.pcall('GET', KEYS[1])
 if type(stored) == 'table' then
   if not string.find(stored.err, 'WRONGTYPE', 1, true) then
     return stored

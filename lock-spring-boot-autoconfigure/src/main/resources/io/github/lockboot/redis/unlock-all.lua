@@ -7,13 +7,13 @@
 -- ALL, and for each lock, separated by commas: RELEASED | SKIPPED
 local time = redis.call('TIME')
 local now, replies = time[1] * 1000000 + time[2], {}
-for i, key in ipairs(KEYS) do
-  local stored, last = redis.pcall('GET', key), tonumber(ARGV[2 * i])
+for i = 1, #KEYS do
+  local stored, last = redis.pcall('GET', KEYS[i]), tonumber(ARGV[2 * i])
   local held = type(stored) == 'string' and stored or ''
   local format, fence, owner = string.match(held, '^%[(%d+),"(%d+)",%[%["([^"\\]+)",%d+,%d+,0%]%]%]$')
   replies[i] = 'SKIPPED'
   if owner == ARGV[2 * i - 1] and format == FORMAT and tonumber(fence) < now and last < now then
-    redis.call('DEL', key)
+    redis.call('DEL', KEYS[i])
     replies[i] = 'RELEASED'
   end
 end

@@ -28,7 +28,8 @@ if owner == me and format == FORMAT and not (joining and string.find(stored, joi
       put(head .. ']]', lease)
     end
     local session = string.match(first, '^(.*)-') or first
-    redis.pcall('PUBLISH', channels .. session, table.concat({first, token, lease, waiters, token, key}, ' '))
+    local grant = table.concat({first, token, lease, waiters, token, KEYS[1]}, ' ')
+    redis.pcall('PUBLISH', channels .. session, grant)
     return not joining and 'HANDED_OVER' or 'QUEUED ' .. waiters .. ' ' .. token .. ' ' .. lease
   end
 end

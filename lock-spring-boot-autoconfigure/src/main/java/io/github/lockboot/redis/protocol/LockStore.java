@@ -101,7 +101,8 @@ public interface LockStore {
 
     /**
      * Runs an action, and sends together what the current thread asks in it: to acquire exclusive locks without queuing, of which all are
-     * taken or none, and to unlock. If they cannot be sent together, such locks are {@code BUSY}.
+     * taken or none, and to unlock. If they cannot be sent together, such locks are {@code BUSY}. If Redis refuses what was sent together,
+     * each question is sent for itself.
      *
      * @return false if this store cannot do so; then the action has not run
      */

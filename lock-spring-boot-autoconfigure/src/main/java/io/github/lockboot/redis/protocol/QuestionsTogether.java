@@ -11,8 +11,9 @@ import io.github.lockboot.redis.protocol.RedisFailure.SeveralSlotsException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one thread asks about several locks, sent by one command for each script. If one command cannot be for all of them, each unlock is
- * sent for itself, and the locks are reported as taken: their caller asks again, one after the other.
+ * What one thread asks about several locks, sent by one command for each script. If Redis refuses such a command, each question is sent for
+ * itself. If one command cannot be for all of them, each unlock is sent for itself, and the locks are reported as taken: their caller asks
+ * again, one after the other.
  */
 final class QuestionsTogether {
 
@@ -66,13 +67,13 @@ final class QuestionsTogether {
     }
 
     private void answer(Question asked, LuaScript script, @Nullable Reply reply, @Nullable Throwable failure) {
-        boolean notRun = reply == Reply.Plain.SKIPPED || failure instanceof SeveralSlotsException;
-        if (!notRun) {
-            Futures.complete(asked.reply, reply, failure);
-        } else if (script == LuaScript.UNLOCK_ALL) {
+        boolean notSent = failure instanceof SeveralSlotsException;
+        if (notSent && script == LuaScript.ACQUIRE_ALL) {
+            asked.reply.complete(new Reply.Busy(0));
+        } else if (notSent || reply == Reply.Plain.SKIPPED || RedisFailure.isOfSeveralKeys(failure)) {
             sendAlone(asked, script);
         } else {
-            asked.reply.complete(new Reply.Busy(0));
+            Futures.complete(asked.reply, reply, failure);
         }
     }
 

@@ -51,6 +51,12 @@ public enum RedisFailure {
             + "(LOADING|BUSY|OOM|READONLY|MASTERDOWN|NOREPLICAS|CLUSTERDOWN|TRYAGAIN|MISCONF|MOVED|ASK|NOSCRIPT|CROSSSLOT)"
             + "( |$)");
 
+    /** Of proxies that read which keys a script uses. */
+    private static final Pattern SCRIPT_TEXT = Pattern.compile("\\bbad lua script\\b");
+
+    private static final Pattern SEVERAL_KEYS = Pattern.compile(
+            "(^|\\W)(TRYAGAIN|CROSSSLOT) |\\bkeys must (be )?in (the )?same slot\\b|" + SCRIPT_TEXT.pattern());
+
     public static RedisFailure of(@Nullable Throwable failure) {
         for (Throwable t = failure; t != null; t = t.getCause()) {
             if (t instanceof NotConnectedException || t instanceof SeveralSlotsException) {
@@ -62,6 +68,25 @@ public enum RedisFailure {
             }
         }
         return UNKNOWN;
+    }
+
+    /** Whether Redis, or a proxy before it, may have refused a script only because it has several keys. */
+    public static boolean isOfSeveralKeys(@Nullable Throwable failure) {
+        return says(SEVERAL_KEYS, failure);
+    }
+
+    /** Whether a proxy before Redis refuses the text of a script. */
+    public static boolean isOfScriptText(Throwable failure) {
+        return says(SCRIPT_TEXT, failure);
+    }
+
+    private static boolean says(Pattern words, @Nullable Throwable failure) {
+        for (Throwable t = failure; t != null; t = t.getCause()) {
+            if (words.matcher(String.valueOf(t.getMessage())).find()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** {@return why a question has no answer yet} */
