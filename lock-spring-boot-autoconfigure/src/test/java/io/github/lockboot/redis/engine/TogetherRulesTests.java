@@ -200,17 +200,37 @@ class TogetherRulesTests {
     }
 
     /** The second by a proxy before a Cluster. */
-    @ParameterizedTest
-    @ValueSource(
-            strings = {"LOADING Redis is loading the dataset in memory", "CROSSSLOT Keys don't hash to the same slot"})
-    void whatRedisRefusesNowTheCallerMayAskAgain(String refusal) {
+    @Test
+    void whatRedisRefusesNowTheCallerMayAskAgain() {
         List<CompletableFuture<Lease>> attempts = attempts("a", "b");
-        scripted.next("acquire all").fail(refusal);
+        scripted.next("acquire all").fail("LOADING Redis is loading the dataset in memory");
         assertFailed(attempts, LockNotAcquiredException.class);
         scripted.next("cancel").answer(Reply.Plain.UNKNOWN);
         scripted.next("cancel").answer(Reply.Plain.UNKNOWN);
         allIsOver();
         assertThat(listener.told).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "TRYAGAIN Multiple keys request during rehashing of slot",
+                "CROSSSLOT Keys in request don't hash to the same slot",
+                "ERR eval/evalsha command keys must be in same slot"
+            })
+    void whatRedisRefusesForItsSeveralKeysIsSentOneByOne(String refusal) {
+        List<CompletableFuture<Lease>> attempts = attempts("a", "b");
+        scripted.next("acquire all").fail(refusal);
+        scripted.next("acquire").answer(OWNER);
+        scripted.next("acquire").answer(OWNER);
+        List<CompletableFuture<Void>> released =
+                released(attempts.stream().map(CompletableFuture::join).toList());
+        scripted.next("unlock all").fail(refusal);
+        scripted.next("unlock").answer(Reply.Plain.RELEASED);
+        scripted.next("unlock").answer(Reply.Plain.RELEASED);
+        assertThat(released).allMatch(each -> each.isDone() && !each.isCompletedExceptionally());
+        allIsOver();
+        assertThat(listener.told).endsWith("released a", "released b");
     }
 
     @Test
