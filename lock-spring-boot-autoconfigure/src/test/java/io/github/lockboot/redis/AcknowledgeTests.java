@@ -23,12 +23,14 @@ import io.github.lockboot.fixture.RedisCluster;
 import io.github.lockboot.fixture.RedisProbe;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.fixture.StoredLock;
+import io.github.lockboot.fixture.TcpProxy;
 import io.github.lockboot.redis.RedisLockRegistry.Acknowledge;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
@@ -413,6 +415,26 @@ class AcknowledgeTests {
                             .contains("unknown command"));
             assertThatExceptionOfType(LockUnavailableException.class)
                     .isThrownBy(() -> registry.get("a").tryLock());
+        }
+    }
+
+    /** Lettuce sends an unanswered command again on the next connection. */
+    @ParameterizedTest
+    @ValueSource(strings = {"WAIT", "ROLE"})
+    void aProxyThatClosesTheConnectionIsNotAskedAgainAndAgain(String word) {
+        try (TcpProxy proxy = TcpProxy.to(master);
+                TestRegistries behind = TestRegistries.at(proxy.host(), proxy.port())) {
+            RedisLockRegistry registry = behind.registry(
+                    builder -> builder.acknowledge(Acknowledge.ALL).commandTimeout(TIMEOUT));
+            Actor.await("connected", () -> TestRegistries.canLock(registry, "connecting"));
+            Actor.pass(TIMEOUT.dividedBy(4)); // longer than the replicas stay counted
+            proxy.closeOn(word);
+            assertThatExceptionOfType(LockUnavailableException.class)
+                    .isThrownBy(() -> registry.get("a").tryLock());
+            nothingIsHeld("a");
+            long before = proxy.connections();
+            Actor.pass(TIMEOUT);
+            assertThat(proxy.connections() - before).isLessThan(3);
         }
     }
 }

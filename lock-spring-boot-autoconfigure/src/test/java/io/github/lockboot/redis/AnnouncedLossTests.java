@@ -1,6 +1,7 @@
 package io.github.lockboot.redis;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -11,12 +12,16 @@ import io.github.lockboot.Actor;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.fixture.AclUser;
+import io.github.lockboot.fixture.FakeRedis;
+import io.github.lockboot.fixture.FakeRedis.Answer;
 import io.github.lockboot.fixture.RedisBinary;
 import io.github.lockboot.fixture.RedisClock;
 import io.github.lockboot.fixture.RedisCluster;
 import io.github.lockboot.fixture.RedisProbe;
 import io.github.lockboot.fixture.RedisSentinel;
 import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.fixture.TcpProxy;
+import io.github.lockboot.redis.RedisLockRegistry.Acknowledge;
 import io.github.lockboot.redis.protocol.RedisProgram;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.protocol.ProtocolVersion;
@@ -25,6 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
@@ -212,12 +218,99 @@ class AnnouncedLossTests {
         }
     }
 
+    /** Before Redis there may be a proxy that knows fewer commands. */
+    @ParameterizedTest
+    @ValueSource(strings = {"TRACKING", "CACHING"})
+    void behindAProxyThatClosesTheConnectionLocksWorkAsBefore(String word) throws Exception {
+        try (RedisServer server = RedisServer.start();
+                TcpProxy proxy = TcpProxy.to(server);
+                TestRegistries registries = TestRegistries.at(proxy.host(), proxy.port())) {
+            RedisLockRegistry registry = registries.connected();
+            assertThat(registry.check()).isEmpty();
+            proxy.closeOn(word);
+            long before = proxy.connections();
+            locksWork(server, registry);
+            assertThat(proxy.connections() - before).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void behindAProxyThatClosesTheConnectionOfManyLeasesEachIsRenewed() throws Exception {
+        try (RedisServer server = RedisServer.start();
+                TcpProxy proxy = TcpProxy.to(server);
+                TestRegistries registries = TestRegistries.at(proxy.host(), proxy.port())) {
+            proxy.closeOn("TRACKING");
+            RedisLockRegistry registry = registries.connected();
+            long before = proxy.connections();
+            Duration ttl = Duration.ofSeconds(4);
+            List<Lease> leases = new ArrayList<>();
+            for (int i = 0; i < 100; i++) {
+                leases.add(Actor.get(registry.acquireAsync(
+                        "held " + i, LockOptions.defaults().withTtl(ttl))));
+            }
+            Actor.pass(ttl.multipliedBy(2));
+            assertThat(leases).allMatch(Lease::isValid);
+            assertThat(proxy.connections() - before).isLessThan(10);
+        }
+    }
+
+    @Test
+    void behindAProxyThatClosesTheConnectionAcknowledgedLocksWorkAsBefore() throws Exception {
+        try (RedisServer server = RedisServer.start();
+                RedisServer replica = RedisServer.start("--replicaof", server.host(), String.valueOf(server.port()));
+                TcpProxy proxy = TcpProxy.to(server);
+                TestRegistries registries = TestRegistries.at(proxy.host(), proxy.port())) {
+            RedisLockRegistry registry =
+                    registries.registry(builder -> builder.acknowledge(Acknowledge.ONE).commandTimeout(Duration.ofSeconds(2)));
+            Actor.await("the replica has " + replica, () -> TestRegistries.canLock(registry, "connecting"));
+            proxy.closeOn("TRACKING");
+            locksWork(server, registry);
+        }
+    }
+
+    @Test
+    void behindAProxyThatNeverAnswersLocksWorkAsBefore() throws Exception {
+        try (RedisServer server = RedisServer.start();
+                FakeRedis proxy = FakeRedis.before(server);
+                TestRegistries registries = TestRegistries.at(proxy.host(), proxy.port())) {
+            RedisLockRegistry registry =
+                    registries.registry(builder -> builder.commandTimeout(Duration.ofMillis(500)));
+            Actor.await("connected", () -> TestRegistries.canLock(registry, "connecting"));
+            proxy.answer(command -> command.contains("TRACKING"), Answer.half(""), FakeRedis.FOR_EVER);
+            locksWork(server, registry);
+            assertThat(proxy.answered()).hasSize(1);
+        }
+    }
+
+    @Test
+    void behindAProxyThatAnswersLateLocksWorkAsBefore() throws Exception {
+        try (RedisServer server = RedisServer.start();
+                FakeRedis proxy = FakeRedis.before(server);
+                TestRegistries registries = TestRegistries.at(proxy.host(), proxy.port())) {
+            RedisLockRegistry registry =
+                    registries.registry(builder -> builder.commandTimeout(Duration.ofMillis(500)));
+            Actor.await("connected", () -> TestRegistries.canLock(registry, "connecting"));
+            proxy.answer(
+                    command -> {
+                        if (command.contains("TRACKING")) {
+                            Actor.pass(Duration.ofMillis(800));
+                        }
+                        return false;
+                    },
+                    Answer.half(""),
+                    FakeRedis.FOR_EVER);
+            locksWork(server, registry);
+        }
+    }
+
     /** A lock is renewed for longer than its ttl, and its loss is known at the next renewal. */
     private static void locksWork(RedisServer server, RedisLockRegistry registry) throws Exception {
         Duration ttl = Duration.ofSeconds(4);
         Lease lease = hold(registry, LockOptions.defaults().withTtl(ttl));
-        Actor.pass(ttl.plusSeconds(1));
-        assertThat(lease.isValid()).isTrue();
+        for (int i = 0; i < 3; i++) {
+            Actor.pass(ttl.plusSeconds(1));
+            assertThat(lease.isValid()).isTrue();
+        }
         assertThat(tracked(server)).isZero();
         server.command("DEL", "lock:held");
         awaitLoss(lease);

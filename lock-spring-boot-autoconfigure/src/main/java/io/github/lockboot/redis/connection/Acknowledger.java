@@ -81,6 +81,7 @@ final class Acknowledger {
         private final Queue<Waiting> waiting = new ConcurrentLinkedQueue<>();
         private final AtomicBoolean underWay = new AtomicBoolean();
         private volatile boolean over;
+        private volatile List<RedisFuture<?>> unanswered = List.of();
         private volatile int connected = 1;
         private volatile long countDue = timer.nanoTime();
 
@@ -94,8 +95,10 @@ final class Acknowledger {
             begin();
         }
 
+        /** What is unanswered is withdrawn: Lettuce would send it again on the next connection, which a proxy may close again. */
         private void end() {
             over = true;
+            unanswered.forEach(each -> each.cancel(true));
             begin();
         }
 
@@ -121,25 +124,35 @@ final class Acknowledger {
         }
 
         private void round(List<Waiting> covered) {
+            List<RedisFuture<?>> sent = new ArrayList<>(2);
             CompletionStage<?> counted = CompletableFuture.completedStage(null);
             if (replicas == Connections.ALL && timer.nanoTime() - countDue >= 0) {
-                counted = commands.role().thenAccept(this::count);
+                RedisFuture<List<Object>> role = commands.role();
+                sent.add(role);
+                counted = role.thenAccept(this::count);
             }
-            CompletionStage<Long> asked = replicas == Connections.APPEND_ONLY_FILE
-                    ? waitForFile()
-                    : commands.waitForReplication(needed(), roundMillis);
+            CompletionStage<Long> asked = askedInto(sent);
+            unanswered = sent;
+            if (over) {
+                end(); // since it was sent
+            }
             counted.thenCombine(asked, (none, have) -> have)
                     .whenComplete((have, failure) -> onRound(covered, have == null ? 0 : have, failure));
         }
 
-        /** The reply has the number of append-only files on the server itself, and then that on replicas. */
-        private CompletionStage<Long> waitForFile() {
+        private CompletionStage<Long> askedInto(List<RedisFuture<?>> sent) {
+            if (replicas != Connections.APPEND_ONLY_FILE) {
+                RedisFuture<Long> have = commands.waitForReplication(needed(), roundMillis);
+                sent.add(have);
+                return have;
+            }
             CommandArgs<byte[], byte[]> args = new CommandArgs<>(ByteArrayCodec.INSTANCE);
-            return commands.dispatch(
-                            Command.WAITAOF,
-                            new IntegerListOutput<>(ByteArrayCodec.INSTANCE),
-                            args.add(1).add(0).add(roundMillis))
-                    .thenApply(files -> files.get(0));
+            RedisFuture<List<Long>> files = commands.dispatch(
+                    Command.WAITAOF,
+                    new IntegerListOutput<>(ByteArrayCodec.INSTANCE),
+                    args.add(1).add(0).add(roundMillis));
+            sent.add(files);
+            return files.thenApply(each -> each.get(0)); // on the server itself; then comes that on replicas
         }
 
         /** Not in every round, because it would cost as much as the rest of it. */

@@ -2,15 +2,17 @@ package io.github.lockboot.redis.connection;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.WeakHashMap;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
-import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
-import java.util.function.Supplier;
 
+import io.github.lockboot.internal.Timer;
 import io.github.lockboot.redis.protocol.RedisFailure;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisFuture;
@@ -33,21 +35,35 @@ final class KeyTracking implements PushListener {
     private static final TrackingArgs OPT_IN =
             TrackingArgs.Builder.enabled().optin().noloop();
 
+    /**
+     * How long tracking is not tried again where it got no answer before the connection ended or the command expired. A proxy may close each
+     * connection at such a command, or never answer it; but a server may also have stopped at that moment.
+     */
+    static final Duration PAUSE = Duration.ofMinutes(10);
+
     volatile Consumer<@Nullable String> listener = key -> {};
 
     /** Those that have had this as a listener, which stays over a reconnection. */
     private final Set<Object> connections = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
-    private final LongSupplier epoch;
-    private final LongConsumer onRefused;
+    /** With the connection of each. */
+    private final Map<RedisFuture<?>, Object> unanswered = new ConcurrentHashMap<>();
 
-    /**
-     * @param epoch another one after each reconnection
-     * @param onRefused called with the epoch in which the protocol or the rights of the user did not allow tracking
-     */
-    KeyTracking(LongSupplier epoch, LongConsumer onRefused) {
+    private final LongSupplier epoch;
+    private final Timer timer;
+    private volatile long refusedIn = -1; // an epoch: a new connection may be treated otherwise
+    private volatile long due;
+
+    /** @param epoch another one after each reconnection */
+    KeyTracking(LongSupplier epoch, Timer timer) {
         this.epoch = epoch;
-        this.onRefused = onRefused;
+        this.timer = timer;
+        this.due = timer.nanoTime();
+    }
+
+    /** Whether the protocol, the rights of the user or a proxy do not allow tracking. */
+    boolean isRefused() {
+        return refusedIn == epoch.getAsLong() || timer.nanoTime() - due < 0;
     }
 
     /**
@@ -60,34 +76,46 @@ final class KeyTracking implements PushListener {
     RedisFuture<?> switchOn(StatefulConnection<byte[], byte[]> connection) {
         if (!(connection instanceof StatefulRedisConnectionImpl<byte[], byte[]> known)
                 || known.getConnectionState().getNegotiatedProtocolVersion() != ProtocolVersion.RESP3) {
-            onRefused.accept(epoch.getAsLong());
+            refusedIn = epoch.getAsLong();
             return null;
         }
         if (connections.add(known)) {
             known.addListener(this);
         }
-        return watched(() -> known.async().clientTracking(OPT_IN));
+        return watched(known, known.async().clientTracking(OPT_IN));
     }
 
     /** Has the keys tracked that the next command on the connection reads. */
     void trackNext(StatefulConnection<byte[], byte[]> connection) {
-        watched(() ->
+        watched(
+                connection,
                 ((StatefulRedisConnection<byte[], byte[]>) connection).async().clientCaching(true));
     }
 
-    private RedisFuture<?> watched(Supplier<RedisFuture<String>> command) {
-        long sentIn = epoch.getAsLong(); // Lettuce sends it again on the next connection, which may not track yet
-        RedisFuture<String> sent = command.get();
+    private RedisFuture<?> watched(Object connection, RedisFuture<String> sent) {
+        long sentIn = epoch.getAsLong();
+        unanswered.put(sent, connection);
         sent.whenComplete((none, failure) -> {
-            if (failure instanceof RedisCommandExecutionException && RedisFailure.of(failure) != RedisFailure.NOT_NOW) {
-                onRefused.accept(sentIn);
+            unanswered.remove(sent);
+            if (!(failure instanceof RedisCommandExecutionException)) {
+                due = failure == null ? due : timer.nanoTime() + PAUSE.toNanos();
+            } else if (RedisFailure.of(failure) != RedisFailure.NOT_NOW) {
+                refusedIn = sentIn;
             }
         });
         return sent;
     }
 
-    /** With the connection, Redis has forgotten what it tracked. */
+    /**
+     * With the connection, Redis has forgotten what it tracked. What it has not answered is withdrawn: Lettuce would send it again on the next
+     * connection.
+     */
     void onDisconnected(Object connection) {
+        unanswered.forEach((sent, on) -> {
+            if (on == connection) {
+                sent.cancel(true);
+            }
+        });
         if (connections.contains(connection)) {
             listener.accept(null);
         }

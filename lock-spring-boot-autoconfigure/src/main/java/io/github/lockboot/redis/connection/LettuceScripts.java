@@ -77,7 +77,6 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     private final Timer.Check check;
     private final AtomicLong epoch = new AtomicLong();
     private final KeyTracking tracking;
-    private volatile long trackingRefusedIn = -1; // an epoch: a new connection may be treated otherwise
     private volatile Consumer<Boolean> watch = connected -> {};
 
     /** By slot. Its monitor guards additions and the fields below. Commands are sent outside the monitor. */
@@ -106,7 +105,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         this.acknowledger = acknowledger;
         this.sender = new SerialExecutor(connector);
         this.check = timer.check(CHECK_NANOS, this::haveWaitingSent);
-        this.tracking = new KeyTracking(this::epoch, refusedIn -> trackingRefusedIn = refusedIn);
+        this.tracking = new KeyTracking(this::epoch, timer);
     }
 
     @Override
@@ -261,7 +260,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     /** Not on connections of the application, which may track keys for itself. */
     @Override
     public boolean announcesChanges() {
-        return watchdog != null && trackingRefusedIn != epoch.get();
+        return watchdog != null && !tracking.isRefused();
     }
 
     @Override
@@ -303,10 +302,10 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     @Override
     public void onRedisDisconnected(RedisChannelHandler<?, ?> connection) {
         epoch.incrementAndGet();
-        tracking.onDisconnected(connection);
         if (acknowledger != null) {
             acknowledger.onDisconnected(connection);
         }
+        tracking.onDisconnected(connection); // last: a renewal that waits for the answer goes on without it
         if (connection instanceof StatefulRedisPubSubConnection) {
             watch.accept(false);
         }
