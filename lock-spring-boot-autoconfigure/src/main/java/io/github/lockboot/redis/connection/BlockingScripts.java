@@ -5,19 +5,26 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.NoSuchElementException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
 
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.redis.protocol.LuaScript;
 import io.github.lockboot.redis.protocol.LuaScript.ForeignReplyException;
+import io.github.lockboot.redis.protocol.RedisFailure;
 import io.github.lockboot.redis.protocol.RedisFailure.NotConnectedException;
 import io.github.lockboot.redis.protocol.RedisFailure.SeveralSlotsException;
 import io.github.lockboot.redis.protocol.Reply;
 import io.github.lockboot.redis.protocol.ScriptStore;
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.dao.InvalidDataAccessApiUsageException;
 import org.springframework.data.redis.connection.ClusterSlotHashUtil;
 import org.springframework.data.redis.connection.DecoratedRedisConnection;
@@ -40,6 +47,9 @@ public final class BlockingScripts implements ScriptStore.Runner {
     private final Map<String, CompletableFuture<Void>> newest = new ConcurrentHashMap<>();
     private final AtomicLong epoch = new AtomicLong();
 
+    /** The number of threads that wait for the client to give them a connection. */
+    private final AtomicInteger connecting = new AtomicInteger();
+
     BlockingScripts(RedisConnectionFactory factory, Executor executor) {
         this.template = new StringRedisTemplate(factory);
         this.executor = executor;
@@ -52,7 +62,7 @@ public final class BlockingScripts implements ScriptStore.Runner {
 
     @Override
     public CompletableFuture<Reply> run(LuaScript script, List<String> keys, byte[]... arguments) {
-        CompletableFuture<Reply> reply = new CompletableFuture<>();
+        Call reply = new Call();
         CompletableFuture<Void> over = new CompletableFuture<>();
         CompletableFuture.allOf(queue(keys, over))
                 .thenRunAsync(() -> runFor(reply, script, keys, arguments), executor)
@@ -78,19 +88,26 @@ public final class BlockingScripts implements ScriptStore.Runner {
         }
     }
 
-    private void runFor(CompletableFuture<Reply> reply, LuaScript script, List<String> keys, byte[]... arguments) {
-        if (reply.isDone()) {
+    private void runFor(Call call, LuaScript script, List<String> keys, byte[]... arguments) {
+        if (!call.begin()) {
             return;
         }
         try {
-            String answer = answer(template, script, keys, arguments);
+            String answer = answer(template, call::hasConnection, script, keys, arguments);
             if (answer == null) {
                 throw new ForeignReplyException();
             }
-            reply.complete(Reply.parse(answer));
+            call.complete(Reply.parse(answer));
         } catch (Throwable failure) {
-            reply.completeExceptionally(failure);
+            call.completeExceptionally(failure);
+        } finally {
+            call.end();
         }
+    }
+
+    @Override
+    public boolean lacksConnection() {
+        return connecting.get() > 0;
     }
 
     /** Changes each time: such a client may repeat a command without notice, as Jedis does on a Cluster. */
@@ -110,12 +127,25 @@ public final class BlockingScripts implements ScriptStore.Runner {
      */
     public static @Nullable String answer(
             StringRedisTemplate template, LuaScript script, List<String> keys, byte[]... arguments) {
+        return answer(template, () -> true, script, keys, arguments);
+    }
+
+    /** @param connected called with a connection; if it returns false, nothing is sent */
+    private static @Nullable String answer(
+            StringRedisTemplate template,
+            BooleanSupplier connected,
+            LuaScript script,
+            List<String> keys,
+            byte[]... arguments) {
         byte[] number = LuaScript.nextNumber();
         Object[] numbered = Arrays.copyOf(arguments, arguments.length + 1, Object[].class);
         numbered[arguments.length] = number;
         return template.execute(new SessionCallback<@Nullable String>() {
             @Override
             public <K, V> @Nullable String execute(RedisOperations<K, V> onOneConnection) {
+                if (!connected.getAsBoolean()) {
+                    return null;
+                }
                 if (keys.size() > 1 && !isOfOneServer(template, keys)) {
                     throw new SeveralSlotsException();
                 }
@@ -157,6 +187,61 @@ public final class BlockingScripts implements ScriptStore.Runner {
             template.execute((RedisCallback<Object>) connection -> connection.execute("QUIT"));
         } catch (RuntimeException closing) {
             why.addSuppressed(closing);
+        }
+    }
+
+    private enum Stage {
+        IN_LINE,
+        CONNECTING,
+        SENT,
+        OVER
+    }
+
+    /** The call of a script. If it expires before the client has given it a connection, it is not sent. */
+    private final class Call extends CompletableFuture<Reply> {
+
+        private final AtomicReference<Stage> stage = new AtomicReference<>(Stage.IN_LINE);
+        private boolean counted;
+
+        /** Returns false if it has expired. */
+        boolean begin() {
+            counted = stage.compareAndSet(Stage.IN_LINE, Stage.CONNECTING);
+            if (counted) {
+                connecting.incrementAndGet();
+            }
+            return counted;
+        }
+
+        /** Returns false if it has expired. */
+        boolean hasConnection() {
+            end();
+            return stage.compareAndSet(Stage.CONNECTING, Stage.SENT);
+        }
+
+        void end() {
+            if (counted) {
+                counted = false;
+                connecting.decrementAndGet();
+            }
+        }
+
+        @Override
+        public boolean completeExceptionally(Throwable failure) {
+            Stage last = stage.getAndUpdate(now -> now == Stage.SENT ? now : Stage.OVER);
+            return super.completeExceptionally(explained(last, failure));
+        }
+
+        private Throwable explained(Stage last, Throwable failure) {
+            boolean expired = failure instanceof TimeoutException;
+            if (expired && (last == Stage.CONNECTING || last == Stage.IN_LINE && lacksConnection())) {
+                return RedisFailure.noConnectionGiven(null);
+            } else if (last != Stage.CONNECTING) {
+                return failure;
+            }
+            boolean exhausted = NestedExceptionUtils.getMostSpecificCause(failure) instanceof NoSuchElementException;
+            return exhausted // as the pools of Apache Commons say it
+                    ? RedisFailure.noConnectionGiven(failure)
+                    : new NotConnectedException("no connection to Redis", failure);
         }
     }
 }

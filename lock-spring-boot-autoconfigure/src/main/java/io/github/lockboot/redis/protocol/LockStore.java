@@ -46,6 +46,11 @@ public interface LockStore {
             return false;
         }
 
+        /** {@return whether a question waits for a connection of a client that has given out all, or makes one} */
+        default boolean lacksConnection() {
+            return false;
+        }
+
         /**
          * {@return whether it announces that another has changed a lock, once after each renewal} Announcements may be lost, come late or
          * without a change.

@@ -91,9 +91,20 @@ public enum RedisFailure {
 
     /** {@return why a question has no answer yet} */
     public static Throwable whyUnanswered(LockStore.Client client) {
+        if (client.lacksConnection()) {
+            return noConnectionGiven(null);
+        }
         return client.isConnecting()
                 ? new NotConnectedException("the connection to Redis is still being made", null)
                 : new TimeoutException("Redis has not answered yet");
+    }
+
+    /** {@return the failure of a question that was not sent, because the application uses the connections of its client} */
+    public static Throwable noConnectionGiven(@Nullable Throwable cause) {
+        return new NotConnectedException(
+                "the client of Redis gave no connection in time; check the size of its pool, such as"
+                        + " spring.data.redis.jedis.pool.max-active, and what keeps its connections",
+                cause);
     }
 
     /** Whether the server is a replica, which may have lost its master. */

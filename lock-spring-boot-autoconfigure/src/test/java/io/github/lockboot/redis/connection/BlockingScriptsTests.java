@@ -1,13 +1,18 @@
 package io.github.lockboot.redis.connection;
 
+import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.List;
+import java.util.NoSuchElementException;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.lockboot.Actor;
@@ -17,13 +22,19 @@ import io.github.lockboot.fixture.TcpProxy;
 import io.github.lockboot.redis.TestRegistries;
 import io.github.lockboot.redis.protocol.LockModel;
 import io.github.lockboot.redis.protocol.LuaScript;
+import io.github.lockboot.redis.protocol.RedisFailure;
+import io.github.lockboot.redis.protocol.RedisFailure.NotConnectedException;
 import io.github.lockboot.redis.protocol.RedisFailure.SeveralSlotsException;
 import io.github.lockboot.redis.protocol.Reply;
 import io.github.lockboot.redis.protocol.ScriptStore;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.data.redis.connection.PoolException;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -33,6 +44,8 @@ class BlockingScriptsTests {
     private static final byte[][] TWO_UNLOCKS = {{'i'}, {'1'}, {'j'}, {'1'}};
     private static final byte[] SETTINGS =
             LockModel.settings("lock:client:", 1_000).getBytes(StandardCharsets.US_ASCII);
+
+    private static final String NO_CONNECTION = "gave no connection in time";
 
     private static RedisServer server;
     private static TestRegistries registries;
@@ -50,6 +63,10 @@ class BlockingScriptsTests {
     static void stop() {
         registries.close();
         server.close();
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.US_ASCII);
     }
 
     private CompletableFuture<Reply> inspect(String key) {
@@ -161,6 +178,83 @@ class BlockingScriptsTests {
         tasks.remove().run();
         tasks.remove().run();
         assertThat(next).isCompleted();
+    }
+
+    /** A factory whose connections the application keeps, until it opens the gate. */
+    private static RedisConnectionFactory exhausted(CountDownLatch gate) {
+        return (RedisConnectionFactory) Proxy.newProxyInstance(
+                BlockingScriptsTests.class.getClassLoader(),
+                new Class<?>[] {RedisConnectionFactory.class},
+                (proxy, method, args) -> {
+                    if (method.getName().equals("getConnection") && !gate.await(1, TimeUnit.MINUTES)) {
+                        throw new IllegalStateException("the gate stayed shut");
+                    }
+                    return method.invoke(registries.connectionFactory(), args);
+                });
+    }
+
+    @Test
+    void aCallThatGetsNoConnectionNamesThePoolAndIsNotSentLater() throws Exception {
+        CountDownLatch gate = new CountDownLatch(1);
+        ExecutorService threads = Executors.newSingleThreadExecutor();
+        BlockingScripts scarce = new BlockingScripts(exhausted(gate), threads);
+        CompletableFuture<Reply> first = scarce.run(LuaScript.ACQUIRE, "pool", bytes("i"), SETTINGS, bytes("30000"), bytes("0"), bytes("1"));
+        Actor.await("the first waits for a connection", scarce::lacksConnection);
+        assertThat(RedisFailure.whyUnanswered(scarce)).hasMessageContaining(NO_CONNECTION);
+        CompletableFuture<Reply> second = inspect(scarce, "pool 2");
+        for (CompletableFuture<Reply> each : List.of(first, second)) {
+            each.completeExceptionally(new TimeoutException("Redis did not answer in time"));
+            assertThat(each)
+                    .failsWithin(Duration.ZERO)
+                    .withThrowableThat()
+                    .havingCause()
+                    .isInstanceOf(NotConnectedException.class)
+                    .withMessageContaining(NO_CONNECTION);
+        }
+        gate.countDown();
+        assertThat(inspect(scarce, "pool")).succeedsWithin(Duration.ofSeconds(30)).isEqualTo(Reply.Plain.FREE);
+        assertThat(scarce.lacksConnection()).isFalse();
+        threads.shutdown();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aPoolThatFailsIsTheReasonAndNothingIsSent(boolean exhausted) {
+        RuntimeException cause =
+                exhausted ? new NoSuchElementException("Timeout waiting for idle object") : new IllegalStateException("refused");
+        RedisConnectionFactory none = (RedisConnectionFactory) Proxy.newProxyInstance(
+                getClass().getClassLoader(), new Class<?>[] {RedisConnectionFactory.class}, (proxy, method, args) -> {
+                    throw new PoolException("Could not get a resource from the pool", cause);
+                });
+        assertThat(inspect(new BlockingScripts(none, Runnable::run), "a"))
+                .failsWithin(Duration.ZERO)
+                .withThrowableThat()
+                .havingCause()
+                .isInstanceOf(NotConnectedException.class)
+                .withMessageContaining(exhausted ? NO_CONNECTION : "no connection to Redis")
+                .havingCause()
+                .withMessageStartingWith("Could not get a resource from the pool");
+    }
+
+    @Test
+    void aCallThatWasSentAndIsNotAnsweredNamesNoPool() throws Exception {
+        try (TcpProxy proxy = TcpProxy.to(server);
+                TestRegistries application = TestRegistries.at(proxy.host(), proxy.port())) {
+            ExecutorService threads = Executors.newSingleThreadExecutor();
+            BlockingScripts scripts = new BlockingScripts(application.connectionFactory(), threads);
+            assertThat(inspect(scripts, "a")).succeedsWithin(Duration.ofSeconds(30));
+            proxy.swallowReplies();
+            long before = proxy.replyBytes();
+            CompletableFuture<Reply> unanswered = inspect(scripts, "a");
+            Actor.await("Redis has answered", () -> proxy.replyBytes() > before);
+            unanswered.completeExceptionally(new TimeoutException("Redis did not answer in time"));
+            assertThat(unanswered)
+                    .failsWithin(Duration.ZERO)
+                    .withThrowableThat()
+                    .withCauseInstanceOf(TimeoutException.class);
+            proxy.pass();
+            threads.shutdown();
+        }
     }
 
     @Test
