@@ -6,14 +6,14 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.NoSuchElementException;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
 
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.redis.protocol.LuaScript;
@@ -42,13 +42,19 @@ import org.springframework.data.redis.serializer.RedisSerializer;
  */
 public final class BlockingScripts implements ScriptStore.Runner {
 
+    /** Where threads wait in the pools of Apache Commons, which Jedis and Lettuce use. */
+    private static final String IDLE_CONNECTIONS = "org.apache.commons.pool2.impl.LinkedBlockingDeque";
+
+    /** Stacks are slow to read. */
+    private static final int FEW = 4;
+
     private final StringRedisTemplate template;
     private final Executor executor;
     private final Map<String, CompletableFuture<Void>> newest = new ConcurrentHashMap<>();
     private final AtomicLong epoch = new AtomicLong();
 
-    /** The number of threads that wait for the client to give them a connection. */
-    private final AtomicInteger connecting = new AtomicInteger();
+    /** The threads that call the client. */
+    private final Set<Thread> calling = ConcurrentHashMap.newKeySet();
 
     BlockingScripts(RedisConnectionFactory factory, Executor executor) {
         this.template = new StringRedisTemplate(factory);
@@ -89,11 +95,14 @@ public final class BlockingScripts implements ScriptStore.Runner {
     }
 
     private void runFor(Call call, LuaScript script, List<String> keys, byte[]... arguments) {
-        if (!call.begin()) {
+        if (call.isDone()) {
             return;
         }
+        Thread thread = Thread.currentThread();
         try {
-            String answer = answer(template, call::hasConnection, script, keys, arguments);
+            call.thread = thread;
+            calling.add(thread);
+            String answer = answer(template, () -> !call.isDone(), script, keys, arguments);
             if (answer == null) {
                 throw new ForeignReplyException();
             }
@@ -101,13 +110,20 @@ public final class BlockingScripts implements ScriptStore.Runner {
         } catch (Throwable failure) {
             call.completeExceptionally(failure);
         } finally {
-            call.end();
+            calling.remove(thread);
+            call.thread = null;
         }
     }
 
+    /** As far as some of the threads show. */
     @Override
     public boolean lacksConnection() {
-        return connecting.get() > 0;
+        return calling.stream().limit(FEW).anyMatch(BlockingScripts::waitsForConnection);
+    }
+
+    /** Whether the thread waits in a pool that has given out all its connections. Clients say nothing of that until they give up. */
+    private static boolean waitsForConnection(Thread thread) {
+        return Stream.of(thread.getStackTrace()).anyMatch(frame -> frame.getClassName().equals(IDLE_CONNECTIONS));
     }
 
     /** Changes each time: such a client may repeat a command without notice, as Jedis does on a Cluster. */
@@ -130,10 +146,10 @@ public final class BlockingScripts implements ScriptStore.Runner {
         return answer(template, () -> true, script, keys, arguments);
     }
 
-    /** @param connected called with a connection; if it returns false, nothing is sent */
+    /** @param wanted asked once there is a connection; if it says no, nothing is sent */
     private static @Nullable String answer(
             StringRedisTemplate template,
-            BooleanSupplier connected,
+            BooleanSupplier wanted,
             LuaScript script,
             List<String> keys,
             byte[]... arguments) {
@@ -143,7 +159,7 @@ public final class BlockingScripts implements ScriptStore.Runner {
         return template.execute(new SessionCallback<@Nullable String>() {
             @Override
             public <K, V> @Nullable String execute(RedisOperations<K, V> onOneConnection) {
-                if (!connected.getAsBoolean()) {
+                if (!wanted.getAsBoolean()) {
                     return null;
                 }
                 if (keys.size() > 1 && !isOfOneServer(template, keys)) {
@@ -190,58 +206,24 @@ public final class BlockingScripts implements ScriptStore.Runner {
         }
     }
 
-    private enum Stage {
-        IN_LINE,
-        CONNECTING,
-        SENT,
-        OVER
-    }
-
-    /** The call of a script. If it expires before the client has given it a connection, it is not sent. */
     private final class Call extends CompletableFuture<Reply> {
 
-        private final AtomicReference<Stage> stage = new AtomicReference<>(Stage.IN_LINE);
-        private boolean counted;
-
-        /** Returns false if it has expired. */
-        boolean begin() {
-            counted = stage.compareAndSet(Stage.IN_LINE, Stage.CONNECTING);
-            if (counted) {
-                connecting.incrementAndGet();
-            }
-            return counted;
-        }
-
-        /** Returns false if it has expired. */
-        boolean hasConnection() {
-            end();
-            return stage.compareAndSet(Stage.CONNECTING, Stage.SENT);
-        }
-
-        void end() {
-            if (counted) {
-                counted = false;
-                connecting.decrementAndGet();
-            }
-        }
+        /** Null while it waits for others on its key, or for a thread. */
+        private volatile @Nullable Thread thread;
 
         @Override
         public boolean completeExceptionally(Throwable failure) {
-            Stage last = stage.getAndUpdate(now -> now == Stage.SENT ? now : Stage.OVER);
-            return super.completeExceptionally(explained(last, failure));
+            return super.completeExceptionally(explained(failure));
         }
 
-        private Throwable explained(Stage last, Throwable failure) {
-            boolean expired = failure instanceof TimeoutException;
-            if (expired && (last == Stage.CONNECTING || last == Stage.IN_LINE && lacksConnection())) {
-                return RedisFailure.noConnectionGiven(null);
-            } else if (last != Stage.CONNECTING) {
-                return failure;
+        private Throwable explained(Throwable failure) {
+            if (failure instanceof TimeoutException) {
+                Thread calls = thread;
+                boolean lacking = calls == null ? lacksConnection() : waitsForConnection(calls);
+                return lacking ? RedisFailure.noConnectionFree() : failure;
             }
             boolean exhausted = NestedExceptionUtils.getMostSpecificCause(failure) instanceof NoSuchElementException;
-            return exhausted // as the pools of Apache Commons say it
-                    ? RedisFailure.noConnectionGiven(failure)
-                    : new NotConnectedException("no connection to Redis", failure);
+            return exhausted ? new NotConnectedException(RedisFailure.NO_CONNECTION_FREE, failure) : failure;
         }
     }
 }

@@ -46,7 +46,7 @@ public interface LockStore {
             return false;
         }
 
-        /** {@return whether a question waits for a connection of a client that has given out all, or makes one} */
+        /** {@return whether a question waits for a connection of a client that has given out all} */
         default boolean lacksConnection() {
             return false;
         }

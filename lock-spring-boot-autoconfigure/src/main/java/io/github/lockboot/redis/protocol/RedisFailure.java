@@ -20,6 +20,9 @@ public enum RedisFailure {
     /** The command may have run, may run later, or may never run. */
     UNKNOWN;
 
+    public static final String NO_CONNECTION_FREE = "no connection in the pool of the Redis client was free; check its size, such as"
+            + " spring.data.redis.jedis.pool.max-active, and what keeps its connections";
+
     /** There is no connection; the cause says why. */
     public static final class NotConnectedException extends RuntimeException {
 
@@ -92,19 +95,16 @@ public enum RedisFailure {
     /** {@return why a question has no answer yet} */
     public static Throwable whyUnanswered(LockStore.Client client) {
         if (client.lacksConnection()) {
-            return noConnectionGiven(null);
+            return noConnectionFree();
         }
         return client.isConnecting()
                 ? new NotConnectedException("the connection to Redis is still being made", null)
                 : new TimeoutException("Redis has not answered yet");
     }
 
-    /** {@return the failure of a question that was not sent, because the application uses the connections of its client} */
-    public static Throwable noConnectionGiven(@Nullable Throwable cause) {
-        return new NotConnectedException(
-                "the client of Redis gave no connection in time; check the size of its pool, such as"
-                        + " spring.data.redis.jedis.pool.max-active, and what keeps its connections",
-                cause);
+    /** {@return the failure of a question that was not sent in time, because others use the connections of the client} */
+    public static Throwable noConnectionFree() {
+        return new TimeoutException(NO_CONNECTION_FREE);
     }
 
     /** Whether the server is a replica, which may have lost its master. */

@@ -2,15 +2,18 @@ package org.example.consumer;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.NamedLock;
+import io.github.lockboot.fixture.Await;
+import io.github.lockboot.fixture.RedisCluster;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.redis.RedisLockRegistry;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
@@ -20,70 +23,92 @@ import redis.clients.jedis.JedisPoolConfig;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-/** A pool of one connection, which the application keeps. */
+/** A pool of one connection, on which the application waits for an element of a list. */
 class JedisPoolTests {
 
-    private RedisServer redis;
-    private JedisConnectionFactory factory;
-    private RedisLockRegistry registry;
-
-    @BeforeEach
-    void start() {
-        redis = RedisServer.start();
-    }
-
-    @AfterEach
-    void stop() {
-        registry.close();
-        factory.destroy();
-        redis.close();
-    }
+    private static final String LIST = "lock:a"; // on the same server as the lock
+    private static final String NO_CONNECTION_FREE = "no connection in the pool of the Redis client was free";
 
     /** @param maxWait how long the pool lets its users wait */
-    private NamedLock lock(Duration maxWait) {
+    private static JedisClientConfiguration client(Duration maxWait) {
         JedisPoolConfig pool = new JedisPoolConfig();
         pool.setMaxTotal(1);
         pool.setMaxWait(maxWait);
-        factory = new JedisConnectionFactory(
-                new RedisStandaloneConfiguration(redis.host(), redis.port()),
-                JedisClientConfiguration.builder().usePooling().poolConfig(pool).build());
-        factory.afterPropertiesSet();
-        factory.start();
-        registry = RedisLockRegistry.builder(factory)
-                .commandTimeout(Duration.ofSeconds(2))
-                .defaults(LockOptions.defaults().withWaitTime(Duration.ofSeconds(1)))
+        return JedisClientConfiguration.builder()
+                .readTimeout(Duration.ofMinutes(1))
+                .usePooling()
+                .poolConfig(pool)
                 .build();
-        NamedLock lock = registry.get("a");
-        lock.lock();
-        lock.unlock();
-        return lock;
     }
 
-    @Test
-    void aCallInVainNamesThePoolAndDoesNotTakeTheLockLater() {
-        NamedLock lock = lock(Duration.ofMinutes(1));
-        try (RedisConnection kept = factory.getConnection()) {
-            kept.ping();
+    private static void assertCallsNameThePool(JedisConnectionFactory factory, RedisServer owner, String cause)
+            throws Exception {
+        factory.afterPropertiesSet();
+        factory.start();
+        try (RedisLockRegistry registry = RedisLockRegistry.builder(factory)
+                .commandTimeout(Duration.ofSeconds(2))
+                .defaults(LockOptions.defaults().withWaitTime(Duration.ofSeconds(1)))
+                .build()) {
+            NamedLock lock = registry.get("a");
+            Await.until("connected", () -> {
+                try {
+                    lock.lock();
+                    lock.unlock();
+                    return true;
+                } catch (LockUnavailableException notYet) {
+                    return false;
+                }
+            });
+            CompletableFuture<Void> waiting = CompletableFuture.runAsync(() -> {
+                try (RedisConnection kept = factory.getConnection()) {
+                    kept.listCommands().bLPop(30, LIST.getBytes());
+                }
+            });
+            Await.until("it waits", () -> String.valueOf(owner.command("CLIENT", "LIST")).contains("cmd=blpop"));
             for (Runnable call : List.<Runnable>of(lock::lock, lock::tryLock, lock::isLocked)) {
                 assertThatExceptionOfType(LockUnavailableException.class)
                         .isThrownBy(call::run)
-                        .withMessageContaining("the client of Redis gave no connection in time; check the size of its pool");
+                        .withMessageContaining(NO_CONNECTION_FREE)
+                        .withMessageContaining(cause);
             }
+            owner.command("RPUSH", LIST, "element");
+            waiting.get(30, TimeUnit.SECONDS);
+            Await.until("nothing stays", () -> owner.command("EXISTS", "lock:a").equals(0L));
+            assertThat(lock.tryLock(20, TimeUnit.SECONDS)).isTrue();
+            lock.unlock();
+        } finally {
+            factory.destroy();
         }
-        lock.lock();
-        lock.unlock();
-        assertThat(redis.command("EXISTS", "lock:a")).isEqualTo(0L);
     }
 
     @Test
-    void theFailureOfThePoolIsInTheMessage() {
-        NamedLock lock = lock(Duration.ofMillis(200));
-        try (RedisConnection kept = factory.getConnection()) {
-            kept.ping();
-            assertThatExceptionOfType(LockUnavailableException.class)
-                    .isThrownBy(lock::tryLock)
-                    .withMessageContaining("the client of Redis gave no connection in time; check the size of its pool")
-                    .withMessageContaining("Timeout waiting for idle object");
+    void aCallThatWaitsInVainNamesThePool() throws Exception {
+        try (RedisServer redis = RedisServer.start()) {
+            RedisStandaloneConfiguration standalone = new RedisStandaloneConfiguration(redis.host(), redis.port());
+            assertCallsNameThePool(
+                    new JedisConnectionFactory(standalone, client(Duration.ofMinutes(1))), redis, NO_CONNECTION_FREE);
+        }
+    }
+
+    @Test
+    void aCallThatThePoolRefusesNamesThePool() throws Exception {
+        try (RedisServer redis = RedisServer.start()) {
+            RedisStandaloneConfiguration standalone = new RedisStandaloneConfiguration(redis.host(), redis.port());
+            assertCallsNameThePool(
+                    new JedisConnectionFactory(standalone, client(Duration.ofMillis(200))),
+                    redis,
+                    "Timeout waiting for idle object");
+        }
+    }
+
+    @Test
+    void aCallThatWaitsInVainForAMasterOfAClusterNamesThePool() throws Exception {
+        try (RedisCluster cluster = RedisCluster.start(0)) {
+            assertCallsNameThePool(
+                    new JedisConnectionFactory(
+                            new RedisClusterConfiguration(cluster.nodes()), client(Duration.ofMinutes(1))),
+                    cluster.ownerOf(LIST),
+                    NO_CONNECTION_FREE);
         }
     }
 }
