@@ -260,8 +260,8 @@ class AnnouncedLossTests {
                 RedisServer replica = RedisServer.start("--replicaof", server.host(), String.valueOf(server.port()));
                 TcpProxy proxy = TcpProxy.to(server);
                 TestRegistries registries = TestRegistries.at(proxy.host(), proxy.port())) {
-            RedisLockRegistry registry =
-                    registries.registry(builder -> builder.acknowledge(Acknowledge.ONE).commandTimeout(Duration.ofSeconds(2)));
+            RedisLockRegistry registry = registries.registry(
+                    builder -> builder.acknowledge(Acknowledge.ONE).commandTimeout(Duration.ofSeconds(2)));
             Actor.await("the replica has " + replica, () -> TestRegistries.canLock(registry, "connecting"));
             proxy.closeOn("TRACKING");
             locksWork(server, registry);
@@ -273,8 +273,7 @@ class AnnouncedLossTests {
         try (RedisServer server = RedisServer.start();
                 FakeRedis proxy = FakeRedis.before(server);
                 TestRegistries registries = TestRegistries.at(proxy.host(), proxy.port())) {
-            RedisLockRegistry registry =
-                    registries.registry(builder -> builder.commandTimeout(Duration.ofMillis(500)));
+            RedisLockRegistry registry = registries.registry(builder -> builder.commandTimeout(Duration.ofMillis(500)));
             Actor.await("connected", () -> TestRegistries.canLock(registry, "connecting"));
             proxy.answer(command -> command.contains("TRACKING"), Answer.half(""), FakeRedis.FOR_EVER);
             locksWork(server, registry);
@@ -287,8 +286,7 @@ class AnnouncedLossTests {
         try (RedisServer server = RedisServer.start();
                 FakeRedis proxy = FakeRedis.before(server);
                 TestRegistries registries = TestRegistries.at(proxy.host(), proxy.port())) {
-            RedisLockRegistry registry =
-                    registries.registry(builder -> builder.commandTimeout(Duration.ofMillis(500)));
+            RedisLockRegistry registry = registries.registry(builder -> builder.commandTimeout(Duration.ofMillis(500)));
             Actor.await("connected", () -> TestRegistries.canLock(registry, "connecting"));
             proxy.answer(
                     command -> {

@@ -62,11 +62,15 @@ class MovingSlotTests {
                         throw failure.getCause();
                     }
                 });
-        return RedisLockRegistry.builder(plain).commandTimeout(Duration.ofSeconds(20)).build();
+        return RedisLockRegistry.builder(plain)
+                .commandTimeout(Duration.ofSeconds(20))
+                .build();
     }
 
     private long keys() {
-        return Stream.of(from, to).mapToLong(each -> (Long) each.command("DBSIZE")).sum();
+        return Stream.of(from, to)
+                .mapToLong(each -> (Long) each.command("DBSIZE"))
+                .sum();
     }
 
     private long refused() {

@@ -106,9 +106,7 @@ class ScriptReadingProxyTests {
     @ValueSource(strings = {SEVERAL_SLOTS, "CROSSSLOT Keys in request don't hash to the same slot"})
     void severalLocksOfSeveralSlotsAreTakenAndReleased(String refusal) {
         proxy.answer(
-                command -> command.size() > 4 && "2".equals(command.get(2)),
-                Answer.error(refusal),
-                FakeRedis.FOR_EVER);
+                command -> command.size() > 4 && "2".equals(command.get(2)), Answer.error(refusal), FakeRedis.FOR_EVER);
         assertSeveralAreTakenAndReleased(registries.connected());
         assertThat(proxy.answered()).isNotEmpty();
     }

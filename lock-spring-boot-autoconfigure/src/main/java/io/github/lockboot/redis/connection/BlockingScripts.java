@@ -123,7 +123,8 @@ public final class BlockingScripts implements ScriptStore.Runner {
 
     /** Whether the thread waits in a pool that has given out all its connections. Clients say nothing of that until they give up. */
     private static boolean waitsForConnection(Thread thread) {
-        return Stream.of(thread.getStackTrace()).anyMatch(frame -> frame.getClassName().equals(IDLE_CONNECTIONS));
+        return Stream.of(thread.getStackTrace())
+                .anyMatch(frame -> frame.getClassName().equals(IDLE_CONNECTIONS));
     }
 
     /** Changes each time: such a client may repeat a command without notice, as Jedis does on a Cluster. */

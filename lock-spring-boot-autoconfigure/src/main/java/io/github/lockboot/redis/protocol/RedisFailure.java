@@ -20,8 +20,9 @@ public enum RedisFailure {
     /** The command may have run, may run later, or may never run. */
     UNKNOWN;
 
-    public static final String NO_CONNECTION_FREE = "no connection in the pool of the Redis client was free; check its size, such as"
-            + " spring.data.redis.jedis.pool.max-active, and what keeps its connections";
+    public static final String NO_CONNECTION_FREE =
+            "no connection in the pool of the Redis client was free; check its size, such as"
+                    + " spring.data.redis.jedis.pool.max-active, and what keeps its connections";
 
     /** There is no connection; the cause says why. */
     public static final class NotConnectedException extends RuntimeException {

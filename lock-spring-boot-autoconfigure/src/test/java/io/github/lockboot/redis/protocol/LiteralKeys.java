@@ -14,8 +14,9 @@ import java.util.stream.Collectors;
 public final class LiteralKeys {
 
     /** The refusal of such a proxy. */
-    public static final String REFUSAL = "ERR bad lua script for redis cluster, all the keys that the script uses should be"
-            + " passed using the KEYS array, and KEYS should not be in expression";
+    public static final String REFUSAL =
+            "ERR bad lua script for redis cluster, all the keys that the script uses should be"
+                    + " passed using the KEYS array, and KEYS should not be in expression";
 
     /** How the index in {@code KEYS} may be written. */
     public enum Index {
