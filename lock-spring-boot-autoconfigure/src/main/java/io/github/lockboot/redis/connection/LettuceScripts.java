@@ -95,6 +95,8 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
 
     private final SerialExecutor sender;
     private volatile boolean connecting;
+    private long refused; // attempts to connect, in a row
+    private long nextAttempt;
     private boolean closed;
     private volatile @Nullable Link link;
     private @Nullable AbstractRedisClient client; // of the newest link
@@ -225,7 +227,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         if (last != null && last.isClosed()) {
             link = null; // the application has reset its factory, or the own one has ended
         }
-        if (link != null || connecting || closed) {
+        if (link != null || connecting || closed || refused > 0 && timer.nanoTime() - nextAttempt < 0) {
             return;
         }
         connecting = true;
@@ -255,6 +257,9 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         synchronized (waiting) {
             connecting = false;
             link = made;
+            refused = made == null ? refused + 1 : 0;
+            nextAttempt = timer.nanoTime()
+                    + OwnConnection.BETWEEN_ATTEMPTS.createDelay(refused).toNanos();
             if (closed) {
                 unlink();
             } else if (made != null) {

@@ -36,7 +36,10 @@ import static io.lettuce.core.resource.DefaultClientResources.DEFAULT_NETTY_CUST
  */
 final class OwnConnection {
 
-    private static final Duration LONGEST_RECONNECT_DELAY = Duration.ofSeconds(1);
+    /** The time grows to a second. A random half of it keeps many instances apart that have lost Redis together. */
+    static final Delay BETWEEN_ATTEMPTS =
+            Delay.fullJitter(Duration.ofMillis(1), Duration.ofSeconds(1), 1, TimeUnit.MILLISECONDS);
+
     private static final Duration LONGEST_BETWEEN_TOPOLOGIES = Duration.ofSeconds(5);
     private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -236,11 +239,12 @@ final class OwnConnection {
                 .build();
     }
 
+    /** The delay of the application between attempts to reconnect stays. That of Lettuce grows to half a minute. */
     private ClientResources resourcesOf(LettuceClientConfiguration client, SocketWatchdog sockets) {
         Optional<ClientResources> given = client.getClientResources();
         ClientResources.Builder own = given.map(OwnConnection::copyOf).orElseGet(ClientResources::builder);
         if (given.isEmpty() || isDefault(given.get().reconnectDelay())) {
-            own.reconnectDelay(Delay.fullJitter(Duration.ofMillis(1), LONGEST_RECONNECT_DELAY, 1, TimeUnit.MILLISECONDS));
+            own.reconnectDelay(BETWEEN_ATTEMPTS);
         }
         return own.nettyCustomizer(sockets.registeredAfter(
                         given.map(ClientResources::nettyCustomizer).orElse(DEFAULT_NETTY_CUSTOMIZER)))
@@ -252,7 +256,7 @@ final class OwnConnection {
         return given.mutate().timer(given.timer()).eventExecutorGroup(given.eventExecutorGroup());
     }
 
-    /** That of Lettuce, which grows to half a minute; Spring Boot always provides resources. */
+    /** Spring Boot always provides resources, usually with the delay of Lettuce. */
     private static boolean isDefault(Delay delay) {
         Delay known = Delay.exponential();
         return delay.getClass() == known.getClass()
