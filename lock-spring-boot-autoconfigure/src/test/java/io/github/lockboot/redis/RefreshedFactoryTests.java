@@ -24,6 +24,7 @@ import org.springframework.beans.factory.support.BeanDefinitionBuilder;
 import org.springframework.beans.factory.config.BeanDefinitionHolder;
 import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.context.support.GenericApplicationContext;
+import org.springframework.data.redis.RedisConnectionFailureException;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.data.redis.core.StringRedisTemplate;
@@ -242,6 +243,10 @@ class RefreshedFactoryTests {
             first.command("ACL", "SETUSER", "app", "resetpass", ">new");
             first.command("CLIENT", "KILL", "USER", "app");
             settings.setPassword("new");
+            factory.resetConnection();
+            assertThatExceptionOfType(RedisConnectionFailureException.class)
+                    .as("it has not read its settings again")
+                    .isThrownBy(() -> new StringRedisTemplate(factory).hasKey("application"));
             factory.stop();
             factory.start();
             awaitLocksOn(first, registry);

@@ -296,8 +296,11 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     private void followApplication() {
         try {
             Link current = link;
-            AbstractRedisClient newest = current == null ? null : ApplicationFactory.clientOf(factory.get());
-            if (current != null && newest != null && newest != current.client) {
+            if (current == null) {
+                return;
+            }
+            AbstractRedisClient newest = ApplicationFactory.clientOf(ApplicationFactory.targetOf(factory.get()));
+            if (newest != null && newest != current.client) {
                 synchronized (waiting) {
                     link = link == current ? null : link;
                     connectInBackground();
