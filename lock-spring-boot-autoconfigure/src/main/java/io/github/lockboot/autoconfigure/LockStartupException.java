@@ -23,6 +23,16 @@ class LockStartupException extends IllegalStateException {
         this.analysis = new FailureAnalysis(problem + ".", StringUtils.capitalize(action) + ".\n\nSee " + START, this);
     }
 
+    /** The registry cannot be made as it is to be; the message says why, and then what to do. */
+    LockStartupException(IllegalStateException refused) {
+        super(refused.getMessage() + "; see " + START, refused);
+        String[] problemAndAction = String.valueOf(refused.getMessage()).split("; ", 2);
+        this.analysis = new FailureAnalysis(
+                StringUtils.capitalize(problemAndAction[0]) + ".",
+                StringUtils.capitalize(problemAndAction[problemAndAction.length - 1]) + ".\n\nSee " + START,
+                this);
+    }
+
     /** The startup check found that locks would be unreliable. */
     LockStartupException(List<Finding> findings) {
         super(LockFailureAnalyzer.list(findings, Finding::toString) + "; see " + CHECK);

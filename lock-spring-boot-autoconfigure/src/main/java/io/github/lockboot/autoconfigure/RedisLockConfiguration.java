@@ -33,7 +33,7 @@ class RedisLockConfiguration {
         RedisLockRegistry.Builder registry = chosen != null
                 ? RedisLockRegistry.builder(chosen).sharingConnections()
                 : RedisLockRegistry.builder(single(connectionFactories));
-        return registry.keyPrefix(properties.keyPrefix())
+        registry.keyPrefix(properties.keyPrefix())
                 .defaults(properties.options())
                 .overrides(properties.overrides())
                 .retryInterval(properties.retry().interval())
@@ -43,8 +43,12 @@ class RedisLockConfiguration {
                 .localHandoffLimit(properties.localHandoffLimit())
                 .maxWaiters(properties.maxWaiters())
                 .maxHolders(properties.maxHolders())
-                .logKeys(properties.logKeys())
-                .build();
+                .logKeys(properties.logKeys());
+        try {
+            return registry.build();
+        } catch (IllegalStateException refused) {
+            throw new LockStartupException(refused);
+        }
     }
 
     @Bean

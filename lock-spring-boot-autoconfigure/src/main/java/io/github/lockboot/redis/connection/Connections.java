@@ -47,18 +47,18 @@ public record Connections(
             Duration commandTimeout,
             Timer timer,
             Executor workers) {
-        if (!(factory instanceof LettuceConnectionFactory lettuce)) {
+        LettuceConnectionFactory lettuce = ApplicationFactory.ofLettuce(factory);
+        if (lettuce == null) {
             return new Connections(() -> factory, new BlockingScripts(factory, workers), watch -> {}, () -> {});
         }
         if (shares(lettuce, sharing, replicas)) {
             LettuceScripts shared = new LettuceScripts(() -> lettuce, timer, workers, null, null);
             return new Connections(() -> lettuce, shared, shared::setWatch, () -> {});
         }
-        SocketWatchdog watchdog = new SocketWatchdog(timer, commandTimeout, workers);
-        OwnConnection own = new OwnConnection(lettuce, commandTimeout, watchdog);
+        OwnConnection own = new OwnConnection(lettuce, commandTimeout, timer, workers);
         Acknowledger acknowledger = replicas == NONE ? null : new Acknowledger(replicas, commandTimeout, timer);
-        LettuceScripts scripts = new LettuceScripts(own::factory, timer, workers, watchdog, acknowledger);
-        return new Connections(own::factory, scripts, scripts::setWatch, () -> watchdog.close(own::close));
+        LettuceScripts scripts = new LettuceScripts(own::factory, timer, workers, own, acknowledger);
+        return new Connections(own::factory, scripts, scripts::setWatch, own::close);
     }
 
     /**
@@ -67,9 +67,10 @@ public record Connections(
      * @throws IllegalStateException if the settings of the factory cannot be read, or no grant could be acknowledged
      */
     public static void requireSettings(RedisConnectionFactory factory, boolean sharing, int replicas) {
-        if (factory instanceof LettuceConnectionFactory lettuce) {
+        LettuceConnectionFactory lettuce = ApplicationFactory.ofLettuce(factory);
+        if (lettuce != null) {
             boolean fixed = !shares(lettuce, sharing, replicas)
-                    && OwnConnection.redisOf(lettuce) instanceof RedisStaticMasterReplicaConfiguration;
+                    && ApplicationFactory.requireSettings(lettuce) instanceof RedisStaticMasterReplicaConfiguration;
             if (fixed && replicas != NONE) {
                 throw new IllegalStateException(
                         "lock.redis.acknowledge does not work with a fixed list of master and replicas; use Sentinel or a"
@@ -88,8 +89,9 @@ public record Connections(
 
     /** The topology of Redis, for messages. */
     public static String kindOf(RedisConnectionFactory factory) {
-        if (!(factory instanceof LettuceConnectionFactory lettuce)) {
-            return factory.getClass().getSimpleName();
+        LettuceConnectionFactory lettuce = ApplicationFactory.ofLettuce(factory);
+        if (lettuce == null) {
+            return ApplicationFactory.typeOf(factory).getSimpleName();
         }
         return lettuce.isClusterAware() ? "cluster" : lettuce.isRedisSentinelAware() ? "sentinel" : "standalone";
     }
@@ -98,7 +100,8 @@ public record Connections(
      * Returns the factory.
      *
      * @param watch gets true when a connection that listens to channels is connected, false when it is cut; of a client that is
-     *     shared with the application, any such connection; not called without Lettuce
+     *     shared with the application, any such connection; false and then true when the factory is another, so that what is not
+     *     confirmed has to be subscribed on a connection of that one; not called without Lettuce
      */
     public RedisConnectionFactory watchedBy(Consumer<Boolean> watch) {
         watching.accept(watch);

@@ -11,6 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
@@ -47,6 +48,8 @@ import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.netty.buffer.ByteBuf;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.ClusterSlotHashUtil;
 import org.springframework.data.redis.connection.RedisConnection;
@@ -63,8 +66,13 @@ import org.springframework.data.redis.core.StringRedisTemplate;
  */
 final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateListener {
 
+    private static final Log log = LogFactory.getLog(LettuceScripts.class);
+
     /** Lettuce has no event for a new master in a Cluster. */
     private static final long CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    /** Between two looks at whether the application has moved to another server. */
+    private static final long FOLLOW_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private static final Set<LuaScript> TAKING_LEASES =
             Set.of(LuaScript.ACQUIRE, LuaScript.ACQUIRE_ALL, LuaScript.RENEW, LuaScript.RENEW_PERMITS);
@@ -72,9 +80,11 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     private final Supplier<LettuceConnectionFactory> factory;
     private final Timer timer;
     private final Executor connector;
-    private final @Nullable SocketWatchdog watchdog;
+    private final @Nullable OwnConnection own;
     private final @Nullable Acknowledger acknowledger;
     private final Timer.Check check;
+    private final Timer.Check follow;
+    private final AtomicBoolean following = new AtomicBoolean();
     private final AtomicLong epoch = new AtomicLong();
     private final KeyTracking tracking;
     private volatile Consumer<Boolean> watch = connected -> {};
@@ -84,27 +94,31 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
 
     private final SerialExecutor sender;
     private volatile boolean connecting;
+    private long refused; // attempts to connect, in a row
+    private long nextAttempt;
     private boolean closed;
     private volatile @Nullable Link link;
+    private @Nullable AbstractRedisClient client; // of the newest link
 
     /**
      * @param connector connects, which blocks
-     * @param watchdog null on connections of the application
+     * @param own null on connections of the application
      * @param acknowledger of leases, if they have to be acknowledged
      */
     LettuceScripts(
             Supplier<LettuceConnectionFactory> factory,
             Timer timer,
             Executor connector,
-            @Nullable SocketWatchdog watchdog,
+            @Nullable OwnConnection own,
             @Nullable Acknowledger acknowledger) {
         this.factory = factory;
         this.timer = timer;
         this.connector = connector;
-        this.watchdog = watchdog;
+        this.own = own;
         this.acknowledger = acknowledger;
         this.sender = new SerialExecutor(connector);
         this.check = timer.check(CHECK_NANOS, this::haveWaitingSent);
+        this.follow = timer.check(FOLLOW_NANOS, this::haveApplicationFollowed);
         this.tracking = new KeyTracking(this::epoch, timer);
     }
 
@@ -131,7 +145,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             current = linkOrWait(call);
         }
         if (current != null) {
-            call.sendOn(current);
+            send(call, current);
         }
         return call;
     }
@@ -186,7 +200,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
                 if (!reaches(current, next.key)) {
                     return sent;
                 }
-                next.sendOn(current);
+                send(next, current);
             } catch (Throwable notSent) {
                 next.completeExceptionally(notSent);
             }
@@ -196,8 +210,23 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         return sent;
     }
 
+    private void send(Call call, Link current) {
+        try {
+            call.sendOn(current);
+        } catch (Throwable notSent) {
+            if (own != null && RedisFailure.isOfReplica(notSent)) {
+                own.onReplica(current.client);
+            }
+            throw notSent;
+        }
+    }
+
     private void connectInBackground() {
-        if (link != null || connecting || closed) {
+        Link last = link;
+        if (last != null && last.isClosed()) {
+            link = null; // the application has reset its factory, or the own one has ended
+        }
+        if (link != null || connecting || closed || refused > 0 && timer.nanoTime() - nextAttempt < 0) {
             return;
         }
         connecting = true;
@@ -223,20 +252,82 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             failure = notMade;
         }
         List<Call> failed = made == null ? before : List.of();
+        AbstractRedisClient former = null;
         synchronized (waiting) {
             connecting = false;
             link = made;
+            refused = made == null ? refused + 1 : 0;
+            nextAttempt = timer.nanoTime()
+                    + OwnConnection.BETWEEN_ATTEMPTS.createDelay(refused).toNanos();
             if (closed) {
                 unlink();
+            } else if (made != null) {
+                former = client;
+                client = made.client;
+                follow.start();
             }
+        }
+        if (former != null && made != null && former != made.client) {
+            onMoved(former);
         }
         NotConnectedException notConnected = new NotConnectedException("no connection to Redis", failure);
         failed.forEach(call -> call.completeExceptionally(notConnected));
         timer.schedule(0, this::haveWaitingSent);
     }
 
+    /** On the timer's thread. Returns whether there is a connection, and the application may move to another server. */
+    private boolean haveApplicationFollowed() {
+        if (link == null || own == null && !ApplicationFactory.isProxy(factory.get())) {
+            return false;
+        }
+        if ((own == null || own.mayHaveMoved()) && following.compareAndSet(false, true)) {
+            try {
+                connector.execute(this::followApplication);
+            } catch (Throwable noThread) {
+                following.set(false);
+                throw noThread;
+            }
+        }
+        return true;
+    }
+
+    /** A scope may have to make its bean again, which blocks, and fails where the application has no Redis either. */
+    private void followApplication() {
+        try {
+            Link current = link;
+            if (current == null) {
+                return;
+            }
+            AbstractRedisClient newest = ApplicationFactory.clientOf(ApplicationFactory.targetOf(factory.get()));
+            if (newest != null && newest != current.client) {
+                synchronized (waiting) {
+                    link = link == current ? null : link;
+                    connectInBackground();
+                }
+            }
+        } catch (RuntimeException notNow) {
+            log.debug("The connection factory of the application cannot be asked", notNow);
+        } finally {
+            following.set(false);
+        }
+    }
+
+    /** What was held there is asked for here, and is lost unless it is the same server. */
+    private void onMoved(AbstractRedisClient former) {
+        if (own == null) {
+            former.removeListener(this);
+        }
+        epoch.incrementAndGet();
+        tracking.listener.accept(null);
+        watch.accept(false);
+        watch.accept(true);
+    }
+
     /** Whether a command on the key would be sent, or fail, at once. Lettuce would keep any other. */
     private boolean reaches(Link current, byte[] key) {
+        if (current.isClosed()) {
+            return false;
+        }
         StatefulConnection<byte[], byte[]> used = current.to(key);
         return used == null ? acknowledger == null : used.isOpen() || Link.isClosed(used);
     }
@@ -260,7 +351,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     /** Not on connections of the application, which may track keys for itself. */
     @Override
     public boolean announcesChanges() {
-        return watchdog != null && !tracking.isRefused();
+        return own != null && !tracking.isRefused();
     }
 
     @Override
@@ -426,13 +517,10 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         }
 
         private void fail(Link used, Throwable failure) {
-            if (used.isClosed() && link == used) {
-                link = null; // the application has reset its factory
-            }
-            if (watchdog != null && RedisFailure.isOfReplica(failure)) {
-                watchdog.onReplica();
-            } else if (watchdog != null && (acknowledger != null || RedisFailure.isOfNoMaster(failure))) {
-                watchdog.onSilence(used.client); // no redirection was followed, so nothing else has noticed it
+            if (own != null && RedisFailure.isOfReplica(failure)) {
+                own.onReplica(used.client);
+            } else if (own != null && (acknowledger != null || RedisFailure.isOfNoMaster(failure))) {
+                own.onSilence(used.client); // no redirection was followed, so nothing else has noticed it
             }
             completeExceptionally(failure);
         }
@@ -474,8 +562,8 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             }
             waiting.remove(this);
             Link current = link;
-            if (watchdog != null) {
-                watchdog.onSilence(current != null ? current.client : null);
+            if (own != null) {
+                own.onSilence(current != null ? current.client : null);
             }
         }
     }

@@ -1,10 +1,14 @@
 package io.github.lockboot.redis.connection;
 
-import java.lang.reflect.Field;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.LongStream;
 
+import io.github.lockboot.internal.Timer;
+import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.SocketOptions;
 import io.lettuce.core.SocketOptions.KeepAliveOptions;
@@ -19,7 +23,6 @@ import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration.LettuceClientConfigurationBuilder;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
-import org.springframework.util.ReflectionUtils;
 
 import static io.lettuce.core.resource.DefaultClientResources.DEFAULT_NETTY_CUSTOMIZER;
 
@@ -27,66 +30,131 @@ import static io.lettuce.core.resource.DefaultClientResources.DEFAULT_NETTY_CUST
  * The registry's own connections, with the application's settings. The application's shared connection may be in a transaction, a
  * pipeline or a large reply, and has another timeout. The factory is made at the first use, so an application that takes no
  * locks does not pay for it.
+ *
+ * <p>It is made anew when the application has another client, so that locks stay on the application's server: after a refresh of a
+ * scope, or when the application has stopped its factory, changed the settings and started it.
  */
 final class OwnConnection {
 
-    private static final Duration LONGEST_RECONNECT_DELAY = Duration.ofMillis(500);
+    /** The time grows to a second. A random half of it keeps many instances apart that have lost Redis together. */
+    static final Delay BETWEEN_ATTEMPTS =
+            Delay.fullJitter(Duration.ofMillis(1), Duration.ofSeconds(1), 1, TimeUnit.MILLISECONDS);
+
     private static final Duration LONGEST_BETWEEN_TOPOLOGIES = Duration.ofSeconds(5);
+    private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final LettuceConnectionFactory application;
-    private final RedisConfiguration redis;
     private final Duration commandTimeout;
-    private final SocketWatchdog watchdog;
-    private @Nullable LettuceConnectionFactory made;
+    private final Timer timer;
+    private final Executor executor;
+    private final AtomicLong nextRenewal;
+    private volatile @Nullable LettuceConnectionFactory made;
+    private volatile @Nullable SocketWatchdog watchdog; // of what is made
+    private volatile @Nullable AbstractRedisClient followed; // the application's
     private boolean closed;
 
-    OwnConnection(LettuceConnectionFactory application, Duration commandTimeout, SocketWatchdog watchdog) {
+    /** @param executor for blocking tasks */
+    OwnConnection(LettuceConnectionFactory application, Duration commandTimeout, Timer timer, Executor executor) {
         this.application = application;
-        this.redis = redisOf(application);
         this.commandTimeout = commandTimeout;
-        this.watchdog = watchdog;
+        this.timer = timer;
+        this.executor = executor;
+        this.nextRenewal = new AtomicLong(timer.nanoTime());
     }
 
-    /** @throws IllegalStateException if closed */
+    /**
+     * Returns the factory; another one if the application has another client. May block.
+     *
+     * @throws IllegalStateException if closed, or the settings cannot be read
+     */
     synchronized LettuceConnectionFactory factory() {
         if (closed) {
             throw new IllegalStateException("the lock registry is closed");
         }
+        LettuceConnectionFactory target = ApplicationFactory.targetOf(application);
         LettuceConnectionFactory own = made;
-        if (own == null) {
-            own = new LettuceConnectionFactory(redirecting(redis), clientOf(application.getClientConfiguration()));
-            own.afterPropertiesSet();
-            own.start();
-            made = own;
+        if (own == null || isAnother(ApplicationFactory.clientOf(target))) {
+            end();
+            own = make(target);
         }
         return own;
     }
 
-    synchronized void close() {
-        closed = true;
-        LettuceConnectionFactory own = made;
-        made = null;
-        if (own != null) {
-            own.destroy();
-            own.getClientConfiguration().getClientResources().ifPresent(ClientResources::shutdown);
+    private LettuceConnectionFactory make(LettuceConnectionFactory target) {
+        SocketWatchdog sockets = new SocketWatchdog(timer, commandTimeout, executor);
+        AbstractRedisClient client = ApplicationFactory.clientOf(target); // before the settings, which may change meanwhile
+        LettuceConnectionFactory own = new LettuceConnectionFactory(
+                redirecting(ApplicationFactory.settingsOf(target)), clientOf(target, sockets));
+        own.afterPropertiesSet();
+        own.start();
+        followed = client;
+        watchdog = sockets;
+        made = own;
+        return own;
+    }
+
+    /** {@return whether {@link #factory} may return another than before} Does not block. */
+    boolean mayHaveMoved() {
+        return made == null || ApplicationFactory.isProxy(application) || isAnother(ApplicationFactory.clientOf(application));
+    }
+
+    /** There is none while the factory of the application is stopped. */
+    private boolean isAnother(@Nullable AbstractRedisClient client) {
+        return client != null && client != followed;
+    }
+
+    /** Called when a server answers that it is a replica, or no master is known. */
+    void onReplica(AbstractRedisClient client) {
+        SocketWatchdog sockets = watchdog;
+        if (!renewsFor(client) && sockets != null) {
+            sockets.onReplica();
         }
     }
 
-    /**
-     * Returns the configuration of the factory, read from its field. Not every topology has a getter, and the existing ones silently
-     * fall back to localhost.
-     *
-     * @throws IllegalStateException if this version of Spring Data Redis has no such field
-     */
-    static RedisConfiguration redisOf(LettuceConnectionFactory application) {
-        Field field = ReflectionUtils.findField(LettuceConnectionFactory.class, "configuration");
-        if (field == null) {
-            throw new IllegalStateException("this version of Spring Data Redis does not show the configuration of a"
-                    + " LettuceConnectionFactory; qualify a factory for locks, and its connections are used");
+    /** See {@link SocketWatchdog#onSilence}. */
+    void onSilence(@Nullable AbstractRedisClient client) {
+        SocketWatchdog sockets = watchdog;
+        if (sockets != null && (client == null || !renewsFor(client))) {
+            sockets.onSilence(client);
         }
-        ReflectionUtils.makeAccessible(field);
-        Object configuration = ReflectionUtils.getField(field, application);
-        return configuration instanceof RedisConfiguration redis ? redis : application.getStandaloneConfiguration();
+    }
+
+    /** Lettuce asks the servers of a fixed list for their roles only when it connects. */
+    private boolean renewsFor(AbstractRedisClient client) {
+        LettuceConnectionFactory own = made;
+        if (own == null || !ApplicationFactory.isFixedList(own)) {
+            return false;
+        }
+        long now = timer.nanoTime();
+        long due = nextRenewal.get();
+        if (ApplicationFactory.clientOf(own) == client && now - due >= 0 && nextRenewal.compareAndSet(due, now + PAUSE_NANOS)) {
+            executor.execute(() -> endIfOf(client));
+        }
+        return true;
+    }
+
+    private synchronized void endIfOf(AbstractRedisClient client) {
+        LettuceConnectionFactory own = made;
+        if (own != null && ApplicationFactory.clientOf(own) == client) {
+            end();
+        }
+    }
+
+    synchronized void close() {
+        closed = true;
+        end();
+    }
+
+    private void end() {
+        LettuceConnectionFactory own = made;
+        SocketWatchdog sockets = watchdog;
+        made = null;
+        if (own != null && sockets != null) {
+            sockets.close(() -> {
+                own.destroy();
+                own.getClientConfiguration().getClientResources().ifPresent(ClientResources::shutdown);
+            });
+        }
     }
 
     /** Of a Cluster, Spring Data Redis takes the number of redirections from here, and not from the options. */
@@ -104,13 +172,14 @@ final class OwnConnection {
         return more;
     }
 
-    private LettuceClientConfiguration clientOf(LettuceClientConfiguration client) {
+    private LettuceClientConfiguration clientOf(LettuceConnectionFactory target, SocketWatchdog sockets) {
+        LettuceClientConfiguration client = target.getClientConfiguration();
         ClientOptions options = optionsOf(client.getClientOptions().orElseGet(ClientOptions::create));
         LettuceClientConfigurationBuilder own = LettuceClientConfiguration.builder()
                 .commandTimeout(commandTimeout)
                 .shutdownTimeout(Duration.ZERO)
-                .clientOptions(application.isClusterAware() ? adaptive(options) : options)
-                .clientResources(resourcesOf(client));
+                .clientOptions(target.isClusterAware() ? adaptive(options) : options)
+                .clientResources(resourcesOf(client, sockets));
         client.getClientName().ifPresent(own::clientName);
         client.getRedisCredentialsProviderFactory().ifPresent(own::redisCredentialsProviderFactory);
         if (client.isUseSsl()) {
@@ -170,16 +239,28 @@ final class OwnConnection {
                 .build();
     }
 
-    /** Limits the delay between attempts to reconnect, which grows to half a minute by default. */
-    private ClientResources resourcesOf(LettuceClientConfiguration client) {
+    /** The delay of the application between attempts to reconnect stays. That of Lettuce grows to half a minute. */
+    private ClientResources resourcesOf(LettuceClientConfiguration client, SocketWatchdog sockets) {
         Optional<ClientResources> given = client.getClientResources();
-        // A copy shuts down the timer and the executor unless they are set explicitly.
-        return given.map(each -> each.mutate().timer(each.timer()).eventExecutorGroup(each.eventExecutorGroup()))
-                .orElseGet(ClientResources::builder)
-                .reconnectDelay(
-                        Delay.exponential(Duration.ofMillis(1), LONGEST_RECONNECT_DELAY, 2, TimeUnit.MILLISECONDS))
-                .nettyCustomizer(watchdog.registeredAfter(
+        ClientResources.Builder own = given.map(OwnConnection::copyOf).orElseGet(ClientResources::builder);
+        if (given.isEmpty() || isDefault(given.get().reconnectDelay())) {
+            own.reconnectDelay(BETWEEN_ATTEMPTS);
+        }
+        return own.nettyCustomizer(sockets.registeredAfter(
                         given.map(ClientResources::nettyCustomizer).orElse(DEFAULT_NETTY_CUSTOMIZER)))
                 .build();
+    }
+
+    /** A copy shuts down the timer and the executor unless they are set explicitly. */
+    private static ClientResources.Builder copyOf(ClientResources given) {
+        return given.mutate().timer(given.timer()).eventExecutorGroup(given.eventExecutorGroup());
+    }
+
+    /** Spring Boot always provides resources, usually with the delay of Lettuce. */
+    private static boolean isDefault(Delay delay) {
+        Delay known = Delay.exponential();
+        return delay.getClass() == known.getClass()
+                && LongStream.rangeClosed(1, 20)
+                        .allMatch(attempt -> delay.createDelay(attempt).equals(known.createDelay(attempt)));
     }
 }

@@ -108,10 +108,12 @@ public enum RedisFailure {
         return new TimeoutException(NO_CONNECTION_FREE);
     }
 
-    /** Whether the server is a replica, which may have lost its master. */
+    /** Whether the server is a replica, which may have lost its master, or Lettuce knows of replicas only. */
     public static boolean isOfReplica(Throwable failure) {
         String message = String.valueOf(failure.getMessage());
-        return message.contains("READONLY ") || message.startsWith("MASTERDOWN ");
+        return message.contains("READONLY ")
+                || message.startsWith("MASTERDOWN ")
+                || message.startsWith("Master is currently unknown");
     }
 
     /** Whether the server, of a Cluster, knows no master of the key: it may have left the Cluster. */
