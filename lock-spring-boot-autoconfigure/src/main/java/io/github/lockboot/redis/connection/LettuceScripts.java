@@ -45,7 +45,7 @@ import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.CommandOutput;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
-import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import io.lettuce.core.pubsub.api.async.RedisPubSubAsyncCommands;
 import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.ClusterSlotHashUtil;
@@ -78,7 +78,6 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     private final AtomicLong epoch = new AtomicLong();
     private final KeyTracking tracking;
     private volatile long trackingRefusedIn = -1; // an epoch: a new connection may be treated otherwise
-    private volatile Consumer<Boolean> watch = connected -> {};
 
     /** By slot. Its monitor guards additions and the fields below. Commands are sent outside the monitor. */
     private final Lines<Integer, Call> waiting = new Lines<>(Call::slots);
@@ -286,15 +285,25 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         }
     }
 
-    void setWatch(Consumer<Boolean> watch) {
-        this.watch = watch;
+    /** Runs the action once when a connection that is subscribed to a channel is cut. */
+    static void whenCut(RedisConnection subscribed, Runnable action) {
+        var connection =
+                ((RedisPubSubAsyncCommands<?, ?>) subscribed.getNativeConnection()).getStatefulConnection();
+        connection.addListener(new RedisConnectionStateListener() {
+
+            @Override
+            public void onRedisDisconnected(RedisChannelHandler<?, ?> cut) {
+                connection.removeListener(this);
+                action.run();
+            }
+        });
+        if (!connection.isOpen()) {
+            action.run();
+        }
     }
 
     @Override
     public void onRedisConnected(RedisChannelHandler<?, ?> connection, SocketAddress address) {
-        if (connection instanceof StatefulRedisPubSubConnection) {
-            watch.accept(true);
-        }
         if (!waiting.isEmpty()) {
             timer.schedule(0, this::haveWaitingSent);
         }
@@ -306,9 +315,6 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         tracking.onDisconnected(connection);
         if (acknowledger != null) {
             acknowledger.onDisconnected(connection);
-        }
-        if (connection instanceof StatefulRedisPubSubConnection) {
-            watch.accept(false);
         }
     }
 
