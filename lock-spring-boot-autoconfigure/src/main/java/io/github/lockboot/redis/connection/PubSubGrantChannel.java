@@ -147,7 +147,7 @@ public final class PubSubGrantChannel implements GrantChannel {
         } else {
             timer.schedule(echoWithin.toNanos(), () -> {
                 if (doubt.compareAndSet(asking, null)) {
-                    grants.lost(asked, "No messages arrive on the channel %s, so waiters only poll", null);
+                    grants.silent(asked);
                 }
             });
         }
@@ -285,7 +285,11 @@ public final class PubSubGrantChannel implements GrantChannel {
                 state = State.UNCONFIRMED;
                 asked.refused = true;
             }
-            warn("Redis refuses to publish on the channel %s, so waiters only poll: " + reason.replace("%", "%%"));
+            warn("Redis refuses to publish on the channel " + channel.get() + ", so waiters only poll: " + reason);
+        }
+
+        private void silent(Listening asked) {
+            lost(asked, "No messages arrive on the channel " + channel.get() + ", so waiters only poll", null);
         }
 
         /** The connection is cut. What that means is seen when subscribing on a new one fails. */
@@ -296,11 +300,9 @@ public final class PubSubGrantChannel implements GrantChannel {
         /** Where there was no connection yet, locks fail as well and say so. */
         void onFailed(Listening failed, Throwable failure) {
             boolean never = !everLive && failure instanceof RedisConnectionFailureException;
-            String reason = Unexpected.reasonOf(failure).replace("%", "%%");
-            lost(
-                    failed,
-                    never ? null : "Subscribing to the channel %s failed, so waiters only poll: " + reason,
-                    failure);
+            String warning = "Subscribing to the channel " + channel.get() + " failed, so waiters only poll: "
+                    + Unexpected.reasonOf(failure);
+            lost(failed, never ? null : warning, failure);
         }
 
         private void lost(Listening lost, @Nullable String warning, @Nullable Throwable failure) {
@@ -358,7 +360,7 @@ public final class PubSubGrantChannel implements GrantChannel {
             }
             inBackground(() -> {
                 if (!closed) {
-                    log.warn(String.format(warning, channel.get()));
+                    log.warn(warning);
                 }
             });
         }
