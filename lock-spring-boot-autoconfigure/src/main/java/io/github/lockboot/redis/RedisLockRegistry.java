@@ -267,7 +267,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
                     EngineContext::randomNonce,
                     store,
                     subscriber -> new PubSubGrantChannel(
-                            connections::watchedBy, store, session, timeout, subscriber, timer, connectors));
+                            connections, store, session, timeout, subscriber, timer, connectors));
             connections.runner().onChange(engine::onChanged);
         }
     }

@@ -190,7 +190,12 @@ final class SelfCheck {
             store.unlock(name, one, token).join();
             store.complete(name, other, token).join();
             store.cancel(name, other).join();
-            store.echo(session).join();
+            if (store.echo(session).join() instanceof Reply.Unpublished unpublished) {
+                add(
+                        "Redis refuses to publish messages of locks (" + unpublished.reason() + "), so waiters only poll",
+                        "give the user these rights: &" + store.keyOf("*") + " +publish; where the server lets scripts"
+                                + " publish only on channels of the slot of their key, locks work without messages");
+            }
             connection.keyCommands().pExpire(key, TTL_MILLIS); // the scripts use it only when Redis is out of memory
         } finally {
             connection.keyCommands().del(key);

@@ -1,5 +1,6 @@
 package io.github.lockboot.autoconfigure;
 
+import java.time.Duration;
 import java.util.function.UnaryOperator;
 
 import ch.qos.logback.classic.Level;
@@ -8,9 +9,11 @@ import io.github.lockboot.Actor;
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockTemplate;
+import io.github.lockboot.LogVolume;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.redis.RedisLockInspector.Notification;
 import io.github.lockboot.redis.RedisLockRegistry;
+import io.github.lockboot.redis.connection.PubSubGrantChannel;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -18,10 +21,15 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -133,5 +141,70 @@ class LockConnectTests {
             server.resume();
             context.getBean(LockTemplate.class).execute("a", () -> null);
         });
+    }
+
+    @Test
+    void connectingGoesOnWhereTheStartFoundARedisThatHangs() {
+        server.pause();
+        runner.withBean(Locked.class)
+                .withPropertyValues("lock.redis.command-timeout=200ms")
+                .run(context -> {
+                    assertThat(context).hasNotFailed();
+                    Actor.pass(Duration.ofSeconds(1)); // the attempts of the start have failed
+                    server.resume();
+                    RedisLockRegistry registry = context.getBean(RedisLockRegistry.class);
+                    Actor.await("listening", () -> registry.inspector().check() == Notification.LIVE);
+                });
+    }
+
+    @Test
+    void connectingGoesOnWhereTheStartFoundNoRedis() {
+        server.kill();
+        runner.withBean(Locked.class).run(context -> {
+            assertThat(context).hasNotFailed();
+            server.restart();
+            RedisLockRegistry registry = context.getBean(RedisLockRegistry.class);
+            Actor.await("listening", () -> registry.inspector().check() == Notification.LIVE);
+        });
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Qualified {
+
+        @Bean
+        @Qualifier("distributedLock")
+        static LettuceConnectionFactory forLocks(@Value("${redis.port}") int port) {
+            return new LettuceConnectionFactory("127.0.0.1", port);
+        }
+    }
+
+    @Test
+    void theShutdownLogsNothingWhereTheFactoryIsQualified() {
+        try (LogVolume log = new LogVolume()) {
+            new ApplicationContextRunner()
+                    .withConfiguration(AutoConfigurations.of(LockAutoConfiguration.class))
+                    .withPropertyValues("lock.startup-check=off", "redis.port=" + server.port())
+                    .withUserConfiguration(Qualified.class)
+                    .withBean(Locked.class)
+                    .withBean(SlowToStop.class)
+                    .run(context -> {
+                        RedisLockRegistry registry = context.getBean(RedisLockRegistry.class);
+                        registry.connect();
+                        Actor.await("listening", () -> registry.inspector().check() == Notification.LIVE);
+                    });
+            assertThat(log.lines(PubSubGrantChannel.class.getName())).isEmpty();
+            assertThat(log.bytes()).as("%s", log).isLessThan(1_000);
+        }
+    }
+
+    /** It is destroyed when the connection factory has stopped, and before the registry is. */
+    static class SlowToStop implements DisposableBean {
+
+        SlowToStop(LockRegistry registry) {}
+
+        @Override
+        public void destroy() {
+            Actor.pass(Duration.ofSeconds(1));
+        }
     }
 }

@@ -208,7 +208,7 @@ class SelfCheckTests {
     void everyRightThatTheScriptsMissIsFoundWithTheErrorOfRedis(RedisProgram program) {
         try (RedisServer restricted = program.start()) {
             for (String missing :
-                    "-eval -evalsha -time -get -set -del -pttl -pexpire -publish resetchannels resetkeys".split(" ")) {
+                    "-eval -evalsha -time -get -set -del -pttl -pexpire resetkeys".split(" ")) {
                 allow(restricted, "+info", missing);
                 assertThat(check(asUser(restricted)))
                         .as(missing)
@@ -235,6 +235,27 @@ class SelfCheckTests {
                 assertThat(finding.problem()).startsWith("Redis does not show its version and maxmemory-policy (");
                 assertThat(finding.action()).isEqualTo("allow INFO, or check them yourself");
             });
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(RedisProgram.class)
+    void aRefusalToPublishIsNotTakenForOneOfScripts(RedisProgram program) {
+        try (RedisServer restricted = program.start()) {
+            for (String missing : List.of("-publish", "resetchannels")) {
+                allow(restricted, "+info", missing);
+                assertThat(check(asUser(restricted)))
+                        .as(missing)
+                        .singleElement()
+                        .satisfies(finding -> {
+                            assertThat(finding.certain()).isTrue();
+                            assertThat(finding.problem())
+                                    .startsWith("Redis refuses to publish messages of locks (")
+                                    .containsPattern("permission|can't (run|access|publish)")
+                                    .endsWith("), so waiters only poll");
+                            assertThat(finding.action()).startsWith("give the user these rights: &lock:* +publish; ");
+                        });
+            }
         }
     }
 

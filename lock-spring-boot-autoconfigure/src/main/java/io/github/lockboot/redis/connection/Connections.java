@@ -2,11 +2,12 @@ package io.github.lockboot.redis.connection;
 
 import java.time.Duration;
 import java.util.concurrent.Executor;
-import java.util.function.Consumer;
+import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 
 import io.github.lockboot.internal.Timer;
 import io.github.lockboot.redis.protocol.ScriptStore;
+import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -15,13 +16,14 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  * The connections of a registry.
  *
  * @param factory makes the connection factory at the first call
- * @param watching takes the watch of {@link #watchedBy}; no cast to the class for Lettuce does, which only loads beside Lettuce
+ * @param cuts notices, on a thread that must not be blocked, the end of a connection that is subscribed to a channel, where the client
+ *     does not throw it; no cast to the class for Lettuce does, which only loads beside Lettuce
  * @param whenClosed closes those that the registry has made; called once the runner is closed
  */
 public record Connections(
         Supplier<? extends RedisConnectionFactory> factory,
         ScriptStore.Runner runner,
-        Consumer<Consumer<Boolean>> watching,
+        BiConsumer<RedisConnection, Runnable> cuts,
         Runnable whenClosed) {
 
     /** In place of a number of replicas that acknowledge: nothing has to. */
@@ -49,16 +51,16 @@ public record Connections(
             Executor workers) {
         LettuceConnectionFactory lettuce = ApplicationFactory.ofLettuce(factory);
         if (lettuce == null) {
-            return new Connections(() -> factory, new BlockingScripts(factory, workers), watch -> {}, () -> {});
+            return new Connections(() -> factory, new BlockingScripts(factory, workers), (connection, action) -> {}, () -> {});
         }
         if (shares(lettuce, sharing, replicas)) {
             LettuceScripts shared = new LettuceScripts(() -> lettuce, timer, workers, null, null);
-            return new Connections(() -> lettuce, shared, shared::setWatch, () -> {});
+            return new Connections(() -> lettuce, shared, LettuceScripts::whenCut, () -> {});
         }
         OwnConnection own = new OwnConnection(lettuce, commandTimeout, timer, workers);
         Acknowledger acknowledger = replicas == NONE ? null : new Acknowledger(replicas, commandTimeout, timer);
         LettuceScripts scripts = new LettuceScripts(own::factory, timer, workers, own, acknowledger);
-        return new Connections(own::factory, scripts, scripts::setWatch, own::close);
+        return new Connections(own::factory, scripts, LettuceScripts::whenCut, own::close);
     }
 
     /**
@@ -94,17 +96,5 @@ public record Connections(
             return ApplicationFactory.typeOf(factory).getSimpleName();
         }
         return lettuce.isClusterAware() ? "cluster" : lettuce.isRedisSentinelAware() ? "sentinel" : "standalone";
-    }
-
-    /**
-     * Returns the factory.
-     *
-     * @param watch gets true when a connection that listens to channels is connected, false when it is cut; of a client that is
-     *     shared with the application, any such connection; false and then true when the factory is another, so that what is not
-     *     confirmed has to be subscribed on a connection of that one; not called without Lettuce
-     */
-    public RedisConnectionFactory watchedBy(Consumer<Boolean> watch) {
-        watching.accept(watch);
-        return factory.get();
     }
 }

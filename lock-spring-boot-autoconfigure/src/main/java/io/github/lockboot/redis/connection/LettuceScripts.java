@@ -46,7 +46,7 @@ import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.CommandOutput;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
-import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import io.lettuce.core.pubsub.api.async.RedisPubSubAsyncCommands;
 import io.netty.buffer.ByteBuf;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -87,7 +87,6 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     private final AtomicBoolean following = new AtomicBoolean();
     private final AtomicLong epoch = new AtomicLong();
     private final KeyTracking tracking;
-    private volatile Consumer<Boolean> watch = connected -> {};
 
     /** By slot. Its monitor guards additions and the fields below. Commands are sent outside the monitor. */
     private final Lines<Integer, Call> waiting = new Lines<>(Call::slots);
@@ -319,8 +318,6 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         }
         epoch.incrementAndGet();
         tracking.listener.accept(null);
-        watch.accept(false);
-        watch.accept(true);
     }
 
     /** Whether a command on the key would be sent, or fail, at once. Lettuce would keep any other. */
@@ -376,15 +373,25 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         }
     }
 
-    void setWatch(Consumer<Boolean> watch) {
-        this.watch = watch;
+    /** Runs the action once when a connection that is subscribed to a channel is cut. */
+    static void whenCut(RedisConnection subscribed, Runnable action) {
+        var connection =
+                ((RedisPubSubAsyncCommands<?, ?>) subscribed.getNativeConnection()).getStatefulConnection();
+        connection.addListener(new RedisConnectionStateListener() {
+
+            @Override
+            public void onRedisDisconnected(RedisChannelHandler<?, ?> cut) {
+                connection.removeListener(this);
+                action.run();
+            }
+        });
+        if (!connection.isOpen()) {
+            action.run();
+        }
     }
 
     @Override
     public void onRedisConnected(RedisChannelHandler<?, ?> connection, SocketAddress address) {
-        if (connection instanceof StatefulRedisPubSubConnection) {
-            watch.accept(true);
-        }
         if (!waiting.isEmpty()) {
             timer.schedule(0, this::haveWaitingSent);
         }
@@ -397,9 +404,6 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             acknowledger.onDisconnected(connection);
         }
         tracking.onDisconnected(connection); // last: a renewal that waits for the answer goes on without it
-        if (connection instanceof StatefulRedisPubSubConnection) {
-            watch.accept(false);
-        }
     }
 
     /**

@@ -4,50 +4,45 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import java.util.function.Supplier;
 
 import io.github.lockboot.internal.Timer;
 import io.github.lockboot.internal.Unexpected;
 import io.github.lockboot.redis.protocol.GrantChannel;
+import io.github.lockboot.redis.protocol.Reply;
 import io.github.lockboot.redis.protocol.ScriptStore;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
-import org.springframework.data.redis.connection.Message;
-import org.springframework.data.redis.connection.MessageListener;
-import org.springframework.data.redis.connection.RedisConnectionFactory;
-import org.springframework.data.redis.connection.SubscriptionListener;
-import org.springframework.data.redis.listener.ChannelTopic;
-import org.springframework.data.redis.listener.RedisMessageListenerContainer;
+import org.springframework.data.redis.RedisConnectionFailureException;
 
 /**
- * The grant channel on Redis pub/sub, on a connection of its own. The channel of completions shares the connection, but grants
- * do not depend on it: a user may have the right to one channel only. Each channel has these states:
+ * The grant channel on Redis pub/sub. The channel of completions has a connection of its own, because a user may have the right to
+ * one channel only, and some clients lose the connection on which a channel is refused. Each channel has these states:
  *
  * <pre>
- *          begin            subscribed             confirmed
- *  UNUSED -------> SUBSCRIBING ------> UNCONFIRMED -------> LIVE
- *                   |  ^    ^            |      ^            |
- *                   +--+    +------------+      +------------+
- *            failed: again  not confirmed in    cut, unsubscribed,
- *            after a pause  time: again         or silent
+ *          begin              subscribed               heard
+ *  UNUSED -------> SUBSCRIBING ---------> UNCONFIRMED -------> LIVE
+ *                   |  ^    ^              |       ^            |
+ *                   +--+    +--------------+       +------------+
+ *              failed: again   cut or silent: again   may not publish
+ *               after a pause   after a pause
  * </pre>
  *
- * After a reconnection the client subscribes again by itself, which confirms the channel. It tries only once and does not report
- * a refusal, so a channel that stays unconfirmed is subscribed on a new connection.
+ * Each connection is used until it is cut or silent, with every client: what clients do then differs, and some of it is not
+ * reported. An echo confirms the channel. It comes from a script, as a grant does: Redis may refuse what scripts publish. Nobody
+ * asks whether the channel of completions is live, so that is not confirmed.
  */
 public final class PubSubGrantChannel implements GrantChannel {
 
     private static final Log log = LogFactory.getLog(PubSubGrantChannel.class);
 
     private static final long FIRST_PAUSE_MILLIS = 200;
-    private static final long LONGEST_PAUSE_MILLIS = 30_000;
-    private static final long CONFIRMED_WITHIN_MILLIS = 1_000;
+    private static final long LONGEST_PAUSE_MILLIS = 5_000;
     private static final long LONGEST_SILENCE_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     private enum State {
@@ -57,7 +52,7 @@ public final class PubSubGrantChannel implements GrantChannel {
         LIVE
     }
 
-    private final Function<Consumer<Boolean>, ? extends RedisConnectionFactory> connections;
+    private final Connections connections;
     private final ScriptStore store;
     private final Supplier<String> session;
     private final Duration echoWithin;
@@ -66,18 +61,13 @@ public final class PubSubGrantChannel implements GrantChannel {
     private final Executor workers;
     private final Subscription grants;
     private final Subscription completions;
+    private final Timer.Check check;
+    private final AtomicReference<@Nullable Object> doubt = new AtomicReference<>();
     private volatile boolean closed;
-    private volatile @Nullable RedisMessageListenerContainer newest; // may be about to start
 
-    /** Null while the channel is subscribed on a new connection, which is done at one place at a time. */
-    private final AtomicReference<@Nullable RedisMessageListenerContainer> connection = new AtomicReference<>();
-
-    /**
-     * @param connections registers a watch, see {@link Connections#watchedBy}, and returns the factory
-     * @param echoWithin the time within which an echo arrives after its answer
-     */
+    /** @param echoWithin the time within which an echo arrives after its answer */
     public PubSubGrantChannel(
-            Function<Consumer<Boolean>, ? extends RedisConnectionFactory> connections,
+            Connections connections,
             ScriptStore store,
             Supplier<String> session,
             Duration echoWithin,
@@ -91,24 +81,20 @@ public final class PubSubGrantChannel implements GrantChannel {
         this.subscriber = subscriber;
         this.timer = timer;
         this.workers = workers;
-        this.grants = new Subscription(() -> store.channelOf(session.get()), this::connect, subscriber::onPush);
-        this.completions = new Subscription(store::completionChannel, this::addCompletions, subscriber::onCompletion);
+        this.grants = new Subscription(() -> store.channelOf(session.get()), subscriber::onPush);
+        this.completions = new Subscription(store::completionChannel, subscriber::onCompletion);
+        this.check = timer.check(LONGEST_SILENCE_NANOS / 3, this::checkSilence);
     }
 
     @Override
     public void open() {
-        if (grants.begin()) {
-            timer.repeat(LONGEST_SILENCE_NANOS / 3, LONGEST_SILENCE_NANOS / 3, () -> {
-                if (timer.nanoTime() - grants.heardAt >= LONGEST_SILENCE_NANOS) {
-                    verify();
-                }
-            });
-        }
+        grants.begin();
+        check.start();
     }
 
     @Override
     public boolean isOpened() {
-        return grants.state.get() != State.UNUSED;
+        return grants.state != State.UNUSED;
     }
 
     @Override
@@ -118,34 +104,51 @@ public final class PubSubGrantChannel implements GrantChannel {
 
     @Override
     public boolean isLive() {
-        return grants.state.get() == State.LIVE && !closed;
+        return grants.state == State.LIVE && !closed;
     }
 
-    /**
-     * Sends an echo: a connection that was cut without notice looks like one without messages, and one that is reported cut may be
-     * another of a client that is shared.
-     */
+    /** Sends an echo: a connection that was cut without notice looks like one without messages. */
     @Override
     public void verify() {
-        Object doubt = new Object();
-        if (!closed && grants.isSubscribed() && grants.doubt.compareAndSet(null, doubt)) {
-            CompletableFuture.completedFuture(doubt)
-                    .thenCompose(asked -> store.echo(session.get()))
-                    .thenAccept(published -> timer.schedule(echoWithin.toNanos(), () -> judge(doubt)))
+        Listening asked = grants.current;
+        if (asked != null && grants.state != State.SUBSCRIBING && !asked.refused) {
+            verify(asked);
+        }
+    }
+
+    /** Also ends an attempt that hangs although Redis answers. Returns whether to check again. */
+    private boolean checkSilence() {
+        Listening asked = grants.current;
+        if (asked != null
+                && (grants.state == State.UNCONFIRMED || timer.nanoTime() - grants.heardAt >= LONGEST_SILENCE_NANOS)) {
+            verify(asked);
+        }
+        return !closed;
+    }
+
+    private void verify(Listening asked) {
+        Object asking = new Object();
+        if (!closed && doubt.compareAndSet(null, asking)) {
+            CompletableFuture.completedFuture(asking)
+                    .thenCompose(none -> store.echo(session.get()))
+                    .thenAccept(reply -> onEcho(reply, asked, asking))
                     .exceptionally(
                             failure -> { // without an answer of Redis, the missing echo proves nothing
-                                grants.doubt.set(null);
+                                doubt.set(null);
                                 return null;
                             });
         }
     }
 
-    private void judge(Object doubt) {
-        if (grants.doubt.compareAndSet(doubt, null) && isLive()) {
-            grants.onSilence();
-            inBackground(() -> {
-                connectAgainIfUnconfirmed();
-                log.warn("No messages arrive on the channel " + grants.channel.get() + "; subscribing again");
+    private void onEcho(Reply reply, Listening asked, Object asking) {
+        if (reply instanceof Reply.Unpublished unpublished) {
+            doubt.set(null);
+            grants.refused(asked, unpublished.reason());
+        } else {
+            timer.schedule(echoWithin.toNanos(), () -> {
+                if (doubt.compareAndSet(asking, null)) {
+                    grants.silent(asked);
+                }
             });
         }
     }
@@ -153,81 +156,8 @@ public final class PubSubGrantChannel implements GrantChannel {
     @Override
     public void close() {
         closed = true;
-        destroy(newest);
-    }
-
-    private boolean connect() {
-        RedisMessageListenerContainer made = new RedisMessageListenerContainer();
-        newest = made;
-        try {
-            made.setTaskExecutor(Runnable::run);
-            made.setSubscriptionExecutor(workers);
-            made.setRecoveryInterval(FIRST_PAUSE_MILLIS);
-            made.addMessageListener(grants, new ChannelTopic(grants.channel.get()));
-            made.setConnectionFactory(connections.apply(this::onConnection));
-            made.afterPropertiesSet();
-            made.start();
-            connection.set(made);
-            if (completions.state.updateAndGet(state -> state == State.UNUSED ? state : State.SUBSCRIBING)
-                    == State.SUBSCRIBING) {
-                inBackground(completions::subscribe);
-            }
-        } catch (Throwable failure) {
-            connection.compareAndSet(made, null);
-            destroy(made);
-            throw failure;
-        }
-        if (closed) {
-            destroy(made);
-        }
-        return true;
-    }
-
-    private void onConnection(boolean connected) {
-        if (connected) {
-            later(CONFIRMED_WITHIN_MILLIS, this::connectAgainIfUnconfirmed);
-        } else {
-            grants.onSilence();
-            inBackground(this::verify);
-        }
-    }
-
-    private void connectAgainIfUnconfirmed() {
-        RedisMessageListenerContainer silent = connection.get();
-        boolean confirmed = grants.state.get() != State.UNCONFIRMED;
-        if (silent != null && !closed && !confirmed && connection.compareAndSet(silent, null)) {
-            destroy(silent);
-            grants.state.set(State.SUBSCRIBING); // whatever became of it before its end
-            grants.subscribe();
-        }
-    }
-
-    /** Returns false without a connection: {@link #connect} adds completions to a new one. */
-    private boolean addCompletions() {
-        RedisMessageListenerContainer current = connection.get();
-        if (current != null) {
-            try {
-                current.addMessageListener(completions, new ChannelTopic(completions.channel.get()));
-            } catch (Throwable failure) {
-                current.removeMessageListener(completions);
-                throw failure;
-            }
-        }
-        return current != null;
-    }
-
-    private static void destroy(@Nullable RedisMessageListenerContainer container) {
-        try {
-            if (container != null) {
-                container.destroy();
-            }
-        } catch (Throwable notClosed) { // also an Error: the channel is subscribed anew after it
-            log.debug("Closing the lock channel failed", notClosed);
-        }
-    }
-
-    private void later(long delayMillis, Runnable blocking) {
-        timer.schedule(TimeUnit.MILLISECONDS.toNanos(delayMillis), () -> inBackground(blocking));
+        grants.end();
+        completions.end();
     }
 
     private void inBackground(Runnable blocking) {
@@ -238,95 +168,201 @@ public final class PubSubGrantChannel implements GrantChannel {
         }
     }
 
-    /** One of the two channels. The thread of the connection calls the listener and must not be blocked. */
-    private final class Subscription implements MessageListener, SubscriptionListener {
+    private void later(long delayMillis, Runnable blocking) {
+        timer.schedule(TimeUnit.MILLISECONDS.toNanos(delayMillis), () -> inBackground(blocking));
+    }
+
+    /** One of the two channels. The thread of the connection calls it and must not be blocked. */
+    final class Subscription {
 
         private final Supplier<String> channel;
-        private final BooleanSupplier listen;
         private final Consumer<Push> receiver;
-        private final AtomicReference<State> state = new AtomicReference<>(State.UNUSED);
-        private final AtomicReference<@Nullable Object> doubt = new AtomicReference<>();
-        private volatile long pauseMillis = FIRST_PAUSE_MILLIS;
+        private volatile State state = State.UNUSED;
+        private volatile @Nullable Listening current; // null during a pause
         private volatile long heardAt;
+        private volatile boolean everLive;
+        private long liveAt;
+        private long pauseMillis;
+        private boolean warned;
 
-        /** @param listen blocks; returns whether there is a connection */
-        Subscription(Supplier<String> channel, BooleanSupplier listen, Consumer<Push> receiver) {
+        private Subscription(Supplier<String> channel, Consumer<Push> receiver) {
             this.channel = channel;
-            this.listen = listen;
             this.receiver = receiver;
         }
 
-        /** Subscribes at the first call; if that fails, at the next. Returns whether this call does it. */
-        boolean begin() {
-            boolean first = state.compareAndSet(State.UNUSED, State.SUBSCRIBING);
-            if (first) {
-                onHeard();
-                orBeginAnew(() -> inBackground(this::subscribe));
+        /** Subscribes at the first call; if there is no thread for it, at the next. */
+        private void begin() {
+            synchronized (this) {
+                if (state != State.UNUSED) {
+                    return;
+                }
+                state = State.SUBSCRIBING;
             }
-            return first;
-        }
-
-        private void orBeginAnew(Runnable planning) {
             try {
-                planning.run();
+                inBackground(this::listen);
             } catch (Throwable notPlanned) {
-                state.set(State.UNUSED);
+                state = State.UNUSED;
                 throw notPlanned;
             }
         }
 
-        void subscribe() {
-            try {
-                if (!closed && state.get() == State.SUBSCRIBING && listen.getAsBoolean()) {
-                    pauseMillis = FIRST_PAUSE_MILLIS;
-                    state.compareAndSet(State.SUBSCRIBING, State.UNCONFIRMED); // unless it is live already
-                }
-            } catch (Throwable failure) { // also an Error: nothing else would try again
-                long pause = pauseMillis;
-                pauseMillis = Math.min(2 * pause, LONGEST_PAUSE_MILLIS);
-                state.set(State.SUBSCRIBING);
-                orBeginAnew(() -> later(pause, this::subscribe));
-                if (pause == FIRST_PAUSE_MILLIS && !closed) { // last: a log may block
-                    log.warn("Subscribing to the channel " + channel.get() + " failed, so waiters only poll: "
-                            + Unexpected.reasonOf(failure));
-                }
+        private void listen() {
+            Listening made = new Listening(this, PubSubGrantChannel.this::inBackground);
+            heardAt = timer.nanoTime();
+            current = made;
+            if (closed) {
+                made.end();
+            } else {
+                made.run(connections, channel.get());
             }
         }
 
-        private boolean isSubscribed() {
-            State now = state.get();
-            return now == State.LIVE || now == State.UNCONFIRMED;
+        private void end() {
+            Listening last = current;
+            if (last != null) {
+                last.end();
+            }
         }
 
-        void onSilence() {
-            state.compareAndSet(State.LIVE, State.UNCONFIRMED);
+        void onSubscribed(Listening by) {
+            if (this == completions) {
+                live(by);
+                return;
+            }
+            synchronized (this) {
+                if (by != current) {
+                    return;
+                }
+                state = State.UNCONFIRMED;
+            }
+            onHeard();
+            verify(by);
         }
 
         private void onHeard() {
-            doubt.set(null);
             heardAt = timer.nanoTime();
-        }
-
-        @Override
-        public void onMessage(Message message, byte @Nullable [] pattern) {
-            onHeard();
-            state.compareAndSet(State.UNCONFIRMED, State.LIVE); // a message confirms it, too
-            Push push = Push.parse(new String(message.getBody(), StandardCharsets.UTF_8));
-            if (push != null) {
-                receiver.accept(push);
+            if (this == grants) {
+                doubt.set(null);
             }
         }
 
-        @Override
-        public void onChannelSubscribed(byte[] subscribed, long count) {
-            onHeard();
-            state.set(State.LIVE);
-            subscriber.onSubscribed();
+        void onMessage(Listening by, byte[] body) {
+            if (by == current) {
+                onHeard();
+                live(by);
+                Push push = Push.parse(new String(body, StandardCharsets.UTF_8));
+                if (push != null) {
+                    receiver.accept(push);
+                }
+            }
         }
 
-        @Override
-        public void onChannelUnsubscribed(byte[] unsubscribed, long count) {
-            onSilence();
+        private void live(Listening by) {
+            boolean again;
+            synchronized (this) {
+                if (by != current || state == State.LIVE) {
+                    return;
+                }
+                state = State.LIVE;
+                everLive = true;
+                by.refused = false;
+                liveAt = timer.nanoTime();
+                again = warned;
+                warned = false;
+            }
+            subscriber.onSubscribed();
+            if (again) {
+                inBackground(() -> log.info("The channel " + channel.get() + " works again"));
+            }
+        }
+
+        /** Redis does not let the script publish. It may later. */
+        private void refused(Listening asked, String reason) {
+            synchronized (this) {
+                if (asked != current) {
+                    return;
+                }
+                state = State.UNCONFIRMED;
+                asked.refused = true;
+            }
+            warn("Redis refuses to publish on the channel " + channel.get() + ", so waiters only poll: " + reason);
+        }
+
+        private void silent(Listening asked) {
+            lost(asked, "No messages arrive on the channel " + channel.get() + ", so waiters only poll", null);
+        }
+
+        /** The connection is cut. What that means is seen when subscribing on a new one fails. */
+        void onCut(Listening cut) {
+            lost(cut, null, null);
+        }
+
+        /** Where there was no connection yet, locks fail as well and say so. */
+        void onFailed(Listening failed, Throwable failure) {
+            boolean never = !everLive && failure instanceof RedisConnectionFailureException;
+            String warning = "Subscribing to the channel " + channel.get() + " failed, so waiters only poll: "
+                    + Unexpected.reasonOf(failure);
+            lost(failed, never ? null : warning, failure);
+        }
+
+        private void lost(Listening lost, @Nullable String warning, @Nullable Throwable failure) {
+            long pause;
+            synchronized (this) {
+                if (lost != current) {
+                    return;
+                }
+                boolean lasted = state == State.LIVE
+                        && timer.nanoTime() - liveAt >= TimeUnit.MILLISECONDS.toNanos(LONGEST_PAUSE_MILLIS);
+                pauseMillis = lasted
+                        ? FIRST_PAUSE_MILLIS
+                        : Math.min(Math.max(2 * pauseMillis, FIRST_PAUSE_MILLIS), LONGEST_PAUSE_MILLIS);
+                pause = ThreadLocalRandom.current().nextLong(pauseMillis / 2, pauseMillis + pauseMillis / 2);
+                state = State.SUBSCRIBING;
+                current = null;
+            }
+            lost.end();
+            if (failure != null && isUnsupported(failure)) {
+                inBackground(() -> log.info("Waiters only poll, because this client does not subscribe to the channel "
+                        + channel.get() + ": " + Unexpected.reasonOf(failure)));
+            } else if (!closed) {
+                listenAfter(pause);
+                if (warning != null) {
+                    warn(warning);
+                }
+            }
+        }
+
+        private void listenAfter(long pause) {
+            try {
+                later(pause, this::listen);
+            } catch (Throwable notPlanned) {
+                state = State.UNUSED; // the next wait begins anew
+                throw notPlanned;
+            }
+        }
+
+        /** As for a fixed list of master and replicas with Lettuce. */
+        private static boolean isUnsupported(Throwable failure) {
+            Throwable cause = failure;
+            while (cause != null && !(cause instanceof UnsupportedOperationException)) {
+                cause = cause.getCause();
+            }
+            return cause != null;
+        }
+
+        /** Once, until the channel is live. A log may block. */
+        private void warn(String warning) {
+            synchronized (this) {
+                if (warned) {
+                    return;
+                }
+                warned = true;
+            }
+            inBackground(() -> {
+                if (!closed) {
+                    log.warn(warning);
+                }
+            });
         }
     }
 }

@@ -21,6 +21,7 @@ import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.internal.Timer;
+import io.github.lockboot.internal.Unexpected;
 import io.github.lockboot.redis.engine.LockRequest.Terms;
 import io.github.lockboot.redis.protocol.GrantChannel;
 import io.github.lockboot.redis.protocol.GrantChannel.Push;
@@ -99,9 +100,9 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         Terms brief = new Terms(LockStore.EXCLUSIVE, longerThanAnAnswer, true);
         LockRequest request = new LockRequest(name, null, brief, 0, 0, false);
         CompletableFuture<Lease> taken = start(request, (wanted, thread) -> listeners.silent(), Optional::orElseThrow);
+        taken.whenComplete((lease, failure) -> acquisitions.openChannel()); // goes on trying until Redis is there
         CompletableFuture<Void> connected = taken.thenCompose(lease -> {
             CompletableFuture<Void> released = lease.closeAfter(Duration.ZERO);
-            acquisitions.openChannel();
             context.schedule(LOOK_NANOS, () -> subscribed.complete(null));
             return released.thenCombine(subscribed, (none, live) -> none);
         });
@@ -452,6 +453,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         boolean anythingLeft = !acquisitions.isSettled() || acquisitions.all().size() > kept;
         long left = deadline - context.nanoTime();
         if (!anythingLeft || left <= 0) {
+            Unexpected.attempt("when the channel was closed", channel::close); // its client may be stopped next
             context.runLater(() -> drained.complete(null)); // what depends on it may block
         } else {
             context.schedule(Math.min(left, DRAIN_LOOK_NANOS), () -> lookWhetherDrained(drained, deadline));

@@ -50,6 +50,9 @@ public sealed interface Reply {
 
     record Held(long fence, long leftMillis, String owner) implements Reply {}
 
+    /** Redis refuses to publish; the reason is its own words. */
+    record Unpublished(String reason) implements Reply {}
+
     /**
      * What is stored under the key of a lock.
      *
@@ -120,6 +123,7 @@ public sealed interface Reply {
                 case "RENEWED" -> new Renewed(number(words, 1), number(words, 2));
                 case "HELD" -> new Held(number(words, 1), number(words, 2), words[3]);
                 case "SHOWN" -> Shown.parse(line);
+                case "UNPUBLISHED" -> new Unpublished(line.substring(words[0].length() + 1));
                 default -> Plain.valueOf(words[0]);
             };
         } catch (IllegalArgumentException | ArrayIndexOutOfBoundsException strange) {

@@ -7,6 +7,7 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import java.util.function.Supplier;
@@ -72,6 +73,7 @@ public final class ScriptStore implements LockStore {
     private final long timeoutNanos;
     private final ThreadLocal<@Nullable QuestionsTogether> together = new ThreadLocal<>();
     private final Queue<Sent> inOrder = new ConcurrentLinkedQueue<>();
+    private final AtomicLong echoes = new AtomicLong();
     private final Timer.Check check;
     private long connectingAt;
     private volatile boolean closed;
@@ -178,9 +180,12 @@ public final class ScriptStore implements LockStore {
         return run(LuaScript.SHOW, name, "");
     }
 
-    /** Publishes an empty message on the channel of the session. */
+    /**
+     * Publishes an empty message on the channel of the session: {@code PUBLISHED}, or {@link Reply.Unpublished}. As a grant does, it
+     * comes from a script on a key of any slot: a server may let scripts publish on channels of their own slot only.
+     */
     public CompletableFuture<Reply> echo(String session) {
-        return run(LuaScript.ECHO, CLIENT + session, channelOf(session));
+        return run(LuaScript.ECHO, "echo:" + echoes.incrementAndGet(), channelOf(session));
     }
 
     @Override

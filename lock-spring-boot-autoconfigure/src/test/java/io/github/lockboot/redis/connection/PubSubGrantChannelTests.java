@@ -1,14 +1,13 @@
 package io.github.lockboot.redis.connection;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Queue;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
@@ -16,6 +15,7 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.Appender;
 import ch.qos.logback.core.UnsynchronizedAppenderBase;
 import io.github.lockboot.Actor;
+import io.github.lockboot.LogReader;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.internal.Threads;
 import io.github.lockboot.redis.TestRegistries;
@@ -32,6 +32,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -50,21 +52,17 @@ class PubSubGrantChannelTests {
     private final AtomicInteger asked = new AtomicInteger();
     private final AtomicInteger subscriptions = new AtomicInteger();
     private volatile CompletableFuture<Reply> answer = CompletableFuture.completedFuture(Reply.Plain.PUBLISHED);
-    private volatile boolean published;
-    private volatile boolean holding;
+    private volatile boolean published = true;
     private volatile boolean lacking;
-    private final Queue<Runnable> heldTasks = new ConcurrentLinkedQueue<>();
+    private volatile Supplier<RedisConnectionFactory> factory = () -> registries.connectionFactory();
+    private final AtomicInteger attempts = new AtomicInteger();
     private final AtomicInteger running = new AtomicInteger();
-    private final Executor held = heldTasks::add;
 
-    private volatile Consumer<Boolean> onConnection;
+    private final Redis redis = new Redis();
 
     private final PubSubGrantChannel channel = new PubSubGrantChannel(
-            watch -> {
-                onConnection = watch;
-                return registries.connectionFactory();
-            },
-            PatientStore.on(new Redis(), WITHIN, WITHIN),
+            new Connections(this::connectionFactory, redis, LettuceScripts::whenCut, () -> {}),
+            PatientStore.on(redis, WITHIN, WITHIN),
             () -> "session",
             WITHIN,
             new Subscriber(),
@@ -89,6 +87,8 @@ class PubSubGrantChannelTests {
         Actor.await("it is live", channel::isLive);
         Actor.await("the subscriber is notified", () -> subscriptions.get() == 1);
         Actor.await("all is done", () -> running.get() == 0);
+        asked.set(0);
+        published = false;
     }
 
     @AfterEach
@@ -102,13 +102,18 @@ class PubSubGrantChannelTests {
             throw new OutOfMemoryError("unable to create native thread");
         }
         running.incrementAndGet();
-        (holding ? held : workers).execute(() -> {
+        workers.execute(() -> {
             try {
                 task.run();
             } finally {
                 running.decrementAndGet();
             }
         });
+    }
+
+    private RedisConnectionFactory connectionFactory() {
+        attempts.incrementAndGet();
+        return factory.get();
     }
 
     private CompletableFuture<Reply> ask() {
@@ -198,35 +203,156 @@ class PubSubGrantChannelTests {
         timer.tick(Duration.ofSeconds(30));
         assertThat(asked).hasValue(1);
         assertThat(channel.isLive()).isTrue();
-        holding = true;
         timer.tick(WITHIN);
         assertThat(channel.isLive()).isFalse();
-        holding = false;
-        heldTasks.forEach(workers::execute);
         awaitSubscribedAgain();
     }
 
-    /** A subscription that fails on a busy machine is tried again by the timer. */
     private void awaitSubscribedAgain() {
+        published = true;
         Actor.await("it is subscribed again", () -> {
             timer.tick(Duration.ofMillis(5));
             return subscriptions.get() == 2 && channel.isLive();
         });
     }
 
-    /** Of a client that is shared, another connection may be meant. */
     @Test
-    void aChannelThatIsReportedCutIsLiveAgainOnceItHearsAndIsNotSubscribedAgain() {
-        onConnection.accept(false);
-        assertThat(channel.isLive()).isFalse();
-        Actor.await("it is checked", () -> asked.get() == 1 && running.get() == 0);
-        timer.tick(WITHIN);
-        assertThat(channel.isLive()).isFalse();
-        published = true;
-        timer.tick(Duration.ofSeconds(30));
-        assertThat(asked).hasValue(2);
+    void aChannelThatIsCutIsSubscribedAgainAfterAPause() {
+        killSubscribersExcept(List.of());
+        Actor.await("it is not live", () -> !channel.isLive());
+        assertThat(attempts).hasValue(1);
+        awaitSubscribedAgain();
+        assertThat(attempts).hasValue(2);
+    }
+
+    @Test
+    void aChannelIsNotCutWithAnotherConnectionOfItsClient() {
+        List<String> ours = subscribers();
+        try (RedisConnection other = registries.connectionFactory().getConnection()) {
+            other.subscribe((message, pattern) -> {}, "another".getBytes(StandardCharsets.UTF_8));
+            killSubscribersExcept(ours);
+            Actor.await("the other connects again", () -> subscribers().size() == 2);
+        }
         assertThat(channel.isLive()).isTrue();
+        assertThat(attempts).hasValue(1);
+        assertThat(asked).hasValue(0);
+    }
+
+    private static List<String> subscribers() {
+        return String.valueOf(server.command("CLIENT", "LIST", "TYPE", "pubsub"))
+                .lines()
+                .filter(line -> line.startsWith("id="))
+                .map(line -> line.substring("id=".length(), line.indexOf(' ')))
+                .toList();
+    }
+
+    private static void killSubscribersExcept(List<String> spared) {
+        subscribers().stream()
+                .filter(id -> !spared.contains(id))
+                .forEach(id -> server.command("CLIENT", "KILL", "ID", id));
+    }
+
+    @Test
+    void theChannelIsNotLiveBeforeAnEchoHasArrived() {
+        killSubscribersExcept(List.of());
+        Actor.await("it is not live", () -> !channel.isLive());
+        Actor.await("it is subscribed and asks", () -> {
+            timer.tick(Duration.ofMillis(5));
+            return asked.get() == 1;
+        });
+        Actor.await("all is done", () -> running.get() == 0);
+        assertThat(channel.isLive()).isFalse();
         assertThat(subscriptions).hasValue(1);
+    }
+
+    @Test
+    void anEchoThatIsRefusedMeansNotLiveUntilOneArrives() {
+        try (LogReader log = new LogReader()) {
+            answer = CompletableFuture.completedFuture(new Reply.Unpublished("NOPERM no right"));
+            channel.verify();
+            assertThat(channel.isLive()).isFalse();
+            for (int i = 0; i < 10; i++) {
+                channel.verify(); // as for each grant that is found by a poll
+            }
+            assertThat(asked).hasValue(1);
+            timer.tick(Duration.ofMinutes(1));
+            assertThat(asked).as("a question in ten seconds").hasValueBetween(6, 7);
+            Actor.await("all is done", () -> running.get() == 0);
+            assertThat(log.warnings())
+                    .containsExactly("Redis refuses to publish on the channel " + CHANNEL
+                            + ", so waiters only poll: NOPERM no right");
+            answer = CompletableFuture.completedFuture(Reply.Plain.PUBLISHED);
+            published = true;
+            timer.tick(Duration.ofSeconds(10));
+            Actor.await("it is live", channel::isLive);
+            Actor.await("that is logged", () -> log.messages().contains("The channel " + CHANNEL + " works again"));
+            assertThat(attempts).as("on one connection").hasValue(1);
+        }
+    }
+
+    @Test
+    void pausesGrowAndAreBoundedAndOneLineIsLogged() {
+        try (LogReader log = new LogReader()) {
+            factory = () -> {
+                throw new IllegalStateException("away");
+            };
+            killSubscribersExcept(List.of());
+            Actor.await("it is not live", () -> !channel.isLive());
+            for (int i = 0; i < 600; i++) {
+                timer.tick(Duration.ofMillis(100));
+                Actor.await("all is done", () -> running.get() == 0);
+            }
+            assertThat(attempts).as("in a minute").hasValueBetween(10, 25);
+            assertThat(log.warnings())
+                    .containsExactly(
+                            "Subscribing to the channel " + CHANNEL + " failed, so waiters only poll: away");
+            factory = () -> registries.connectionFactory();
+            awaitSubscribedAgain();
+            Actor.await("that is logged", () -> log.messages().contains("The channel " + CHANNEL + " works again"));
+        }
+    }
+
+    @Test
+    void aClientThatCannotSubscribeIsNotAskedAgain() {
+        try (LogReader log = new LogReader()) {
+            factory = () -> {
+                throw new IllegalStateException("not there", new UnsupportedOperationException("no channels"));
+            };
+            killSubscribersExcept(List.of());
+            Actor.await("it is not live", () -> !channel.isLive());
+            for (int i = 0; i < 100; i++) {
+                timer.tick(Duration.ofSeconds(1));
+                Actor.await("all is done", () -> running.get() == 0);
+            }
+            assertThat(attempts).hasValue(2);
+            assertThat(log.warnings()).isEmpty();
+            assertThat(log.messages())
+                    .filteredOn(line -> line.startsWith("Waiters only poll, because this client does not subscribe"))
+                    .hasSize(1);
+        }
+    }
+
+    /** As Jedis does, which reads a server that hangs. */
+    @Test
+    void theCloseDoesNotWaitForASubscriptionThatHangs() {
+        CountDownLatch go = new CountDownLatch(1);
+        factory = () -> {
+            try {
+                go.await();
+            } catch (InterruptedException end) {
+                Thread.currentThread().interrupt();
+            }
+            return registries.connectionFactory();
+        };
+        killSubscribersExcept(List.of());
+        Actor.await("it hangs", () -> {
+            timer.tick(Duration.ofMillis(5));
+            return attempts.get() == 2;
+        });
+        channel.close();
+        go.countDown();
+        Actor.await("all is done", () -> running.get() == 0);
+        assertThat(subscribers()).isEmpty();
     }
 
     @Test

@@ -3,7 +3,8 @@ package io.github.lockboot.redis.connection;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.concurrent.Executor;
-import java.util.function.Consumer;
+import java.util.function.BiConsumer;
+import java.util.function.Supplier;
 
 import io.github.lockboot.PoorClassLoader;
 import io.github.lockboot.internal.Timer;
@@ -34,9 +35,9 @@ class WithoutLettuceTests {
                             Timer.class,
                             Executor.class)
                     .invoke(null, factory, false, 0, Duration.ofSeconds(2), timer, (Executor) Runnable::run);
-            Consumer<Boolean> watch = connected -> {};
-            Object watched = type.getMethod("watchedBy", Consumer.class).invoke(connections, watch);
-            assertThat(watched == factory).isTrue(); // it answers no other question, such as equals
+            Supplier<?> made = (Supplier<?>) type.getMethod("factory").invoke(connections);
+            assertThat(made.get() == factory).isTrue(); // it answers no other question, such as equals
+            ((BiConsumer<?, ?>) type.getMethod("cuts").invoke(connections)).accept(null, null);
         }
     }
 }

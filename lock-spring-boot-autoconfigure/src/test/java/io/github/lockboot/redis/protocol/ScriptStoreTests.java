@@ -1,11 +1,14 @@
 package io.github.lockboot.redis.protocol;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
 
 import io.github.lockboot.redis.engine.ManualTimer;
 import org.junit.jupiter.api.Test;
+import org.springframework.data.redis.connection.ClusterSlotHashUtil;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -17,6 +20,7 @@ class ScriptStoreTests {
     private static final Duration CHECK = TIMEOUT.dividedBy(10);
 
     private final ManualTimer timer = new ManualTimer();
+    private final List<String> keys = new ArrayList<>();
     private boolean connecting;
     private final ScriptStore store = new ScriptStore(
             new Silence(),
@@ -34,6 +38,7 @@ class ScriptStoreTests {
 
         @Override
         public CompletableFuture<Reply> run(LuaScript script, String key, byte[]... arguments) {
+            keys.add(key);
             return new CompletableFuture<>();
         }
 
@@ -82,5 +87,18 @@ class ScriptStoreTests {
         timer.tick(CHECK.multipliedBy(2));
         assertExpired(first);
         assertExpired(second);
+    }
+
+    /** Where scripts may publish only on channels of the slot of their key, an echo from that slot would show nothing of grants. */
+    @Test
+    void anEchoComesFromAKeyOfAnySlotAsAGrantDoes() {
+        for (int i = 0; i < 10; i++) {
+            store.echo("session");
+        }
+        assertThat(keys)
+                .allMatch(key -> key.startsWith("lock:"))
+                .extracting(ClusterSlotHashUtil::calculateSlot)
+                .doesNotContain(ClusterSlotHashUtil.calculateSlot("lock:client:session"))
+                .doesNotHaveDuplicates();
     }
 }

@@ -1,0 +1,127 @@
+package io.github.lockboot.redis.connection;
+
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+import org.springframework.data.redis.connection.Message;
+import org.springframework.data.redis.connection.MessageListener;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.Subscription;
+import org.springframework.data.redis.connection.SubscriptionListener;
+
+/**
+ * A channel on one connection, until that is cut or not used any more. Subscribing ends at once with Lettuce and Redisson, which then call
+ * on threads of theirs. With Jedis it ends with the subscription, or when the connection is cut, and until then only its thread may close
+ * the connection.
+ */
+final class Listening implements MessageListener, SubscriptionListener {
+
+    private static final Log log = LogFactory.getLog(Listening.class);
+
+    private static final String JEDIS = "redis.clients.jedis.Jedis";
+
+    private final PubSubGrantChannel.Subscription owner;
+    private final Executor background;
+    private volatile @Nullable RedisConnection connection;
+    private volatile boolean subscribed;
+    private volatile boolean returned;
+    private volatile boolean over;
+    private final AtomicBoolean unsubscribing = new AtomicBoolean();
+    private final AtomicBoolean closing = new AtomicBoolean();
+
+    /** Whether Redis refused to publish on the channel when it was asked last. */
+    volatile boolean refused;
+
+    /** @param background for what may block */
+    Listening(PubSubGrantChannel.Subscription owner, Executor background) {
+        this.owner = owner;
+        this.background = background;
+    }
+
+    /** Blocks. */
+    void run(Connections connections, String channel) {
+        Throwable failure = null;
+        try {
+            RedisConnection made = connections.factory().get().getConnection();
+            connection = made;
+            if (!over) {
+                made.subscribe(this, channel.getBytes(StandardCharsets.UTF_8));
+            }
+            if (!over) {
+                connections.cuts().accept(made, () -> owner.onCut(this));
+            }
+        } catch (Throwable thrown) { // also an Error: nothing else would try again
+            failure = thrown;
+        }
+        returned = true;
+        if (failure != null && subscribed) {
+            owner.onCut(this);
+        } else if (failure != null) {
+            owner.onFailed(this, failure);
+        }
+        release();
+    }
+
+    /** What is called from now on is nobody's concern. Does not block. */
+    void end() {
+        over = true;
+        background.execute(this::release);
+    }
+
+    /** What can be ended by now. Called when any of that has changed. */
+    private void release() {
+        RedisConnection used = connection;
+        if (used != null && over) {
+            if (subscribed && unsubscribing.compareAndSet(false, true)) {
+                Subscription subscription = used.getSubscription();
+                attempt(subscription == null ? () -> {} : subscription::close);
+            }
+            if (returned && closing.compareAndSet(false, true)) {
+                if (!subscribed && JEDIS.equals(used.getNativeConnection().getClass().getName())) {
+                    spoil(used);
+                }
+                attempt(used::close);
+            }
+        }
+    }
+
+    /**
+     * Has Jedis drop the connection. After a refusal it would unsubscribe all the same, and give the connection back to its pool before
+     * the answer to that, which its next user would take for the answer to another command.
+     */
+    private static void spoil(RedisConnection used) {
+        attempt(() -> used.execute("QUIT"));
+        attempt(() -> used.execute("PING")); // fails
+    }
+
+    private static void attempt(Runnable end) {
+        try {
+            end.run();
+        } catch (Throwable notEnded) { // also an Error: the channel is subscribed anew
+            log.debug("Closing the lock channel failed", notEnded);
+        }
+    }
+
+    @Override
+    public void onMessage(Message message, byte @Nullable [] pattern) {
+        owner.onMessage(this, message.getBody());
+    }
+
+    @Override
+    public void onChannelSubscribed(byte[] channel, long count) {
+        subscribed = true;
+        owner.onSubscribed(this);
+        if (over) {
+            end();
+        }
+    }
+
+    @Override
+    public void onChannelUnsubscribed(byte[] channel, long count) {
+        owner.onCut(this);
+    }
+}
