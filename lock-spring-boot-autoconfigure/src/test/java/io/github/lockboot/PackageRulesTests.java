@@ -384,6 +384,7 @@ class PackageRulesTests {
                         "LockTemplate",
                         "LockUnavailableException",
                         "LockUse",
+                        "MultiLock",
                         "NamedLock",
                         "NamedReadWriteLock",
                         "ScheduledLock",

@@ -8,7 +8,6 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicLong;
 
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.redis.protocol.LuaScript;
@@ -38,7 +37,6 @@ public final class BlockingScripts implements ScriptStore.Runner {
     private final StringRedisTemplate template;
     private final Executor executor;
     private final Map<String, CompletableFuture<Void>> newest = new ConcurrentHashMap<>();
-    private final AtomicLong epoch = new AtomicLong();
 
     BlockingScripts(RedisConnectionFactory factory, Executor executor) {
         this.template = new StringRedisTemplate(factory);
@@ -93,10 +91,15 @@ public final class BlockingScripts implements ScriptStore.Runner {
         }
     }
 
-    /** Changes each time: such a client may repeat a command without notice, as Jedis does on a Cluster. */
     @Override
     public long epoch() {
-        return epoch.incrementAndGet();
+        return 0;
+    }
+
+    /** Always: such a client may repeat a command without notice, as Jedis does on a Cluster. */
+    @Override
+    public boolean mayHaveRepeatedSince(long epoch) {
+        return true;
     }
 
     @Override

@@ -1,10 +1,13 @@
 package io.github.lockboot.redis.engine;
 
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
+import java.util.WeakHashMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -44,7 +47,14 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
             "Redis granted the lock, which was given back because it was not acknowledged:"
                     + " check the cause, and lock.redis.acknowledge";
 
+    static final String TOO_LATE =
+            "Redis granted the lock, but too late: check what delays Redis or this process, or raise the ttl";
+
     static final String CLOSING = "the registry is closing";
+
+    /** All of this process that are open, or have been left to the garbage collection. */
+    private static final Set<LockEngine> OPEN =
+            Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
     private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long DRAIN_LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
@@ -79,6 +89,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         this.listeners = new UseNotifier.Listeners(context);
         this.subscribed = context.promise();
         this.watchdog = context.timer().check(LOOK_NANOS, this::lookAfter);
+        OPEN.add(this);
     }
 
     public EngineContext context() {
@@ -247,6 +258,15 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         if (acquisition != null) {
             acquisition.revoke(reason);
         }
+    }
+
+    /** As {@link #revoke}, whichever engine of this process has the id. */
+    public static void revokeInProcess(String id, String reason) {
+        List<LockEngine> open;
+        synchronized (OPEN) {
+            open = List.copyOf(OPEN);
+        }
+        open.forEach(engine -> engine.revoke(id, reason));
     }
 
     // --- questions --------------------------------------------------------------------------------------------
@@ -465,6 +485,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
 
     @Override
     public void close() {
+        OPEN.remove(this);
         try {
             channel.close();
         } finally {
