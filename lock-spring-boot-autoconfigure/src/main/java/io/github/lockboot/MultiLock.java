@@ -136,10 +136,7 @@ public final class MultiLock implements Lock {
 
     /** {@return how often the current thread may call {@link #unlock()}: of its holds of each lock, the fewest} */
     public int getHoldCount() {
-        return locks.stream()
-                .mapToInt(each -> each.lock().getHoldCount())
-                .min()
-                .orElse(0);
+        return locks.stream().mapToInt(each -> each.lock().getHoldCount()).min().orElse(0);
     }
 
     /** {@return whether the current thread holds all of them, and no lease can have run out yet} As {@link NamedLock#isHeldByCurrentThread}. */

@@ -56,8 +56,8 @@ public interface NamedLock extends Lock {
      * Takes the lock if it is free or the current thread holds it. Sends at most one command and does not queue, so it may always fail if
      * there are waiters. An interrupt does not end it; its flag stays set.
      *
-     * @return false if another holds the lock or waits for it
-     * @throws LockUnavailableException if Redis is not available
+     * @return false if another holds the lock or waits for it, as a waiter does that has just given up, until Redis knows
+     * @throws LockUnavailableException if Redis is not available, or grants the lock so late that its lease is over
      */
     @Override
     boolean tryLock();

@@ -114,7 +114,8 @@ abstract class NamedLockContract extends TwoInstances {
                     .isNotEqualTo(get(registry(), name, LockOptions.defaults().withPermits(77)))
                     .isNotEqualTo(name)
                     .isNotEqualTo(null);
-            assertThat(registry().get(name)).isNotEqualTo(registry().get(name, LockOptions.defaults().shared()));
+            assertThat(registry().get(name))
+                    .isNotEqualTo(registry().get(name, LockOptions.defaults().shared()));
             assertThat(registry().readWrite(name)).isNotEqualTo(otherRegistry().readWrite(name));
         }
     }

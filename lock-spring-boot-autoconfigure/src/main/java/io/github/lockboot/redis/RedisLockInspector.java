@@ -137,7 +137,8 @@ public final class RedisLockInspector {
     public boolean forceRelease(String name, String ownerId) {
         for (Holder holder : shown(name).holders()) {
             if (holder.id().equals(ownerId)) {
-                LockEngine.revokeInProcess(ownerId, FORCED); // first: another may have the lock before Redis has answered
+                LockEngine.revokeInProcess(
+                        ownerId, FORCED); // first: another may have the lock before Redis has answered
                 return answer(name, store.get().unlock(name, ownerId, holder.lastToken())) != Reply.Plain.NOT_OWNER;
             }
         }

@@ -187,9 +187,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
      */
     public CompletableFuture<Void> drain(Duration atMost) {
         LockEngine used = stop();
-        return used == null
-                ? CompletableFuture.completedFuture(null)
-                : used.drain(LockRequest.nanosOf(atMost));
+        return used == null ? CompletableFuture.completedFuture(null) : used.drain(LockRequest.nanosOf(atMost));
     }
 
     /**

@@ -115,7 +115,8 @@ class MemoryLockRegistryTests {
     /** Nobody here may have it beside the one who has it now. */
     @Test
     void aLockThatLingersIsNotTakenUpAgainOnceItIsExpiredOrStolen() throws Exception {
-        LockOptions lingering = LockOptions.defaults().withLinger(Duration.ofMinutes(1)).withWaitTime(Duration.ZERO);
+        LockOptions lingering =
+                LockOptions.defaults().withLinger(Duration.ofMinutes(1)).withWaitTime(Duration.ZERO);
         for (boolean stolen : new boolean[] {false, true}) {
             registry.acquire("mine", lingering).close();
             assertThat(registry.get("mine").isLocked()).isTrue();

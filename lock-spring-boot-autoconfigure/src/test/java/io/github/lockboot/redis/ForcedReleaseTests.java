@@ -33,9 +33,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
  */
 class ForcedReleaseTests {
 
-    private static final LockOptions LONG = LockOptions.defaults()
-            .withTtl(Duration.ofMinutes(45))
-            .withWaitTime(Duration.ofMinutes(1));
+    private static final LockOptions LONG =
+            LockOptions.defaults().withTtl(Duration.ofMinutes(45)).withWaitTime(Duration.ofMinutes(1));
 
     private RedisServer server;
     private TestRegistries registries;
@@ -59,8 +58,8 @@ class ForcedReleaseTests {
     /** The ids of the holders, in the order of their grants. */
     @SuppressWarnings("unchecked")
     private List<String> holders(String name) {
-        List<Map<String, Object>> holders = (List<Map<String, Object>>)
-                registry.inspector().stateOf(name).get("holders");
+        List<Map<String, Object>> holders =
+                (List<Map<String, Object>>) registry.inspector().stateOf(name).get("holders");
         return holders.stream().map(holder -> (String) holder.get("owner")).toList();
     }
 
@@ -85,7 +84,8 @@ class ForcedReleaseTests {
         lock.onLost(losses::incrementAndGet);
         force("held", 0);
         assertThat(lock.isHeldByCurrentThread()).isFalse();
-        Lease next = elsewhere.tryAcquire("held", LONG.withWaitTime(Duration.ZERO)).orElseThrow();
+        Lease next =
+                elsewhere.tryAcquire("held", LONG.withWaitTime(Duration.ZERO)).orElseThrow();
         assertThatExceptionOfType(LockLostException.class)
                 .isThrownBy(lock::unlock)
                 .withMessageContaining("it was released by force");
@@ -136,7 +136,9 @@ class ForcedReleaseTests {
         election.start();
         Actor.await("it leads", election::isLeader);
         CompletableFuture<Lease> next = elsewhere.acquireAsync("leader:reports", LONG);
-        Actor.await("another waits", () -> StoredLock.at(server, "lock:leader:reports").isWaitedFor());
+        Actor.await(
+                "another waits",
+                () -> StoredLock.at(server, "lock:leader:reports").isWaitedFor());
         force("leader:reports", 0);
         assertThat(election.isLeader()).isFalse();
         election.stop();
@@ -146,16 +148,16 @@ class ForcedReleaseTests {
     /** Its next caller here would have it beside another elsewhere. */
     @Test
     void aLockThatLingersIsNotTakenUpAgain() throws Exception {
-        LockOptions lingering = LockOptions.defaults()
-                .withLinger(Duration.ofMinutes(1))
-                .withWaitTime(Duration.ZERO);
+        LockOptions lingering =
+                LockOptions.defaults().withLinger(Duration.ofMinutes(1)).withWaitTime(Duration.ZERO);
         Actor.await("it lingers", () -> {
             registry.get("mine", lingering).lock();
             registry.get("mine", lingering).unlock();
             return registry.get("mine").isLocked();
         });
         force("mine", 0);
-        Lease next = elsewhere.tryAcquire("mine", LONG.withWaitTime(Duration.ZERO)).orElseThrow();
+        Lease next =
+                elsewhere.tryAcquire("mine", LONG.withWaitTime(Duration.ZERO)).orElseThrow();
         assertThat(registry.tryAcquire("mine", lingering)).isEmpty();
         next.close();
     }
@@ -164,8 +166,9 @@ class ForcedReleaseTests {
     void whoeverWaitsHereAndElsewhereGetsItsTurn() throws Exception {
         Lease held = registry.acquire("queue", LONG);
         CompletableFuture<Lease> there = elsewhere.acquireAsync("queue", LONG);
-        Actor.await("another instance waits", () -> StoredLock.at(server, "lock:queue")
-                .isWaitedFor());
+        Actor.await(
+                "another instance waits",
+                () -> StoredLock.at(server, "lock:queue").isWaitedFor());
         CompletableFuture<Lease> here = registry.acquireAsync("queue", LONG);
         force("queue", 0);
         assertLost(held);
@@ -178,8 +181,7 @@ class ForcedReleaseTests {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void aHolderOfAnotherRegistryOfTheProcessKnowsAtOnceToo(boolean sharing) throws Exception {
-        RedisLockRegistry another =
-                registries.registry(builder -> sharing ? builder.sharingConnections() : builder);
+        RedisLockRegistry another = registries.registry(builder -> sharing ? builder.sharingConnections() : builder);
         Lease lease = another.acquire("shared", LONG);
         force("shared", 0);
         assertLost(lease);
@@ -189,8 +191,7 @@ class ForcedReleaseTests {
     void anIdThatHoldsNoneLosesNothing() throws Exception {
         Lease lease = registry.acquire("held", LONG);
         Lease other = registry.acquire("other", LONG);
-        assertThat(registry.inspector()
-                        .forceRelease("held", holders("other").get(0)))
+        assertThat(registry.inspector().forceRelease("held", holders("other").get(0)))
                 .isFalse();
         assertThat(List.of(lease, other)).allMatch(Lease::isValid);
         lease.close();

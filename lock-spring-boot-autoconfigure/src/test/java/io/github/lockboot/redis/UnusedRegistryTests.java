@@ -76,8 +76,10 @@ class UnusedRegistryTests {
         RedisLockRegistry registry = registry();
         registry.close();
         assertGrantsNothing(registry);
-        Actor.await("its threads end", () -> Thread.getAllStackTraces().keySet().stream()
-                .noneMatch(thread -> thread.isAlive() && made.contains(thread.getName())));
+        Actor.await(
+                "its threads end",
+                () -> Thread.getAllStackTraces().keySet().stream()
+                        .noneMatch(thread -> thread.isAlive() && made.contains(thread.getName())));
     }
 
     @Test

@@ -90,7 +90,7 @@ class ApiTests extends OnRedis {
     @Test
     void allOrNone() throws Exception {
         // tag::all
-        Lock both = registry.allOf(List.of("account:a", "account:b"));
+        MultiLock both = registry.allOf(List.of("account:a", "account:b")); // a java.util.concurrent.locks.Lock
         both.lock();
         try {
             move("a", "b");

@@ -63,9 +63,7 @@ class LockEndpoint {
             }
         }
         if (!body.containsKey("state")) {
-            return unavailable != null
-                    ? unavailable
-                    : new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
+            return unavailable != null ? unavailable : new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
         }
         if (!others.isEmpty()) {
             body.put("others", others);

@@ -640,7 +640,8 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
                 }
             }
             forget(owner);
-            taken.forEach(hold -> waiters.putBack(hold.waiter(), noAnswer(tooLate))); // first: who is in line is found again, whatever is thrown
+            taken.forEach(hold -> waiters.putBack(
+                    hold.waiter(), noAnswer(tooLate))); // first: who is in line is found again, whatever is thrown
             if (taken.isEmpty() || !lost.isEmpty()) {
                 owner.drop();
             } else {

@@ -78,7 +78,8 @@ final class UseNotifier implements LockUse {
         /** @param thread the thread that will own the hold; null for a lease */
         UseNotifier requested(LockRequest request, @Nullable Thread thread) {
             List<ListenerQueue> present = queues;
-            UseNotifier use = present.isEmpty() ? none : new UseNotifier(context, this, present, request, thread, false);
+            UseNotifier use =
+                    present.isEmpty() ? none : new UseNotifier(context, this, present, request, thread, false);
             use.notify(listener -> listener.requested(use));
             return use;
         }

@@ -57,7 +57,8 @@ class SeveralRegistriesTests {
 
     @SuppressWarnings("unchecked")
     private static String ownerIn(Map<String, Object> state) {
-        return (String) ((List<Map<String, Object>>) state.get("holders")).get(0).get("owner");
+        return (String)
+                ((List<Map<String, Object>>) state.get("holders")).get(0).get("owner");
     }
 
     @SuppressWarnings("unchecked")
@@ -74,7 +75,9 @@ class SeveralRegistriesTests {
             Lease lease = second.acquire("nightly", OPTIONS);
             WebEndpointResponse<Map<String, Object>> shown = endpoint.state("nightly");
             assertThat(shown.getStatus()).isEqualTo(200);
-            assertThat(shown.getBody()).containsEntry("registry", "reportsLocks").doesNotContainKey("others");
+            assertThat(shown.getBody())
+                    .containsEntry("registry", "reportsLocks")
+                    .doesNotContainKey("others");
             String owner = ownerIn(stateIn(shown));
             assertThat(endpoint.release("nightly", "another-1").getStatus()).isEqualTo(409);
             assertThat(endpoint.release("nightly", owner).getStatus()).isEqualTo(204);
@@ -90,8 +93,7 @@ class SeveralRegistriesTests {
         runner.run(context -> {
             LockEndpoint endpoint = context.getBean(LockEndpoint.class);
             Lease first = context.getBean(LockRegistry.class).acquire("both", OPTIONS);
-            Lease second =
-                    context.getBean("reportsLocks", LockRegistry.class).acquire("both", OPTIONS);
+            Lease second = context.getBean("reportsLocks", LockRegistry.class).acquire("both", OPTIONS);
             Map<String, Object> body = endpoint.state("both").getBody();
             List<Map<String, Object>> others = (List<Map<String, Object>>) body.get("others");
             assertThat(others).hasSize(1);
@@ -111,8 +113,7 @@ class SeveralRegistriesTests {
     void aRegistryWithoutRedisDoesNotHideTheLockOfAnother() {
         runner.run(context -> {
             LockEndpoint endpoint = context.getBean(LockEndpoint.class);
-            Lease lease =
-                    context.getBean("reportsLocks", LockRegistry.class).acquire("seen", OPTIONS);
+            Lease lease = context.getBean("reportsLocks", LockRegistry.class).acquire("seen", OPTIONS);
             String owner = ownerIn(stateIn(endpoint.state("seen")));
             orders.pause();
             try {
