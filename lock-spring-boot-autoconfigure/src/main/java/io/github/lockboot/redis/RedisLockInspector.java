@@ -137,9 +137,11 @@ public final class RedisLockInspector {
     public boolean forceRelease(String name, String ownerId) {
         for (Holder holder : shown(name).holders()) {
             if (holder.id().equals(ownerId)) {
-                LockEngine.revokeInProcess(
-                        ownerId, FORCED); // first: another may have the lock before Redis has answered
-                return answer(name, store.get().unlock(name, ownerId, holder.lastToken())) != Reply.Plain.NOT_OWNER;
+                // First: another may have the lock before Redis has answered. It may then be the holder's registry that
+                // ends it.
+                boolean here = LockEngine.revokeInProcess(ownerId, FORCED);
+                Reply reply = answer(name, store.get().unlock(name, ownerId, holder.lastToken()));
+                return here || reply != Reply.Plain.NOT_OWNER;
             }
         }
         return false;

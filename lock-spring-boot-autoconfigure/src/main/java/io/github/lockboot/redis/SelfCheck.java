@@ -174,16 +174,16 @@ final class SelfCheck {
             connection.scriptingCommands().eval(script, ReturnType.INTEGER, 1, key);
             Reply taken = store.acquire(name, one, LockStore.EXCLUSIVE, TTL_MILLIS, true)
                     .join();
-            long token = taken instanceof Reply.Owner owner ? owner.fence() : 0;
+            long fence = taken instanceof Reply.Owner owner ? owner.fence() : 0;
             store.acquire(name, other, LockStore.EXCLUSIVE, TTL_MILLIS, true).join();
-            store.renew(name, one, token, TTL_MILLIS, late -> {}).join();
-            store.renewPermits(name, List.of(new LockStore.Permit(one, token, TTL_MILLIS)), late -> {})
+            store.renew(name, one, fence, TTL_MILLIS, late -> {}).join();
+            store.renewPermits(name, List.of(new LockStore.Permit(one, fence, TTL_MILLIS)), late -> {})
                     .join();
-            store.downgrade(name, one, token, token).join();
+            store.downgrade(name, one, fence, fence).join();
             store.inspect(name).join();
             store.show(name).join();
-            store.unlock(name, one, token).join();
-            store.complete(name, other, token).join();
+            store.unlock(name, one, fence).join();
+            store.complete(name, other, fence).join();
             store.cancel(name, other).join();
             store.echo(session).join();
             connection.keyCommands().pExpire(key, TTL_MILLIS); // the scripts use it only when Redis is out of memory

@@ -15,6 +15,7 @@ import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockTemplate;
 import io.github.lockboot.LockUse;
+import io.github.lockboot.MultiLock;
 import io.github.lockboot.NamedReadWriteLock;
 import io.github.lockboot.redis.RedisLockRegistry;
 import org.junit.jupiter.api.Test;

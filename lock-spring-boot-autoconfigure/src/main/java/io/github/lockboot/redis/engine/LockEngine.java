@@ -252,21 +252,27 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
      * Has the holder with this id lose the lock, or the waiter with this id its place, which the store then gives away.
      *
      * @param reason without the name of the lock
+     * @return false if there is neither here
      */
-    public void revoke(String id, String reason) {
+    public boolean revoke(String id, String reason) {
         Acquisition acquisition = acquisitions.of(id);
         if (acquisition != null) {
             acquisition.revoke(reason);
         }
+        return acquisition != null;
     }
 
     /** As {@link #revoke}, whichever engine of this process has the id. */
-    public static void revokeInProcess(String id, String reason) {
+    public static boolean revokeInProcess(String id, String reason) {
         List<LockEngine> open;
         synchronized (OPEN) {
             open = List.copyOf(OPEN);
         }
-        open.forEach(engine -> engine.revoke(id, reason));
+        boolean revoked = false;
+        for (LockEngine engine : open) {
+            revoked |= engine.revoke(id, reason);
+        }
+        return revoked;
     }
 
     // --- questions --------------------------------------------------------------------------------------------

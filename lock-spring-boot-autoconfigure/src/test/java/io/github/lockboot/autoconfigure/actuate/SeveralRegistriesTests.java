@@ -98,7 +98,7 @@ class SeveralRegistriesTests {
             List<Map<String, Object>> others = (List<Map<String, Object>>) body.get("others");
             assertThat(others).hasSize(1);
             assertThat(List.of(body.get("registry"), others.get(0).get("registry")))
-                    .containsExactlyInAnyOrder(context.getBeanNamesForType(LockRegistry.class));
+                    .containsExactlyInAnyOrder((Object[]) context.getBeanNamesForType(LockRegistry.class));
             String owner = body.get("registry").equals("reportsLocks")
                     ? ownerIn((Map<String, Object>) body.get("state"))
                     : ownerIn((Map<String, Object>) others.get(0).get("state"));
