@@ -3,7 +3,6 @@ package io.github.lockboot;
 import java.util.Collection;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.locks.Lock;
 
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.LockNames;
@@ -43,7 +42,8 @@ public interface LockRegistry {
     }
 
     /**
-     * {@return the lock of that name with the given options}
+     * {@return the lock of that name with the given options} Two handles of one registry for one name are equal if mode and permits are
+     * the same, whatever their other options.
      *
      * @param name of the lock
      * @param options how it is held and waited for; what they leave open is the registry's
@@ -82,7 +82,7 @@ public interface LockRegistry {
      *
      * @param names of the locks, in any order
      */
-    default Lock allOf(Collection<String> names) {
+    default MultiLock allOf(Collection<String> names) {
         return allOf(names, LockOptions.defaults());
     }
 
@@ -103,7 +103,7 @@ public interface LockRegistry {
      * @param options how they are held; what they leave open is the registry's
      * @throws IllegalArgumentException if there are no names, or one of them is empty, too long or not well-formed Unicode
      */
-    default Lock allOf(Collection<String> names, LockOptions options) {
+    default MultiLock allOf(Collection<String> names, LockOptions options) {
         return MultiLock.of(this, names, options);
     }
 

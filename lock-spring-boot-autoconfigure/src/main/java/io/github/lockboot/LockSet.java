@@ -239,6 +239,9 @@ public final class LockSet {
     private HeldLocks held = new HeldLocks();
     private Duration waited = Duration.ZERO;
 
+    /** The position of the lock that was asked for last, or of the first that could not be taken. */
+    private int at;
+
     LockSet(List<Wanted> wanted) {
         this.wanted = wanted;
     }
@@ -257,7 +260,7 @@ public final class LockSet {
             return set.takeAll(null, true);
         } catch (InterruptedException interrupt) {
             Thread.currentThread().interrupt();
-            String name = wanted.get(set.held.size()).lock().getName();
+            String name = wanted.get(set.at).lock().getName();
             throw new LockNotAcquiredException(name, set.elapsed(), interrupt);
         }
     }
@@ -271,7 +274,8 @@ public final class LockSet {
             LockLostException lost;
             try {
                 if (!takeTogether(interruptible)) {
-                    for (Wanted next : wanted) {
+                    for (at = 0; at < wanted.size(); at++) {
+                        Wanted next = wanted.get(at);
                         add(next, take(next, taking));
                     }
                 }
@@ -372,9 +376,10 @@ public final class LockSet {
                 if (failure instanceof InterruptedException) {
                     Thread.currentThread().interrupt(); // so that the wait for the others ends, too
                 }
-                trouble = trouble == null || trouble instanceof LockNotAcquiredException
-                        ? Futures.unwrap(failure)
-                        : trouble;
+                if (trouble == null || trouble instanceof LockNotAcquiredException) {
+                    trouble = Futures.unwrap(failure);
+                    at = i;
+                }
             }
         }
         return trouble;

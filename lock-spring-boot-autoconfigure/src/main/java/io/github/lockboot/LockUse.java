@@ -12,6 +12,9 @@ import org.jspecify.annotations.Nullable;
  */
 public interface LockUse {
 
+    /** {@return the registry of the lock} */
+    LockRegistry registry();
+
     /** {@return the name of the lock, key included} It may be personal data: do not use it in metrics and logs. */
     String name();
 

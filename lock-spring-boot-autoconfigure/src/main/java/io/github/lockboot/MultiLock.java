@@ -6,13 +6,28 @@ import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
+import java.util.stream.Collectors;
 
 import io.github.lockboot.LockSet.Taking;
 import io.github.lockboot.LockSet.Wanted;
+import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.internal.Timer;
+import org.jspecify.annotations.Nullable;
 
-/** Several locks of a thread as one, in the order of their names. */
-record MultiLock(List<Wanted> locks) implements Lock {
+/**
+ * Several locks of a thread as one: the thread holds all of them or none. Made by {@link LockRegistry#allOf}, where it is said how they are
+ * taken and released.
+ *
+ * <p>Like a {@link NamedLock}, it is a cheap handle: two handles of the same locks are equal. For the fencing token and the lease of one of
+ * them use {@link LockRegistry#get(String)}. All methods may be called from any thread, virtual threads included.
+ */
+public final class MultiLock implements Lock {
+
+    private final List<Wanted> locks;
+
+    private MultiLock(List<Wanted> locks) {
+        this.locks = locks;
+    }
 
     static MultiLock of(LockRegistry registry, Collection<String> names, LockOptions options) {
         if (names.isEmpty()) {
@@ -23,6 +38,13 @@ record MultiLock(List<Wanted> locks) implements Lock {
                         .map(name -> new Wanted(registry.get(name, options), null))
                         .toList());
     }
+
+    /** {@return the names of the locks, each once, in the order in which they are taken} */
+    public List<String> getNames() {
+        return locks.stream().map(each -> each.lock().getName()).toList();
+    }
+
+    // --- acquisition ------------------------------------------------------------------------------------------
 
     private boolean take(Taking taking) throws InterruptedException {
         return new LockSet(locks).takeAll(taking, true).refusal() == null;
@@ -36,6 +58,12 @@ record MultiLock(List<Wanted> locks) implements Lock {
         }
     }
 
+    /**
+     * Takes all locks, and waits without limit for each in turn. What the thread holds already counts up. An interrupt does not end the
+     * wait; its flag is set again on return.
+     *
+     * @throws LockUnavailableException as {@link NamedLock#lock}; none of them was taken then
+     */
     @Override
     public void lock() {
         takeUninterruptibly(lock -> {
@@ -44,6 +72,11 @@ record MultiLock(List<Wanted> locks) implements Lock {
         });
     }
 
+    /**
+     * As {@link #lock()}, but an interrupt ends the wait.
+     *
+     * @throws InterruptedException if interrupted before or during the wait; none of them was taken then, and the flag is clear
+     */
     @Override
     public void lockInterruptibly() throws InterruptedException {
         take(lock -> {
@@ -52,17 +85,36 @@ record MultiLock(List<Wanted> locks) implements Lock {
         });
     }
 
+    /**
+     * Tries each lock once.
+     *
+     * @return false if another holds one of them or waits for it; none of them was taken then
+     * @throws LockUnavailableException if Redis is not available; none of them was taken then
+     */
     @Override
     public boolean tryLock() {
         return takeUninterruptibly(NamedLock::tryLock);
     }
 
+    /**
+     * As {@link #lockInterruptibly()}, but waits at most the given time for all of them; zero or less tries each once.
+     *
+     * @return false if the time passed first; none of them was taken then
+     */
     @Override
     public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
         long deadline = Timer.systemNanoTime() + Math.max(0, unit.toNanos(time));
         return take(lock -> lock.tryLock(deadline - Timer.systemNanoTime(), TimeUnit.NANOSECONDS));
     }
 
+    // --- release ----------------------------------------------------------------------------------------------
+
+    /**
+     * Gives up one hold of each lock, in reverse order, even if one of them fails.
+     *
+     * @throws IllegalMonitorStateException if the current thread does not hold one of them
+     * @throws LockLostException if one of them was lost; further failures are suppressed exceptions of the first
+     */
     @Override
     public void unlock() {
         HeldLocks held = new HeldLocks();
@@ -70,8 +122,50 @@ record MultiLock(List<Wanted> locks) implements Lock {
         held.release(true);
     }
 
+    /**
+     * Not supported.
+     *
+     * @throws UnsupportedOperationException always
+     */
     @Override
     public Condition newCondition() {
         throw new UnsupportedOperationException("a distributed lock offers no conditions");
+    }
+
+    // --- state ------------------------------------------------------------------------------------------------
+
+    /** {@return how often the current thread may call {@link #unlock()}: of its holds of each lock, the fewest} */
+    public int getHoldCount() {
+        return locks.stream().mapToInt(each -> each.lock().getHoldCount()).min().orElse(0);
+    }
+
+    /** {@return whether the current thread holds all of them, and no lease can have run out yet} As {@link NamedLock#isHeldByCurrentThread}. */
+    public boolean isHeldByCurrentThread() {
+        return locks.stream().allMatch(each -> each.lock().isHeldByCurrentThread());
+    }
+
+    /**
+     * {@return whether at least one of them is held, so that nobody else can have all; asks them one after the other} As
+     * {@link NamedLock#isLocked}.
+     *
+     * @throws LockUnavailableException if Redis is not available
+     */
+    public boolean isLocked() {
+        return locks.stream().anyMatch(each -> each.lock().isLocked());
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof MultiLock all && all.locks.equals(locks);
+    }
+
+    @Override
+    public int hashCode() {
+        return locks.hashCode();
+    }
+
+    @Override
+    public String toString() {
+        return getNames().stream().map(LockNames::printable).collect(Collectors.joining(", ", "MultiLock[", "]"));
     }
 }

@@ -9,8 +9,8 @@ import java.util.concurrent.locks.Lock;
  * A {@link Lock} with a name. At most one thread of all instances holds it at a time, unless its {@link #options()} are shared or have
  * permits: then others that ask in the same way may hold it, too.
  *
- * <p>A lock object is a cheap handle: two handles for one name from one registry are the same lock, if mode and permits are the same. A
- * hold belongs to the thread that took it and is reentrant: taking the lock again counts up in this JVM and costs no command. A thread
+ * <p>A lock object is a cheap handle: two handles for one name from one registry are the same lock, if mode and permits are the same, and
+ * then they are equal. A hold belongs to the thread that took it and is reentrant: taking the lock again counts up in this JVM and costs no command. A thread
  * that holds the name exclusively may also take it shared. A thread that holds it shared or with a permit cannot take it in another
  * way, because it would wait for itself: it gets an {@link IllegalStateException} at once.
  *
@@ -56,8 +56,8 @@ public interface NamedLock extends Lock {
      * Takes the lock if it is free or the current thread holds it. Sends at most one command and does not queue, so it may always fail if
      * there are waiters. An interrupt does not end it; its flag stays set.
      *
-     * @return false if another holds the lock or waits for it
-     * @throws LockUnavailableException if Redis is not available
+     * @return false if another holds the lock or waits for it, as a waiter does that has just given up, until Redis knows
+     * @throws LockUnavailableException if Redis is not available, or grants the lock so late that its lease is over
      */
     @Override
     boolean tryLock();

@@ -6,6 +6,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 
@@ -291,6 +292,60 @@ class LockSetTests {
             held.release(true);
         }
         assertThat(registry.events()).containsExactly("lock lock 0", "keep lock 0");
+    }
+
+    /** The wait for the first is interrupted, and the others were free. */
+    @Test
+    void anInterruptNamesTheLockWhoseWaitItEnded() {
+        List<LockSet.Wanted> all = List.of(
+                asked("lock 0", () -> {
+                    throw new InterruptedException();
+                }),
+                asked("lock 1", () -> null),
+                asked("lock 2", () -> {
+                    throw new InterruptedException();
+                }));
+        assertThatThrownBy(() -> LockSet.take(all))
+                .isInstanceOf(LockNotAcquiredException.class)
+                .hasCauseInstanceOf(InterruptedException.class)
+                .hasMessageMatching("interrupted after waiting .* for lock 'lock 0'; .*");
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(registry.events()).containsExactly("unlock lock 1");
+    }
+
+    @Test
+    void anInterruptOfALaterLockNamesThatOne() {
+        registry.record("begin");
+        LockSet.Wanted second = new LockSet.Wanted(wanted(1).lock(), wait -> {
+            Thread.currentThread().interrupt();
+            return new CompletableFuture<>();
+        });
+        assertThatThrownBy(() -> LockSet.take(List.of(wanted(0), second, wanted(2))))
+                .hasMessageMatching("interrupted after waiting .* for lock 'lock 1'; .*");
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(registry.events()).containsExactly("begin", "lock lock 0", "unlock lock 0");
+    }
+
+    /** A lock that is asked for together with others. */
+    private LockSet.Wanted asked(String name, Callable<Lease> answer) {
+        NamedLock lock = (NamedLock) Proxy.newProxyInstance(
+                getClass().getClassLoader(),
+                new Class<?>[] {NamedLock.class, LockSet.Member.class},
+                (proxy, method, args) -> switch (method.getName()) {
+                    case "getName" -> name;
+                    case "canJoin" -> true;
+                    case "attempt" -> answer;
+                    case "together" -> {
+                        ((Runnable) args[0]).run();
+                        yield true;
+                    }
+                    case "unlock" -> {
+                        registry.record("unlock " + name);
+                        yield null;
+                    }
+                    default -> PATIENT;
+                });
+        return new LockSet.Wanted(lock, null);
     }
 
     @ParameterizedTest

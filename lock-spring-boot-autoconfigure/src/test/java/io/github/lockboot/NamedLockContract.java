@@ -4,9 +4,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -88,6 +90,33 @@ abstract class NamedLockContract extends TwoInstances {
             assertThat(get(registry(), name + "\n", kind).toString())
                     .contains(name)
                     .doesNotContain("\n");
+        }
+
+        @Test
+        void twoHandlesOfOneLockAreEqualHoweverItIsWaitedFor() {
+            LockOptions others = kind.withTtl(Duration.ofSeconds(77))
+                    .withWaitTime(Duration.ofSeconds(7))
+                    .withGroup("order");
+            NamedLock other = get(registry(), name, others);
+            assertThat(lock()).isEqualTo(lock()).isEqualTo(other).hasSameHashCodeAs(other);
+            Map<NamedLock, String> values = new ConcurrentHashMap<>();
+            values.put(lock(), "one");
+            values.put(other, "the same");
+            assertThat(values).hasSize(1).containsEntry(lock(), "the same");
+            assertThat(registry().readWrite(name)).isEqualTo(registry().readWrite(name));
+        }
+
+        @Test
+        void handlesOfDifferentLocksAreNotEqual() {
+            assertThat(lock())
+                    .isNotEqualTo(get(registry(), name + " 2", kind))
+                    .isNotEqualTo(lockElsewhere())
+                    .isNotEqualTo(get(registry(), name, LockOptions.defaults().withPermits(77)))
+                    .isNotEqualTo(name)
+                    .isNotEqualTo(null);
+            assertThat(registry().get(name))
+                    .isNotEqualTo(registry().get(name, LockOptions.defaults().shared()));
+            assertThat(registry().readWrite(name)).isNotEqualTo(otherRegistry().readWrite(name));
         }
     }
 
@@ -765,11 +794,11 @@ abstract class NamedLockContract extends TwoInstances {
 
         private final List<String> names = List.of(name + " b", name + " c", name + " a", name + " b");
 
-        private Lock all() {
+        private MultiLock all() {
             return registry().allOf(names, kind);
         }
 
-        private Lock allElsewhere() {
+        private MultiLock allElsewhere() {
             return otherRegistry().allOf(names, rival);
         }
 
@@ -817,6 +846,45 @@ abstract class NamedLockContract extends TwoInstances {
                 all().unlock();
                 assertNoneIsHeld();
             }
+        }
+
+        @Test
+        void theirThreadIsToldWhetherAndHowOftenItHoldsAll() throws Exception {
+            Actor other = actor();
+            assertThat(all().getNames()).containsExactly(name + " a", name + " b", name + " c");
+            assertThat(all().isHeldByCurrentThread()).isFalse();
+            assertThat(all().getHoldCount()).isZero();
+            assertThat(all().isLocked()).isFalse();
+            b().lock();
+            assertThat(all().isHeldByCurrentThread()).isFalse();
+            assertThat(all().getHoldCount()).isZero();
+            assertThat(all().isLocked()).isTrue();
+            all().lock();
+            all().lock();
+            assertThat(all().isHeldByCurrentThread()).isTrue();
+            assertThat(all().getHoldCount()).isEqualTo(2);
+            assertThat(b().getHoldCount()).isEqualTo(3);
+            assertThat(allElsewhere().isLocked()).isTrue();
+            assertThat(other.call(() -> all().isHeldByCurrentThread())).isFalse();
+            assertThat(other.call(() -> all().getHoldCount())).isZero();
+            all().unlock();
+            assertThat(all().getHoldCount()).isEqualTo(1);
+            all().unlock();
+            assertThat(all().isHeldByCurrentThread()).isFalse();
+            assertThat(all().isLocked()).isTrue();
+            b().unlock();
+            assertThat(all().isLocked()).isFalse();
+            assertNoneIsHeld();
+        }
+
+        @Test
+        void twoHandlesOfTheSameLocksAreEqual() {
+            assertThat(all())
+                    .isEqualTo(registry().allOf(List.of(name + " c", name + " b", name + " a"), kind))
+                    .hasSameHashCodeAs(all())
+                    .isNotEqualTo(registry().allOf(List.of(name + " a", name + " b"), kind))
+                    .isNotEqualTo(otherRegistry().allOf(names, kind))
+                    .hasToString("MultiLock[" + name + " a, " + name + " b, " + name + " c]");
         }
 
         @Test

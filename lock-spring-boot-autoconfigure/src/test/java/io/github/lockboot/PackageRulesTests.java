@@ -392,6 +392,7 @@ class PackageRulesTests {
                         "LockTemplate",
                         "LockUnavailableException",
                         "LockUse",
+                        "MultiLock",
                         "NamedLock",
                         "NamedReadWriteLock",
                         "ScheduledLock",

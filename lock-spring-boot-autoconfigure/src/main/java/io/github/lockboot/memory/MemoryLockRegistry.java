@@ -128,14 +128,19 @@ public final class MemoryLockRegistry extends EngineRegistry implements AutoClos
      * renewed, until they are released.
      */
     public void stopGranting() {
-        engine().stopGranting();
+        stop();
     }
 
     /** Stops granting locks, as {@link #stopGranting} does. Holds are left to their leases. Other instances go on. */
     @Override
     public void close() {
-        engine().stopGranting();
-        engine().leaveHolds();
+        closeOnce();
+    }
+
+    @Override
+    protected void close(LockEngine made) {
+        made.stopGranting();
+        made.leaveHolds();
     }
 
     /** Counts the names and ids in use. Zero once everything is released. */

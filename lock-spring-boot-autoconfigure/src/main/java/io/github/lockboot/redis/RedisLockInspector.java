@@ -6,12 +6,15 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.function.IntSupplier;
+import java.util.function.Supplier;
 
 import io.github.lockboot.DistributedLock.Mode;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.redis.engine.LockEngine;
+import io.github.lockboot.redis.protocol.GrantChannel;
 import io.github.lockboot.redis.protocol.LockStore;
 import io.github.lockboot.redis.protocol.Reply;
 import io.github.lockboot.redis.protocol.Reply.Holder;
@@ -24,12 +27,17 @@ public final class RedisLockInspector {
     private static final long NO_KEY = -2;
     private static final long NO_LOCK = 0;
 
-    private final ScriptStore store;
-    private final LockEngine engine;
+    private static final String FORCED = "it was released by force";
 
-    RedisLockInspector(ScriptStore store, LockEngine engine) {
+    private final Supplier<ScriptStore> store;
+    private final Supplier<LockEngine> engine;
+    private final IntSupplier inUse;
+
+    /** @param inUse as {@link #inUse}; it does not make the engine */
+    RedisLockInspector(Supplier<ScriptStore> store, Supplier<LockEngine> engine, IntSupplier inUse) {
         this.store = store;
         this.engine = engine;
+        this.inUse = inUse;
     }
 
     /** Whether Redis notifies waiters of this registry. */
@@ -52,11 +60,12 @@ public final class RedisLockInspector {
      * @throws LockUnavailableException if Redis did not answer
      */
     public Notification check() {
-        answer("health", store.inspect("health"));
-        if (engine.channel().isLive()) {
+        answer("health", store.get().inspect("health"));
+        GrantChannel channel = engine.get().channel();
+        if (channel.isLive()) {
             return Notification.LIVE;
         }
-        return engine.channel().isOpened() ? Notification.CUT : Notification.UNUSED;
+        return channel.isOpened() ? Notification.CUT : Notification.UNUSED;
     }
 
     /**
@@ -66,7 +75,7 @@ public final class RedisLockInspector {
      * @return the sum: 0 once all locks are released and Redis has answered
      */
     public int inUse() {
-        return engine.inUse();
+        return inUse.getAsInt();
     }
 
     /**
@@ -113,26 +122,33 @@ public final class RedisLockInspector {
     }
 
     /**
-     * Ends the hold of any holder, in any instance. The first waiters that may hold the lock then get it. The holder notices the loss
-     * at its next renewal, or by its fencing token. Of an instance that holds the lock shared, all readers lose it.
+     * Ends the hold of any holder, in any instance. The first waiters that may hold the lock then get it. A holder in this process has
+     * lost the lock before this method returns, whichever registry it uses. A holder in another process notices the loss at its next
+     * renewal, which comes at once where Redis announces changes, or by its fencing token. Of an instance that holds the lock shared,
+     * all readers lose it.
      *
      * @param name the name of the lock
      * @param ownerId the owner of one of the holders that {@link #stateOf(String)} shows
      * @return false if no holder has this id
      * @throws IllegalArgumentException if the name is not valid
-     * @throws LockUnavailableException if Redis did not answer; the hold may have ended
+     * @throws LockUnavailableException if Redis did not answer; the hold may have ended, and if not, ends with its lease if the holder
+     *     is in this process
      */
     public boolean forceRelease(String name, String ownerId) {
         for (Holder holder : shown(name).holders()) {
             if (holder.id().equals(ownerId)) {
-                return answer(name, store.unlock(name, ownerId, holder.lastToken())) != Reply.Plain.NOT_OWNER;
+                // First: another may have the lock before Redis has answered. It may then be the holder's registry that
+                // ends it.
+                boolean here = LockEngine.revokeInProcess(ownerId, FORCED);
+                Reply reply = answer(name, store.get().unlock(name, ownerId, holder.lastToken()));
+                return here || reply != Reply.Plain.NOT_OWNER;
             }
         }
         return false;
     }
 
     private Shown shown(String name) {
-        return answer(name, store.show(LockNames.valid(name)).thenApply(Shown.class::cast));
+        return answer(name, store.get().show(LockNames.valid(name)).thenApply(Shown.class::cast));
     }
 
     private static <T> T answer(String name, CompletableFuture<T> asked) {

@@ -11,7 +11,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -79,7 +78,6 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
     private final int maxWaiters;
     private final boolean logKeys;
     private final Function<String, ThreadFactory> threads;
-    private final AtomicBoolean closed = new AtomicBoolean();
     private volatile @Nullable Parts parts;
     private volatile String servers = "";
     private volatile boolean announcesChanges = true;
@@ -124,7 +122,12 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
 
     /** {@return the inspector, which shows the state of these locks and releases them by force} */
     public RedisLockInspector inspector() {
-        return new RedisLockInspector(parts().store, engine());
+        return new RedisLockInspector(() -> parts().store, this::engine, this::inUse);
+    }
+
+    private int inUse() {
+        LockEngine used = engineIfMade();
+        return used == null ? 0 : used.inUse();
     }
 
     /**
@@ -172,7 +175,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
      * released. Does not block.
      */
     public void stopGranting() {
-        engine().stopGranting();
+        stop();
     }
 
     /**
@@ -183,8 +186,8 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
      * @return a future that completes when Redis has answered the last release, or when the time has passed
      */
     public CompletableFuture<Void> drain(Duration atMost) {
-        engine().stopGranting();
-        return engine().drain(LockRequest.nanosOf(atMost));
+        LockEngine used = stop();
+        return used == null ? CompletableFuture.completedFuture(null) : used.drain(LockRequest.nanosOf(atMost));
     }
 
     /**
@@ -193,15 +196,18 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
      */
     @Override
     public void close() {
-        if (!closed.compareAndSet(false, true)) {
-            return;
-        }
+        closeOnce();
+    }
+
+    @Override
+    protected void close(LockEngine made) {
+        Parts with = Objects.requireNonNull(parts);
         // After that time, the scripts drop waiters that no longer ask.
-        engine().context().awaitAnswer(engine().stopGranting());
-        engine().close();
-        parts().store.close();
-        parts().connections.whenClosed().run();
-        parts().connectors.shutdown();
+        made.context().awaitAnswer(made.stopGranting());
+        made.close();
+        with.store.close();
+        with.connections.whenClosed().run();
+        with.connectors.shutdown();
     }
 
     /**

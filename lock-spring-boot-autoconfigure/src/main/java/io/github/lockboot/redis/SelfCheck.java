@@ -179,16 +179,16 @@ final class SelfCheck {
             connection.scriptingCommands().eval(script, ReturnType.INTEGER, 1, key);
             Reply taken = store.acquire(name, one, LockStore.EXCLUSIVE, TTL_MILLIS, true)
                     .join();
-            long token = taken instanceof Reply.Owner owner ? owner.fence() : 0;
+            long fence = taken instanceof Reply.Owner owner ? owner.fence() : 0;
             store.acquire(name, other, LockStore.EXCLUSIVE, TTL_MILLIS, true).join();
-            store.renew(name, one, token, TTL_MILLIS, late -> {}).join();
-            store.renewPermits(name, List.of(new LockStore.Permit(one, token, TTL_MILLIS)), late -> {})
+            store.renew(name, one, fence, TTL_MILLIS, late -> {}).join();
+            store.renewPermits(name, List.of(new LockStore.Permit(one, fence, TTL_MILLIS)), late -> {})
                     .join();
-            store.downgrade(name, one, token, token).join();
+            store.downgrade(name, one, fence, fence).join();
             store.inspect(name).join();
             store.show(name).join();
-            store.unlock(name, one, token).join();
-            store.complete(name, other, token).join();
+            store.unlock(name, one, fence).join();
+            store.complete(name, other, fence).join();
             store.cancel(name, other).join();
             if (store.echo(session).join() instanceof Reply.Unpublished unpublished) {
                 add(

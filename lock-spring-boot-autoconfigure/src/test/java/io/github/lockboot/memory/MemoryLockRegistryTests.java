@@ -112,6 +112,43 @@ class MemoryLockRegistryTests {
         assertThat(together.get("a").tryLock()).isTrue();
     }
 
+    /** Nobody here may have it beside the one who has it now. */
+    @Test
+    void aLockThatLingersIsNotTakenUpAgainOnceItIsExpiredOrStolen() throws Exception {
+        LockOptions lingering =
+                LockOptions.defaults().withLinger(Duration.ofMinutes(1)).withWaitTime(Duration.ZERO);
+        for (boolean stolen : new boolean[] {false, true}) {
+            registry.acquire("mine", lingering).close();
+            assertThat(registry.get("mine").isLocked()).isTrue();
+            Lease next;
+            if (stolen) {
+                next = other.steal("mine");
+            } else {
+                assertThat(other.expire("mine")).isTrue();
+                next = other.acquire("mine", LockOptions.defaults().withWaitTime(Duration.ZERO));
+            }
+            assertThat(registry.tryAcquire("mine", lingering)).isEmpty();
+            next.close();
+        }
+    }
+
+    /** By the other registry that shares them, before it returns. */
+    @ParameterizedTest
+    @MethodSource("heldTogether")
+    void aHolderKnowsAtOnceThatItsLockWasExpiredOrStolenByAnotherRegistry(LockOptions options) throws Exception {
+        for (boolean stolen : new boolean[] {false, true}) {
+            Lease lease = registry.acquire("b", options);
+            CompletableFuture<Void> kept = lease.closeAfter(Duration.ofHours(1));
+            if (stolen) {
+                other.steal("b").close();
+            } else {
+                other.expire("b");
+            }
+            assertThat(lease.isValid()).isFalse();
+            assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> Actor.get(kept));
+        }
+    }
+
     @Test
     void thereMayBeNothingToExpire() {
         assertThat(registry.expire("a")).isFalse();

@@ -15,6 +15,7 @@ import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockTemplate;
 import io.github.lockboot.LockUse;
+import io.github.lockboot.MultiLock;
 import io.github.lockboot.NamedReadWriteLock;
 import io.github.lockboot.redis.RedisLockRegistry;
 import org.junit.jupiter.api.Test;
@@ -90,7 +91,7 @@ class ApiTests extends OnRedis {
     @Test
     void allOrNone() throws Exception {
         // tag::all
-        Lock both = registry.allOf(List.of("account:a", "account:b"));
+        MultiLock both = registry.allOf(List.of("account:a", "account:b")); // a java.util.concurrent.locks.Lock
         both.lock();
         try {
             move("a", "b");

@@ -1,15 +1,17 @@
 package io.github.lockboot.autoconfigure.actuate;
 
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.function.Supplier;
 
-import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.internal.Unexpected;
 import io.github.lockboot.redis.RedisLockRegistry;
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
@@ -23,59 +25,92 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 @Endpoint(id = "lock")
 class LockEndpoint {
 
-    private final LockRegistry registry;
+    private final ListableBeanFactory beans;
     private final boolean namesShown;
     private final boolean forceRelease;
 
-    LockEndpoint(LockRegistry registry, boolean namesShown, boolean forceRelease) {
-        this.registry = registry;
+    LockEndpoint(ListableBeanFactory beans, boolean namesShown, boolean forceRelease) {
+        this.beans = beans;
         this.namesShown = namesShown;
         this.forceRelease = forceRelease;
     }
 
-    /** The body has the {@code name} and the {@code state}, or, unless the status is 200, a {@code problem} if there is more to say. */
+    /**
+     * The body has the {@code name}, the {@code registry} that has the lock and its {@code state}. If several have a lock of that name,
+     * {@code others} has the registry and state of each further one. A {@code problem} says what could not be answered.
+     */
     @ReadOperation
     WebEndpointResponse<Map<String, Object>> state(String name) {
-        return answer(name, () -> {
-            Map<String, Object> state = registry instanceof RedisLockRegistry redis
-                    ? redis.inspector().stateOf(name)
-                    : Map.of();
-            if (state.isEmpty()) {
-                return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
+        requireValid(name);
+        Map<String, Object> body = new LinkedHashMap<>();
+        List<Map<String, Object>> others = new ArrayList<>();
+        body.put("name", shown(name, namesShown));
+        WebEndpointResponse<Map<String, Object>> unavailable = null;
+        for (Map.Entry<String, RedisLockRegistry> each : registries().entrySet()) {
+            try {
+                Map<String, Object> state = each.getValue().inspector().stateOf(name);
+                if (!state.isEmpty()) {
+                    boolean first = !body.containsKey("state");
+                    Map<String, Object> found = first ? body : new LinkedHashMap<>();
+                    found.put("registry", each.getKey());
+                    found.put("state", state);
+                    if (!first) {
+                        others.add(found);
+                    }
+                }
+            } catch (LockUnavailableException failure) {
+                unavailable = unavailable(failure);
             }
-            Map<String, Object> body = new LinkedHashMap<>();
-            body.put("name", shown(name, namesShown));
-            body.put("state", state);
-            return new WebEndpointResponse<>(body);
-        });
+        }
+        if (!body.containsKey("state")) {
+            return unavailable != null ? unavailable : new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
+        }
+        if (!others.isEmpty()) {
+            body.put("others", others);
+        }
+        if (unavailable != null) {
+            body.putAll(unavailable.getBody());
+        }
+        return new WebEndpointResponse<>(body);
     }
 
     @DeleteOperation
     WebEndpointResponse<Map<String, Object>> release(String name, String owner) {
-        if (!forceRelease || !(registry instanceof RedisLockRegistry redis)) {
+        Map<String, RedisLockRegistry> registries = forceRelease ? registries() : Map.of();
+        if (registries.isEmpty()) {
             return problem(403, "a forced release needs lock.endpoint.force-release=true and locks on Redis");
         }
-        return answer(
-                name,
-                () -> redis.inspector().forceRelease(name, owner)
-                        ? new WebEndpointResponse<>(WebEndpointResponse.STATUS_NO_CONTENT)
-                        : problem(409, "no holder of the lock has this id"));
+        requireValid(name);
+        WebEndpointResponse<Map<String, Object>> answer = problem(409, "no holder of the lock has this id");
+        for (RedisLockRegistry registry : registries.values()) {
+            try {
+                if (registry.inspector().forceRelease(name, owner)) {
+                    return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NO_CONTENT);
+                }
+            } catch (LockUnavailableException failure) {
+                answer = unavailable(failure);
+            }
+        }
+        return answer;
+    }
+
+    /** By the names of their beans. */
+    private Map<String, RedisLockRegistry> registries() {
+        return BeanFactoryUtils.beansOfTypeIncludingAncestors(beans, RedisLockRegistry.class);
     }
 
     /** Throws nothing whose message has the name in it: the server would write that to its log. */
-    private static WebEndpointResponse<Map<String, Object>> answer(
-            String name, Supplier<WebEndpointResponse<Map<String, Object>>> question) {
+    private static void requireValid(String name) {
         try {
             LockNames.valid(name);
         } catch (IllegalArgumentException invalid) {
             throw new InvalidEndpointRequestException(invalid.toString(), invalid.getMessage());
         }
-        try {
-            return question.get();
-        } catch (LockUnavailableException unavailable) {
-            Throwable cause = Objects.requireNonNull(unavailable.getCause());
-            return problem(503, "Redis did not answer or refused: " + Unexpected.reasonOf(cause));
-        }
+    }
+
+    private static WebEndpointResponse<Map<String, Object>> unavailable(LockUnavailableException failure) {
+        Throwable cause = Objects.requireNonNull(failure.getCause());
+        return problem(503, "Redis did not answer or refused: " + Unexpected.reasonOf(cause));
     }
 
     private static WebEndpointResponse<Map<String, Object>> problem(int status, String problem) {

@@ -6,6 +6,7 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
@@ -13,6 +14,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 
 import io.github.lockboot.DistributedLock.Mode;
+import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockRuntime;
 import io.github.lockboot.LockUse;
 import io.github.lockboot.ScheduledLock;
@@ -79,6 +81,7 @@ class LocksEndpoint implements LockRuntime.Listener, ScheduledLock.Listener {
             @Nullable Long fence) {}
 
     /**
+     * @param registry the name of its bean; null if there is none
      * @param group null if the lock has none
      * @param name a digest of the lock's name, or the name itself
      * @param permits how many may hold the lock at a time; null when not limited
@@ -87,6 +90,7 @@ class LocksEndpoint implements LockRuntime.Listener, ScheduledLock.Listener {
      * @param queue number of waiters in this instance
      */
     record Held(
+            @Nullable String registry,
             @Nullable String group,
             String name,
             Mode mode,
@@ -100,6 +104,7 @@ class LocksEndpoint implements LockRuntime.Listener, ScheduledLock.Listener {
 
     /** @param position place among the waiters of this instance, from 1 */
     record Waiting(
+            @Nullable String registry,
             @Nullable String group,
             String name,
             Mode mode,
@@ -112,12 +117,14 @@ class LocksEndpoint implements LockRuntime.Listener, ScheduledLock.Listener {
     Locks locks() {
         List<Step> steps =
                 uses.values().stream().sorted(Comparator.comparing(Step::since)).toList();
-        Map<String, Long> queues = new HashMap<>();
+        Map<LockRegistry, String> registries = registries();
+        Map<List<Object>, Long> queues = new HashMap<>();
         List<Waiting> waiting = new ArrayList<>();
         steps.stream().filter(step -> !step.held).forEach(step -> {
             LockUse use = step.use;
-            long position = queues.merge(use.name(), 1L, Long::sum);
+            long position = queues.merge(List.of(use.registry(), use.name()), 1L, Long::sum);
             waiting.add(new Waiting(
+                    registries.get(use.registry()),
                     use.group(),
                     LockEndpoint.shown(use.name(), namesShown),
                     use.mode(),
@@ -128,9 +135,19 @@ class LocksEndpoint implements LockRuntime.Listener, ScheduledLock.Listener {
         });
         List<Held> held = steps.stream()
                 .filter(Step::held)
-                .map(step -> held(step, queues.getOrDefault(step.use.name(), 0L)))
+                .map(step -> held(
+                        step,
+                        registries.get(step.use.registry()),
+                        queues.getOrDefault(List.of(step.use.registry(), step.use.name()), 0L)))
                 .toList();
         return new Locks(held, waiting, leaders(), List.copyOf(jobs.values()));
+    }
+
+    private Map<LockRegistry, String> registries() {
+        Map<LockRegistry, String> names = new IdentityHashMap<>();
+        BeanFactoryUtils.beansOfTypeIncludingAncestors(beans, LockRegistry.class)
+                .forEach((name, registry) -> names.put(registry, name));
+        return names;
     }
 
     private List<Leader> leaders() {
@@ -147,9 +164,10 @@ class LocksEndpoint implements LockRuntime.Listener, ScheduledLock.Listener {
         return leaders;
     }
 
-    private Held held(Step step, long queue) {
+    private Held held(Step step, @Nullable String registry, long queue) {
         LockUse use = step.use;
         return new Held(
+                registry,
                 use.group(),
                 LockEndpoint.shown(use.name(), namesShown),
                 use.mode(),

@@ -5,7 +5,6 @@ import java.time.InstantSource;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.autoconfigure.LockAutoConfiguration;
 import org.springframework.beans.factory.ListableBeanFactory;
-import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
@@ -32,9 +31,9 @@ public final class LocksEndpointAutoConfiguration {
     @Bean
     @ConditionalOnAvailableEndpoint
     LockEndpoint distributedLockEndpoint(
-            ObjectProvider<LockRegistry> registry,
+            ListableBeanFactory beans,
             @Value("${lock.log-keys:false}") boolean namesShown,
             @Value("${lock.endpoint.force-release:false}") boolean forceRelease) {
-        return new LockEndpoint(registry.getObject(), namesShown, forceRelease);
+        return new LockEndpoint(beans, namesShown, forceRelease);
     }
 }

@@ -11,7 +11,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 
@@ -51,7 +50,6 @@ public final class BlockingScripts implements ScriptStore.Runner {
     private final StringRedisTemplate template;
     private final Executor executor;
     private final Map<String, CompletableFuture<Void>> newest = new ConcurrentHashMap<>();
-    private final AtomicLong epoch = new AtomicLong();
 
     /** The threads that call the client. */
     private final Set<Thread> calling = ConcurrentHashMap.newKeySet();
@@ -127,10 +125,15 @@ public final class BlockingScripts implements ScriptStore.Runner {
                 .anyMatch(frame -> frame.getClassName().equals(IDLE_CONNECTIONS));
     }
 
-    /** Changes each time: such a client may repeat a command without notice, as Jedis does on a Cluster. */
     @Override
     public long epoch() {
-        return epoch.incrementAndGet();
+        return 0;
+    }
+
+    /** Always: such a client may repeat a command without notice, as Jedis does on a Cluster. */
+    @Override
+    public boolean mayHaveRepeatedSince(long epoch) {
+        return true;
     }
 
     @Override

@@ -157,6 +157,11 @@ final class Acquisition {
 
     // --- waiting: questions and answers -----------------------------------------------------------------------
 
+    /** The one before it ended with this failure: it is unknown whether another has the lock. */
+    void failedBefore(Throwable failure) {
+        failing = new Failing(failure, 1, context.nanoTime());
+    }
+
     /** Asks Redis for the lock; {@code enqueue} to be queued if it is not free. */
     void ask(boolean enqueue) {
         cancelPoll();
@@ -622,7 +627,7 @@ final class Acquisition {
     private Hold.Release releaseOf(Reply reply, long epochSentIn, Moment sentAt) {
         boolean lost = reply == Reply.Plain.NOT_OWNER
                 && grant != null
-                && epochSentIn == store.client().epoch()
+                && !store.client().mayHaveRepeatedSince(epochSentIn)
                 && !grant.isOver(context.nanoTime())
                 && (grant.isInDoubt(sentAt.wallMillis()) || !grant.isInDoubt(context.wallMillis()));
         return lost ? Hold.Release.LOST : Hold.Release.RELEASED;

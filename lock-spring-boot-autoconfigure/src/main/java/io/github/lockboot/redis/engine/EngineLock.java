@@ -240,6 +240,20 @@ final class EngineLock implements NamedLock, LockScope, LockSet.Member {
         return hold;
     }
 
+    /** How it is waited for, and for how long it is held, does not make it another lock. */
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof EngineLock lock
+                && lock.engine == engine
+                && lock.getName().equals(getName())
+                && lock.request.terms().permits() == request.terms().permits();
+    }
+
+    @Override
+    public int hashCode() {
+        return 31 * getName().hashCode() + request.terms().permits();
+    }
+
     @Override
     public String toString() {
         return "NamedLock[" + LockNames.printable(getName()) + "]";

@@ -41,6 +41,8 @@ public abstract class EngineRegistry implements LockRuntime {
     private final int maxHolders;
     private final List<LockListener> listeners = new ArrayList<>(0);
     private volatile @Nullable LockEngine engine;
+    private boolean stopped;
+    private boolean closed;
 
     /**
      * @param defaults for what the caller of a lock leaves open
@@ -73,6 +75,9 @@ public abstract class EngineRegistry implements LockRuntime {
     /** Called once, at the first use: the start of an application can do without loading the engine. */
     protected abstract LockEngine makeEngine();
 
+    /** Closes the engine, and what was made with it. Called once at most. */
+    protected abstract void close(LockEngine made);
+
     protected final LockEngine engine() {
         LockEngine made = engine;
         return made != null ? made : makeEngineOnce();
@@ -83,10 +88,46 @@ public abstract class EngineRegistry implements LockRuntime {
             LockEngine made = engine;
             if (made == null) {
                 made = makeEngine();
+                made.listeners().of(this);
                 listeners.forEach(made.listeners()::add);
                 engine = made;
+                if (closed) {
+                    close(made);
+                } else if (stopped) {
+                    made.stopGranting();
+                }
             }
             return made;
+        }
+    }
+
+    /** {@return the engine; null if nothing has used it yet} */
+    protected final @Nullable LockEngine engineIfMade() {
+        return engine;
+    }
+
+    /** Stops granting locks. {@return as {@link #engineIfMade}} */
+    protected final @Nullable LockEngine stop() {
+        LockEngine made;
+        synchronized (listeners) {
+            stopped = true;
+            made = engine;
+        }
+        if (made != null) {
+            made.stopGranting();
+        }
+        return made;
+    }
+
+    /** Closes the engine, or has it closed as soon as it is made. */
+    protected final void closeOnce() {
+        LockEngine made;
+        synchronized (listeners) {
+            made = closed ? null : engine;
+            closed = true;
+        }
+        if (made != null) {
+            close(made);
         }
     }
 

@@ -61,7 +61,7 @@ final class FutureWaiter<T> extends Waiter {
             } else if (decided == Plain.COMPLETED) {
                 use().ended(UseNotifier::followed);
                 future.complete(result.apply(Optional.empty()));
-            } else if (decided == Plain.REFUSED && future.isCancelled()) {
+            } else if (decided != Plain.WAITING && future.isCancelled()) {
                 use().ended(LockListener::abandoned);
             } else if (decided != Plain.WAITING) {
                 conclude();

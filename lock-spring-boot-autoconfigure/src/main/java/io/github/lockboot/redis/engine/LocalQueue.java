@@ -13,6 +13,7 @@ import java.util.stream.Collectors;
 import io.github.lockboot.internal.Timer;
 import io.github.lockboot.internal.Unexpected;
 import io.github.lockboot.redis.engine.LockRequest.Terms;
+import io.github.lockboot.redis.protocol.RedisFailure.GrantedTooLateException;
 import io.github.lockboot.redis.protocol.RedisFailure.NotAcknowledgedException;
 import org.jspecify.annotations.Nullable;
 
@@ -251,7 +252,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
                 lose(owner, owner.whyRanOut());
             } else if (owner != null && hold.takeBack()) {
                 forget(hold);
-                waiters.putBack(waiter);
+                waiters.putBack(waiter, noAnswer(new GrantedTooLateException(owner.whyRanOut())));
                 askForFirst();
             }
         });
@@ -271,8 +272,10 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     }
 
     private static Waiter.Failure noAnswer(@Nullable Throwable cause) {
-        return new Waiter.Failure(
-                cause instanceof NotAcknowledgedException ? LockEngine.NOT_ACKNOWLEDGED : LockEngine.NO_ANSWER, cause);
+        String reason = cause instanceof NotAcknowledgedException
+                ? LockEngine.NOT_ACKNOWLEDGED
+                : cause instanceof GrantedTooLateException ? LockEngine.TOO_LATE : LockEngine.NO_ANSWER;
+        return new Waiter.Failure(reason, cause);
     }
 
     // --- acquisitions -----------------------------------------------------------------------------------------
@@ -310,6 +313,11 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
 
     /** Begins a new acquisition for the waiters that are left. */
     private void askForFirst() {
+        askForFirst(null);
+    }
+
+    /** @param tooLate why they do not have the lock that Redis granted; null if it is held, or was until now */
+    private void askForFirst(@Nullable Throwable tooLate) {
         if (context.isClosing()) {
             waiters.failAll(LockEngine.CLOSING, null);
         }
@@ -317,7 +325,11 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         if (first != null && asking == null && !trying.isEmpty()) {
             asking = trying.remove(0);
         } else if (first != null && mayAsk()) {
-            begin(first, true).ask(!first.isLastCall());
+            Acquisition next = begin(first, true);
+            if (tooLate != null) {
+                next.failedBefore(tooLate);
+            }
+            next.ask(!first.isLastCall());
         }
         leaveRedisIfNobodyWaits();
     }
@@ -615,6 +627,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
 
     /** A hold that was not claimed is no loss: its waiter is the first again. */
     private void lose(Acquisition owner, String reason) {
+        Throwable tooLate = new GrantedTooLateException(reason);
         List<Hold> taken = new ArrayList<>(0);
         List<Hold> lost = new ArrayList<>(0);
         try {
@@ -627,8 +640,8 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
                 }
             }
             forget(owner);
-            taken.forEach(
-                    hold -> waiters.putBack(hold.waiter())); // first: who is in line is found again, whatever is thrown
+            taken.forEach(hold -> waiters.putBack(
+                    hold.waiter(), noAnswer(tooLate))); // first: who is in line is found again, whatever is thrown
             if (taken.isEmpty() || !lost.isEmpty()) {
                 owner.drop();
             } else {
@@ -637,7 +650,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         } finally {
             lost.stream().filter(Hold::isLost).forEach(Hold::reportLoss);
         }
-        askForFirst();
+        askForFirst(taken.isEmpty() ? null : tooLate);
     }
 
     // --- holds ------------------------------------------------------------------------------------------------

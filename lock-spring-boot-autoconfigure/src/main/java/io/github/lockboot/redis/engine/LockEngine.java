@@ -1,10 +1,13 @@
 package io.github.lockboot.redis.engine;
 
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
+import java.util.WeakHashMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -45,7 +48,14 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
             "Redis granted the lock, which was given back because it was not acknowledged:"
                     + " check the cause, and lock.redis.acknowledge";
 
+    static final String TOO_LATE =
+            "Redis granted the lock, but too late: check what delays Redis or this process, or raise the ttl";
+
     static final String CLOSING = "the registry is closing";
+
+    /** All of this process that are open, or have been left to the garbage collection. */
+    private static final Set<LockEngine> OPEN =
+            Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
     private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long DRAIN_LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
@@ -80,6 +90,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         this.listeners = new UseNotifier.Listeners(context);
         this.subscribed = context.promise();
         this.watchdog = context.timer().check(LOOK_NANOS, this::lookAfter);
+        OPEN.add(this);
     }
 
     public EngineContext context() {
@@ -242,12 +253,27 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
      * Has the holder with this id lose the lock, or the waiter with this id its place, which the store then gives away.
      *
      * @param reason without the name of the lock
+     * @return false if there is neither here
      */
-    public void revoke(String id, String reason) {
+    public boolean revoke(String id, String reason) {
         Acquisition acquisition = acquisitions.of(id);
         if (acquisition != null) {
             acquisition.revoke(reason);
         }
+        return acquisition != null;
+    }
+
+    /** As {@link #revoke}, whichever engine of this process has the id. */
+    public static boolean revokeInProcess(String id, String reason) {
+        List<LockEngine> open;
+        synchronized (OPEN) {
+            open = List.copyOf(OPEN);
+        }
+        boolean revoked = false;
+        for (LockEngine engine : open) {
+            revoked |= engine.revoke(id, reason);
+        }
+        return revoked;
     }
 
     // --- questions --------------------------------------------------------------------------------------------
@@ -467,6 +493,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
 
     @Override
     public void close() {
+        OPEN.remove(this);
         try {
             channel.close();
         } finally {

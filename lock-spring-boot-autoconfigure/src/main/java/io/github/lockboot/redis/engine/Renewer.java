@@ -441,7 +441,7 @@ final class Renewer {
 
     /** Redis answers a copy on the same connection no sooner. */
     private boolean mayAskAgain(Slot slot) {
-        return slot.epoch != store.client().epoch() || now() >= due(slot);
+        return store.client().mayHaveRepeatedSince(slot.epoch) || now() >= due(slot);
     }
 
     private List<Acquisition> ask(Slot slot, boolean itsTurn) {

@@ -5,12 +5,14 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.LockListener;
+import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockRuntime;
 import io.github.lockboot.LockUse;
 import io.github.lockboot.internal.LockNames;
@@ -45,11 +47,17 @@ final class UseNotifier implements LockUse {
         private final UseNotifier none;
         private final UseNotifier noAttempt;
         private volatile List<ListenerQueue> queues = List.of();
+        private volatile @Nullable LockRegistry registry;
 
         Listeners(EngineContext context) {
             this.context = context;
-            this.none = new UseNotifier(context, queues, NO_REQUEST, null, false);
-            this.noAttempt = new UseNotifier(context, queues, NO_REQUEST, null, true);
+            this.none = new UseNotifier(context, this, queues, NO_REQUEST, null, false);
+            this.noAttempt = new UseNotifier(context, this, queues, NO_REQUEST, null, true);
+        }
+
+        /** Sets whose locks they are told of. */
+        void of(LockRegistry registry) {
+            this.registry = registry;
         }
 
         synchronized void add(LockListener listener) {
@@ -70,7 +78,8 @@ final class UseNotifier implements LockUse {
         /** @param thread the thread that will own the hold; null for a lease */
         UseNotifier requested(LockRequest request, @Nullable Thread thread) {
             List<ListenerQueue> present = queues;
-            UseNotifier use = present.isEmpty() ? none : new UseNotifier(context, present, request, thread, false);
+            UseNotifier use =
+                    present.isEmpty() ? none : new UseNotifier(context, this, present, request, thread, false);
             use.notify(listener -> listener.requested(use));
             return use;
         }
@@ -78,11 +87,12 @@ final class UseNotifier implements LockUse {
         /** As {@link #requested}, but reports the request with its outcome, and neither if the lock is refused: the caller asks again. */
         UseNotifier attempted(LockRequest request, @Nullable Thread thread) {
             List<ListenerQueue> present = queues;
-            return present.isEmpty() ? noAttempt : new UseNotifier(context, present, request, thread, true);
+            return present.isEmpty() ? noAttempt : new UseNotifier(context, this, present, request, thread, true);
         }
     }
 
     private final EngineContext context;
+    private final Listeners all;
     private final List<ListenerQueue> listeners;
     private final LockRequest request;
     private final @Nullable Thread thread;
@@ -100,11 +110,13 @@ final class UseNotifier implements LockUse {
 
     private UseNotifier(
             EngineContext context,
+            Listeners all,
             List<ListenerQueue> listeners,
             LockRequest request,
             @Nullable Thread thread,
             boolean attempt) {
         this.context = context;
+        this.all = all;
         this.listeners = listeners;
         this.request = request;
         this.thread = thread;
@@ -254,6 +266,11 @@ final class UseNotifier implements LockUse {
     }
 
     // --- what listeners see -----------------------------------------------------------------------------------
+
+    @Override
+    public LockRegistry registry() {
+        return Objects.requireNonNull(all.registry);
+    }
 
     @Override
     public String name() {

@@ -106,10 +106,14 @@ final class Waiters {
         inOrder.add(waiter);
     }
 
-    /** Puts back one that was granted the lock and could not use it. */
-    void putBack(Waiter waiter) {
+    /**
+     * Puts back one that was granted the lock and could not use it.
+     *
+     * @param why the outcome if it does not wait any longer
+     */
+    void putBack(Waiter waiter, Waiter.Failure why) {
         if (waiter.isLastCall() || !waiter.canUseLock()) {
-            decide(waiter, Waiter.Plain.REFUSED);
+            decide(waiter, why);
         } else {
             waiter.decide(Waiter.Plain.WAITING);
             inOrder.addFirst(waiter);

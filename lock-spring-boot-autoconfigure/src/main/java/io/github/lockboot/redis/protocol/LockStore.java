@@ -59,11 +59,15 @@ public interface LockStore {
             return false;
         }
 
-        /**
-         * {@return a number that changes whenever questions under way may have been sent twice} If it has not changed since a question
-         * was asked, the reply is the one to the first copy.
-         */
+        /** {@return a number that changes whenever questions under way may have been sent twice} */
         long epoch();
+
+        /**
+         * {@return whether a question that was asked in this epoch may have been sent twice} If not, its reply is the one to the first copy.
+         */
+        default boolean mayHaveRepeatedSince(long epoch) {
+            return epoch() != epoch;
+        }
     }
 
     /**

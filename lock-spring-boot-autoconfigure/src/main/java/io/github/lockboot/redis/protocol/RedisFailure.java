@@ -44,6 +44,16 @@ public enum RedisFailure {
         }
     }
 
+    /** The lease of a grant was over before its caller could use it. */
+    public static final class GrantedTooLateException extends RuntimeException {
+
+        private static final long serialVersionUID = 1L;
+
+        public GrantedTooLateException(String message) {
+            super(message, null, false, false); // it says how a grant ended, not where
+        }
+    }
+
     /** The keys of a script are not of one slot, as they have to be on a Cluster: the client did not get the command. */
     public static final class SeveralSlotsException extends RuntimeException {
 

@@ -498,12 +498,12 @@ class EngineRulesTests {
         }
 
         @Test
-        void aTryThatIsGrantedTooLateIsRefusedAndDoesNotTryAgain() {
+        void aTryThatIsGrantedTooLateIsAnOutageAndDoesNotTryAgain() {
             CompletableFuture<Lease> future = scripted.acquire(Duration.ZERO);
             Sent acquire = scripted.next("acquire");
             scripted.timer.stopFor(TTL);
             acquire.answer(new Reply.Owner(100, TTL.toMillis(), 0));
-            assertThat(future.handle((lease, failure) -> failure).join()).isInstanceOf(LockNotAcquiredException.class);
+            assertThat(future.handle((lease, failure) -> failure).join()).isInstanceOf(LockUnavailableException.class);
             scripted.next("unlock").answer(Reply.Plain.NOT_OWNER);
             scripted.nothingIsSent();
             assertThat(scripted.engine.inUse()).isZero();

@@ -50,6 +50,32 @@ class HoldRulesTests {
         return new Reply.Owner(fence, TTL.toMillis(), 0);
     }
 
+    /** It does not wait for the answer: neither an interrupt nor a time that is over leaves any time for that. */
+    @Test
+    void aWaiterThatGivesUpHasSentItsCancelWhenItsCallReturns() throws Exception {
+        CompletableFuture<Lease> cancelled = scripted.acquire(LONG);
+        giveUp(() -> cancelled.cancel(false));
+        CompletableFuture<Lease> late = scripted.acquire(Duration.ofSeconds(1));
+        giveUp(() -> scripted.timer.tick(Duration.ofSeconds(1)));
+        assertThat(late).isCompletedExceptionally();
+        try (Actor actor = new Actor()) {
+            CompletableFuture<Void> interrupted = actor.begin(write::lockInterruptibly);
+            Actor.await("it asks", () -> scripted.sentCount() == 1 && actor.isWaiting());
+            giveUp(() -> {
+                actor.interrupt();
+                assertThatExceptionOfType(InterruptedException.class).isThrownBy(() -> Actor.get(interrupted));
+            });
+        }
+    }
+
+    private void giveUp(Actor.Step step) throws Exception {
+        scripted.next("acquire").answer(new Reply.Queued(1, 100, TTL.toMillis()));
+        step.run();
+        scripted.next("cancel").answer(Reply.Plain.LEFT);
+        scripted.nothingIsSent();
+        assertThat(scripted.engine.inUse()).isZero();
+    }
+
     @Test
     void aReaderWhoseWorkIsNotDoneIsWaitedForAlthoughAnotherIsKept() {
         CompletableFuture<Lease> kept = shared();
