@@ -97,8 +97,8 @@ interface Contention {
         }
         boolean takesCause = found.parameterTypes().size() > parameters.size();
         return (invocation, cause) -> {
-            List<@Nullable Object> args = new ArrayList<>(
-                    Arrays.asList(invocation.getArguments()).subList(0, parameters.size()));
+            List<@Nullable Object> args =
+                    new ArrayList<>(Arrays.asList(invocation.getArguments()).subList(0, parameters.size()));
             if (takesCause) {
                 args.add(cause);
             }
@@ -114,8 +114,8 @@ interface Contention {
                 .flatMap(declaring -> Stream.of(ReflectionUtils.getDeclaredMethods(declaring)))
                 .filter(candidate -> !candidate.isBridge() && !candidate.equals(method.method()))
                 .map(candidate -> new LockedMethod(candidate, method.targetClass()))
-                .filter(candidate -> candidate.isNamed(name)
-                        && candidate.parameterTypes().equals(parameters));
+                .filter(candidate ->
+                        candidate.isNamed(name) && candidate.parameterTypes().equals(parameters));
     }
 
     private static boolean isUnit(Class<?> type) {

@@ -8,7 +8,6 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.github.lockboot.DistributedLock;
-import io.github.lockboot.ScheduledLock;
 import io.github.lockboot.aop.key.KeyVariables;
 
 /** Finds parameters in the {@code name} of an annotation. They are not evaluated there, so that all calls would share one lock. */
@@ -42,7 +41,9 @@ final class KeyInName {
         Matcher part = PART.matcher(name);
         while (part.find()) {
             String template = part.group(1);
-            boolean reads = template == null ? isVariable(name, part) : VARIABLE.matcher(template).find();
+            boolean reads = template == null
+                    ? isVariable(name, part)
+                    : VARIABLE.matcher(template).find();
             part.appendReplacement(rest, reads ? "" : Matcher.quoteReplacement(part.group()));
             if (reads) {
                 keys.add(template == null ? part.group() : template.strip());
@@ -83,6 +84,8 @@ final class KeyInName {
                 .map(each -> "\"" + each + "\"")
                 .collect(Collectors.joining(", "));
         String line = shorter + "key = " + (key.contains(", ") ? "{" + key + "}" : key);
-        return method.isJob() ? "write @DistributedLock with " + line + ": a @ScheduledLock is one lock" : "write " + line;
+        return method.isJob()
+                ? "write @DistributedLock with " + line + ": a @ScheduledLock is one lock"
+                : "write " + line;
     }
 }

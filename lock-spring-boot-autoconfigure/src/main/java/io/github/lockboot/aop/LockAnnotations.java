@@ -73,7 +73,8 @@ final class LockAnnotations {
                 && KotlinDetector.isKotlinType(method.getDeclaringClass())
                 && new KotlinReflectionParameterNameDiscoverer().getParameterNames(method) == null
                 && Stream.of(method.getDeclaringClass().getDeclaredMethods())
-                        .anyMatch(other -> other.isSynthetic() && other.getName().equals(method.getName() + "$default"));
+                        .anyMatch(
+                                other -> other.isSynthetic() && other.getName().equals(method.getName() + "$default"));
     }
 
     /**

@@ -225,8 +225,8 @@ final class LockDefinition {
 
     private Optional<KeyExpression> expression(String attribute, String text) {
         return resolve(attribute, text)
-                .map(resolved -> KeyExpression.parse(
-                        variables, attribute, resolved, annotation.perElement(), method::add));
+                .map(resolved ->
+                        KeyExpression.parse(variables, attribute, resolved, annotation.perElement(), method::add));
     }
 
     private @Nullable Keep parseKeep() {

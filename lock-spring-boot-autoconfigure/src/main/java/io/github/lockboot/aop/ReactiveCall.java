@@ -89,8 +89,7 @@ final class ReactiveCall {
         LockContext innermost = held.innermost();
         try {
             Object result = call.run(own, needed, held);
-            Flux<Object> body = Flux.from(publisherOf(call, result, adapter))
-                    .doOnNext(call::refuseHiddenWork);
+            Flux<Object> body = Flux.from(publisherOf(call, result, adapter)).doOnNext(call::refuseHiddenWork);
             return innermost != null ? body.contextWrite(context -> context.put(LockContext.class, innermost)) : body;
         } catch (Throwable failure) {
             return Flux.error(failure);

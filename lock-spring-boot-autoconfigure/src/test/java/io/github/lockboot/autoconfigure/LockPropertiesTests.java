@@ -162,7 +162,8 @@ class LockPropertiesTests {
                 .run(context -> assertThat(context)
                         .getFailure()
                         .rootCause()
-                        .hasMessage("Property " + named + " with value '" + value.strip().replace("${five}", "5")
+                        .hasMessage("Property " + named + " with value '"
+                                + value.strip().replace("${five}", "5")
                                 + "' is invalid: has no unit, in \"" + property
                                 + "\" from property source \"file\": write a time such as 500ms, 10s or PT5S"));
     }
@@ -180,11 +181,13 @@ class LockPropertiesTests {
                         .getPropertySources()
                         .addFirst(new SystemEnvironmentPropertySource(
                                 "systemEnvironment", Map.of("LOCK_LOCKS_ORDER_WAITTIME", "5"))))
-                .run(context -> assertThat(context)
-                        .getFailure()
-                        .rootCause()
-                        .hasMessageStartingWith("Property lock.locks.order.wait-time with value '5' is invalid: has no unit,"
-                                + " in \"LOCK_LOCKS_ORDER_WAITTIME\" from property source \"systemEnvironment\""));
+                .run(
+                        context -> assertThat(context)
+                                .getFailure()
+                                .rootCause()
+                                .hasMessageStartingWith(
+                                        "Property lock.locks.order.wait-time with value '5' is invalid: has no unit,"
+                                                + " in \"LOCK_LOCKS_ORDER_WAITTIME\" from property source \"systemEnvironment\""));
     }
 
     @Test
@@ -204,7 +207,8 @@ class LockPropertiesTests {
                 .run(context -> assertThat(context)
                         .getFailure()
                         .rootCause()
-                        .hasMessageStartingWith("Property lock.wait-time with value '5' is invalid: has no unit, in file [")
+                        .hasMessageStartingWith(
+                                "Property lock.wait-time with value '5' is invalid: has no unit, in file [")
                         .hasMessageEndingWith("lock.yml] - 3:14: write a time such as 500ms, 10s or PT5S"));
     }
 

@@ -109,7 +109,8 @@ class WrongAnnotationTests {
             RootInTheName             | run(String)         | #root.args[0]  | #root.args[0]  | write key = "#root.args[0]"
             KeyInTheNameOfAnOwnOne    | run(String)         | own:#id        | #id            | write name = "own", key = "#id"
             """)
-    void keyThatIsWrittenIntoTheName(String bean, String method, String name, String found, String line) throws Exception {
+    void keyThatIsWrittenIntoTheName(String bean, String method, String name, String found, String line)
+            throws Exception {
         Class<?> type = Class.forName(WrongAnnotationTests.class.getName() + "$" + bean);
         assertRefused(
                 type,
@@ -167,17 +168,15 @@ class WrongAnnotationTests {
 
     @Test
     void namesWithWhatIsNoKeyAreFine() {
-        runner.withPropertyValues("place=here")
-                .withBean(NamesWithoutKeys.class)
-                .run(context -> {
-                    assertThat(context).hasNotFailed();
-                    NamesWithoutKeys bean = context.getBean(NamesWithoutKeys.class);
-                    bean.number("a");
-                    bean.language("a");
-                    bean.computed("a");
-                    assertThat(((RecordingLockRegistry) context.getBean(LockRegistry.class)).names())
-                            .containsExactly("issue#1:a", "c#:a", "v2here:a");
-                });
+        runner.withPropertyValues("place=here").withBean(NamesWithoutKeys.class).run(context -> {
+            assertThat(context).hasNotFailed();
+            NamesWithoutKeys bean = context.getBean(NamesWithoutKeys.class);
+            bean.number("a");
+            bean.language("a");
+            bean.computed("a");
+            assertThat(((RecordingLockRegistry) context.getBean(LockRegistry.class)).names())
+                    .containsExactly("issue#1:a", "c#:a", "v2here:a");
+        });
     }
 
     @ParameterizedTest
@@ -207,7 +206,8 @@ class WrongAnnotationTests {
     void typeThatIsNeverAKey(String bean, String method, String message) throws Exception {
         Class<?> type = Class.forName(KeysOfTypes.class.getName() + "$" + bean);
         Class<?> declaring = bean.equals("GenericKey") ? KeysOfTypes.GenericBase.class : type;
-        String expected = message.replaceAll("\\{([A-Z]\\w+)}", KeysOfTypes.class.getName().replace("$", "\\$") + "\\$$1")
+        String expected = message.replaceAll(
+                        "\\{([A-Z]\\w+)}", KeysOfTypes.class.getName().replace("$", "\\$") + "\\$$1")
                 .replace(
                         "{property}",
                         "use a property of it that is text, a number, a date or time, an enum constant or a UUID");
