@@ -241,6 +241,9 @@ public final class KeyExpression {
 
     /** @param subject begins the sentence of the message */
     private String textOf(@Nullable Object value, String subject) {
+        if (value instanceof String text) {
+            return text;
+        }
         if (value == null) {
             throw refusal(subject + "null", "pass a value, or use an expression that is never null");
         }
