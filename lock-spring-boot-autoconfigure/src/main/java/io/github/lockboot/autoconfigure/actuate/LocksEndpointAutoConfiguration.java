@@ -24,14 +24,14 @@ public final class LocksEndpointAutoConfiguration {
 
     @Bean
     @ConditionalOnAvailableEndpoint
-    LocksEndpoint distributedLocksEndpoint(
+    LocksEndpoint lockbootLocksEndpoint(
             @Value("${lock.log-keys:false}") boolean namesShown, ListableBeanFactory beans) {
         return new LocksEndpoint(namesShown, InstantSource.system(), beans);
     }
 
     @Bean
     @ConditionalOnAvailableEndpoint
-    LockEndpoint distributedLockEndpoint(
+    LockEndpoint lockbootLockEndpoint(
             ObjectProvider<LockRegistry> registry,
             @Value("${lock.log-keys:false}") boolean namesShown,
             @Value("${lock.endpoint.force-release:false}") boolean forceRelease) {
