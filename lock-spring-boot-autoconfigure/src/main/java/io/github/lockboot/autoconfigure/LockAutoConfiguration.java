@@ -15,6 +15,7 @@ import io.github.lockboot.aop.DistributedLockValidator;
 import io.github.lockboot.aop.LockProxyRegistrar;
 import io.github.lockboot.observability.LockEventPublisher;
 import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.HierarchicalBeanFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -58,6 +59,9 @@ import org.springframework.core.env.Environment;
 @Import({MemoryLockConfiguration.class, RedisLockConfiguration.class, LockProxyRegistrar.class})
 public final class LockAutoConfiguration {
 
+    /** The name of the bean that is configured by the properties. */
+    private static final String REGISTRY = "lockbootLockRegistry";
+
     /** The advisors of {@code @Transactional} and {@code @Cacheable}. */
     private static final List<String> BELONG_AFTER_LOCKS = List.of(
             "org.springframework.transaction.config.internalTransactionAdvisor",
@@ -65,19 +69,19 @@ public final class LockAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    LockTemplate lockbootLockTemplate(ObjectProvider<LockRegistry> registries) {
-        return new LockTemplate(single(registries));
-    }
-
-    private static LockRegistry single(ObjectProvider<LockRegistry> registries) {
+    LockTemplate lockbootLockTemplate(ObjectProvider<LockRegistry> registries, BeanFactory beans) {
         LockRegistry single = single(registries, "LockRegistry");
-        if (single == null) {
-            throw new LockStartupException(
-                    "Distributed locks need Spring Data Redis and it is not on the class path",
-                    "add spring-boot-starter-data-redis, define a LockRegistry bean, set lock.type=memory in tests,"
-                            + " or set lock.enabled=false");
+        if (single != null) {
+            return new LockTemplate(single);
         }
-        return single;
+        throw beans.containsBean(REGISTRY)
+                ? new LockStartupException(
+                        "Distributed locks need a LockRegistry bean, and the bean '" + REGISTRY + "' is none",
+                        "give that bean another name, or define a LockRegistry bean")
+                : new LockStartupException(
+                        "Distributed locks need Spring Data Redis and it is not on the class path",
+                        "add spring-boot-starter-data-redis, define a LockRegistry bean, set lock.type=memory in tests,"
+                                + " or set lock.enabled=false");
     }
 
     /** Null if there is none. */
@@ -146,7 +150,7 @@ public final class LockAutoConfiguration {
                         && beans instanceof HierarchicalBeanFactory child
                         && child.getParentBeanFactory() instanceof ListableBeanFactory parent
                 ? hasRegistry(parent)
-                : beans.containsBeanDefinition("lockbootLockRegistry");
+                : beans.containsBeanDefinition(REGISTRY);
     }
 
     /**

@@ -14,8 +14,12 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
 
-/** Auto-configuration for the actuator endpoints {@code locks}, of this instance, and {@code lock}, of Redis. */
+/**
+ * Auto-configuration for the actuator endpoints {@code locks}, of this instance, and {@code lock}, of Redis. An endpoint of the
+ * application with the same id takes the place of ours.
+ */
 @AutoConfiguration(after = LockAutoConfiguration.class)
 @ConditionalOnClass({Endpoint.class, ConditionalOnAvailableEndpoint.class})
 @ConditionalOnProperty(name = "lock.enabled", matchIfMissing = true)
@@ -24,6 +28,7 @@ public final class LocksEndpointAutoConfiguration {
 
     @Bean
     @ConditionalOnAvailableEndpoint
+    @Conditional(OnFreeEndpointId.class)
     LocksEndpoint lockbootLocksEndpoint(
             @Value("${lock.log-keys:false}") boolean namesShown, ListableBeanFactory beans) {
         return new LocksEndpoint(namesShown, InstantSource.system(), beans);
@@ -31,6 +36,7 @@ public final class LocksEndpointAutoConfiguration {
 
     @Bean
     @ConditionalOnAvailableEndpoint
+    @Conditional(OnFreeEndpointId.class)
     LockEndpoint lockbootLockEndpoint(
             ObjectProvider<LockRegistry> registry,
             @Value("${lock.log-keys:false}") boolean namesShown,
