@@ -17,8 +17,11 @@ import org.springframework.core.Ordered;
  */
 public final class DistributedLockAdvisor extends StaticMethodMatcherPointcut implements PointcutAdvisor, Ordered {
 
-    /** Outside transactions and caches, inside retries: each retry locks again, and the release comes after the commit. */
-    public static final int DEFAULT_ORDER = HIGHEST_PRECEDENCE + 100;
+    /**
+     * Behind method security, of which the last has 600, so a caller who is denied takes no lock. Before retries of Spring Retry, caches
+     * and transactions, which have the lowest precedence unless the application says otherwise: the release comes after the commit.
+     */
+    public static final int DEFAULT_ORDER = 1_000;
 
     private final DistributedLockInterceptor interceptor;
     private final IntSupplier order;

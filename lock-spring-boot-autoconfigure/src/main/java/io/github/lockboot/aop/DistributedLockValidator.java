@@ -256,6 +256,9 @@ public final class DistributedLockValidator
                                 + "].renew is false, so the lock could end before its time",
                         "remove that property, or use its ttl instead of keepFor");
             }
+            if (definition.isKeptAfterFailure()) {
+                OuterRetry.refuse(locked, call.isOfJob(definition), advisor.getOrder(), beanFactory);
+            }
             Duration wait = first.waitTime();
             if (call.isOfJob(definition) && (first.permits() != null || wait != null && !wait.isZero())) {
                 locked.add(

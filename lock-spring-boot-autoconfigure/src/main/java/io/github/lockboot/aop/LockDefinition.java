@@ -108,6 +108,10 @@ final class LockDefinition {
         return keep != null;
     }
 
+    boolean isKeptAfterFailure() {
+        return keep != null && !keep.onlyOnSuccess();
+    }
+
     Contention contention() {
         return contention;
     }

@@ -29,7 +29,6 @@ import org.springframework.core.ReactiveAdapter;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.expression.EvaluationContext;
 import org.springframework.scheduling.annotation.Async;
-import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.ClassUtils;
 
 /** A method with the definitions of its locks, parsed once. Takes the locks, runs the method and releases them. */
@@ -123,27 +122,23 @@ class LockedCall {
         return List.copyOf(needed);
     }
 
-    /** Holds the locks until the method returns or, where a transaction is active, until that has ended. */
+    /** Holds the locks until the method returns or, where it takes part in an active transaction, until that has ended. */
     @SuppressWarnings("NullAway") // the type argument allows null
     private @Nullable Object call(MethodInvocation invocation) throws Throwable {
         List<Needed> needed = needed(invocation.getThis(), invocation.getArguments());
         List<LockSet.Wanted> wanted = wanted(needed, false);
-        if (isInTransaction()) {
+        boolean inTransaction = isInTransaction(invocation);
+        if (inTransaction) {
             warnOfTransaction(wanted);
         }
         HeldLocks held = LockSet.take(wanted);
-        if (held.size() == 0 || !isInTransaction()) {
-            return held.<@Nullable Object, Throwable>runAndRelease(() -> run(invocation, needed, held));
-        }
-        TransactionBoundLocks.bind(held);
-        return run(invocation, needed, held);
+        HeldLocks.Body<@Nullable Object, Throwable> body = () -> run(invocation, needed, held);
+        return inTransaction && held.size() > 0 ? TransactionBoundLocks.run(held, body) : held.runAndRelease(body);
     }
 
-    /** Whether there is a transaction whose end is reported. */
-    static boolean isInTransaction() {
-        return TRANSACTIONS_PRESENT
-                && TransactionSynchronizationManager.isActualTransactionActive()
-                && TransactionSynchronizationManager.isSynchronizationActive();
+    /** Whether the call belongs to an active transaction, whose end is reported. */
+    static boolean isInTransaction(MethodInvocation invocation) {
+        return TRANSACTIONS_PRESENT && TransactionBoundLocks.isToEndWithTransaction(invocation);
     }
 
     /** Not of a lock that the thread holds already, and does not wait for. */

@@ -1,7 +1,20 @@
 package io.github.lockboot.aop;
 
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
+
 import io.github.lockboot.HeldLocks;
 import io.github.lockboot.LockLostException;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.Advisor;
+import org.springframework.aop.PointcutAdvisor;
+import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.aop.framework.Advised;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.transaction.interceptor.TransactionAspectSupport;
+import org.springframework.transaction.interceptor.TransactionAttribute;
+import org.springframework.transaction.interceptor.TransactionAttributeSource;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
@@ -11,13 +24,65 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * the other callbacks.
  *
  * @param held which any thread may release: with JTA a transaction may end on another thread than it began on
+ * @param returned whether the method has returned
  */
-record TransactionBoundLocks(HeldLocks held) implements TransactionSynchronization {
+record TransactionBoundLocks(HeldLocks held, AtomicBoolean returned) implements TransactionSynchronization {
 
-    /** The active transaction releases the locks when it has ended. If they cannot be bound to it, they are released. */
-    static void bind(HeldLocks held) {
-        held.giveTo(
-                given -> TransactionSynchronizationManager.registerSynchronization(new TransactionBoundLocks(given)));
+    /** Whether the call belongs to the active transaction, whose end is reported. */
+    static boolean isToEndWithTransaction(MethodInvocation invocation) {
+        return TransactionSynchronizationManager.isActualTransactionActive()
+                && TransactionSynchronizationManager.isSynchronizationActive()
+                && !isSuspendedBehindTheLock(invocation);
+    }
+
+    private static boolean isSuspendedBehindTheLock(MethodInvocation invocation) {
+        return invocation instanceof ProxyMethodInvocation call
+                && call.getProxy() instanceof Advised proxy
+                && Stream.concat(
+                                Stream.of(proxy.getAdvisors())
+                                        .dropWhile(
+                                                each -> !(each.getAdvice() instanceof DistributedLockInterceptor)),
+                                invocation.getThis() instanceof Advised inner
+                                        ? Stream.of(inner.getAdvisors())
+                                        : Stream.empty())
+                        .anyMatch(each -> suspends(each, invocation));
+    }
+
+    /** Whether it begins a new transaction, or has the method run without one or not at all. */
+    private static boolean suspends(Advisor advisor, MethodInvocation invocation) {
+        @Nullable Object target = invocation.getThis();
+        if (target == null
+                || !(advisor instanceof PointcutAdvisor conditional)
+                || !(conditional.getAdvice() instanceof TransactionAspectSupport transactions)) {
+            return false;
+        }
+        Class<?> type = AopUtils.getTargetClass(target);
+        TransactionAttributeSource source = transactions.getTransactionAttributeSource();
+        TransactionAttribute attribute = source != null
+                        && conditional.getPointcut().getClassFilter().matches(type)
+                        && conditional.getPointcut().getMethodMatcher().matches(invocation.getMethod(), type)
+                ? source.getTransactionAttribute(invocation.getMethod(), type)
+                : null;
+        return attribute != null
+                && switch (attribute.getPropagationBehavior()) {
+                    case TransactionAttribute.PROPAGATION_REQUIRES_NEW,
+                            TransactionAttribute.PROPAGATION_NOT_SUPPORTED,
+                            TransactionAttribute.PROPAGATION_NEVER -> true;
+                    default -> false;
+                };
+    }
+
+    /**
+     * Runs a body. The active transaction releases the locks when it has ended; the call has succeeded if the body has returned and the
+     * transaction is committed. If they cannot be bound to it, they are released.
+     */
+    static <T extends @Nullable Object, E extends Throwable> T run(HeldLocks held, HeldLocks.Body<T, E> body) throws E {
+        AtomicBoolean returned = new AtomicBoolean();
+        held.giveTo(given -> TransactionSynchronizationManager.registerSynchronization(
+                new TransactionBoundLocks(given, returned)));
+        T result = body.run();
+        returned.set(true);
+        return result;
     }
 
     /**
@@ -40,7 +105,7 @@ record TransactionBoundLocks(HeldLocks held) implements TransactionSynchronizati
     @Override
     public void afterCompletion(int status) {
         try {
-            held.release(status == STATUS_COMMITTED);
+            held.release(status == STATUS_COMMITTED && returned.get());
         } catch (LockLostException reported) {
             // the transaction has ended
         }

@@ -15,6 +15,7 @@ import io.github.lockboot.aop.DistributedLockValidator;
 import io.github.lockboot.aop.LockProxyRegistrar;
 import io.github.lockboot.observability.LockEventPublisher;
 import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.HierarchicalBeanFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -33,6 +34,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.context.annotation.Role;
+import org.springframework.core.Ordered;
 import org.springframework.core.env.Environment;
 
 /**
@@ -57,21 +59,29 @@ import org.springframework.core.env.Environment;
 @Import({MemoryLockConfiguration.class, RedisLockConfiguration.class, LockProxyRegistrar.class})
 public final class LockAutoConfiguration {
 
+    /** The name of the bean that is configured by the properties. */
+    private static final String REGISTRY = "lockbootLockRegistry";
+
+    /** The advisors of {@code @Transactional} and {@code @Cacheable}. */
+    private static final List<String> BELONG_AFTER_LOCKS = List.of(
+            "org.springframework.transaction.config.internalTransactionAdvisor",
+            "org.springframework.cache.config.internalCacheAdvisor");
+
     @Bean
     @ConditionalOnMissingBean
-    LockTemplate distributedLockTemplate(ObjectProvider<LockRegistry> registries) {
-        return new LockTemplate(single(registries));
-    }
-
-    private static LockRegistry single(ObjectProvider<LockRegistry> registries) {
+    LockTemplate lockbootLockTemplate(ObjectProvider<LockRegistry> registries, BeanFactory beans) {
         LockRegistry single = single(registries, "LockRegistry");
-        if (single == null) {
-            throw new LockStartupException(
-                    "Distributed locks need Spring Data Redis and it is not on the class path",
-                    "add spring-boot-starter-data-redis, define a LockRegistry bean, set lock.type=memory in tests,"
-                            + " or set lock.enabled=false");
+        if (single != null) {
+            return new LockTemplate(single);
         }
-        return single;
+        throw beans.containsBean(REGISTRY)
+                ? new LockStartupException(
+                        "Distributed locks need a LockRegistry bean, and the bean '" + REGISTRY + "' is none",
+                        "give that bean another name, or define a LockRegistry bean")
+                : new LockStartupException(
+                        "Distributed locks need Spring Data Redis and it is not on the class path",
+                        "add spring-boot-starter-data-redis, define a LockRegistry bean, set lock.type=memory in tests,"
+                                + " or set lock.enabled=false");
     }
 
     /** Null if there is none. */
@@ -88,7 +98,7 @@ public final class LockAutoConfiguration {
 
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-    static DistributedLockAdvisor distributedLockAdvisor(
+    static DistributedLockAdvisor lockbootLockAdvisor(
             ConfigurableListableBeanFactory beanFactory,
             ObjectProvider<LockTemplate> template,
             ObjectProvider<LockProperties> properties,
@@ -97,12 +107,26 @@ public final class LockAutoConfiguration {
         return new DistributedLockAdvisor(
                 beanFactory,
                 () -> Objects.requireNonNull(single(template, "LockTemplate")),
-                () -> properties.getObject().aop().order());
+                () -> order(properties.getObject().aop().order(), beanFactory));
+    }
+
+    /** The default order is before transactions and caches, even if the application has given these an order. */
+    private static int order(int order, ConfigurableListableBeanFactory beanFactory) {
+        int least = order;
+        for (String name : order == DistributedLockAdvisor.DEFAULT_ORDER ? BELONG_AFTER_LOCKS : List.<String>of()) {
+            if (beanFactory.containsBean(name)
+                    && !beanFactory.isCurrentlyInCreation(name)
+                    && beanFactory.getBean(name) instanceof Ordered after
+                    && after.getOrder() <= least) {
+                least = Math.max(after.getOrder(), Ordered.HIGHEST_PRECEDENCE + 1) - 1;
+            }
+        }
+        return least;
     }
 
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-    static DistributedLockValidator distributedLockValidator(
+    static DistributedLockValidator lockbootLockValidator(
             DistributedLockAdvisor advisor,
             ConfigurableListableBeanFactory beanFactory,
             ObjectProvider<LockProperties> properties) {
@@ -126,7 +150,7 @@ public final class LockAutoConfiguration {
                         && beans instanceof HierarchicalBeanFactory child
                         && child.getParentBeanFactory() instanceof ListableBeanFactory parent
                 ? hasRegistry(parent)
-                : beans.containsBeanDefinition("distributedLockRegistry");
+                : beans.containsBeanDefinition(REGISTRY);
     }
 
     /**
@@ -135,7 +159,7 @@ public final class LockAutoConfiguration {
      * has no way to remove it. Runs after all singletons exist, so that a listener may use locks itself.
      */
     @Bean
-    static SmartInitializingSingleton distributedLockListenerRegistrar(ApplicationContext context) {
+    static SmartInitializingSingleton lockbootLockListenerRegistrar(ApplicationContext context) {
         return () -> {
             LockEventPublisher events = new LockEventPublisher(context);
             Map<String, LockRegistry> registries =
@@ -162,7 +186,7 @@ public final class LockAutoConfiguration {
 
         @Bean
         @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-        static CommitCheck distributedLockCommitCheck() {
+        static CommitCheck lockbootCommitCheck() {
             return new CommitCheck();
         }
     }

@@ -42,14 +42,14 @@ public final class LockObservabilityAutoConfiguration {
 
         @Bean
         @ConditionalOnMissingBean
-        LockMetrics distributedLockMetrics(MeterRegistry registry) {
+        LockMetrics lockbootLockMetrics(MeterRegistry registry) {
             return new LockMetrics(registry);
         }
 
         /** By the clock of each election, without a command. */
         @Bean
         @ConditionalOnBean(type = "io.github.lockboot.leader.LeaderElection")
-        static SmartInitializingSingleton distributedLockLeaderGauges(
+        static SmartInitializingSingleton lockbootLeaderGauges(
                 MeterRegistry registry, ObjectProvider<LeaderElection> elections) {
             return () -> elections.forEach(
                     election -> Gauge.builder("lock.leader", election, each -> each.isLeader() ? 1 : 0)
@@ -61,7 +61,7 @@ public final class LockObservabilityAutoConfiguration {
         /** Spring Boot would also time the observations, although these metrics measure the same. */
         @Bean
         @ConditionalOnProperty("lock.observations.enabled")
-        static MeterFilter distributedLockObservationMeterFilter() {
+        static MeterFilter lockbootObservationMeterFilter() {
             return MeterFilter.denyNameStartsWith("lock.execution");
         }
     }
@@ -74,7 +74,7 @@ public final class LockObservabilityAutoConfiguration {
 
         @Bean
         @ConditionalOnMissingBean
-        LockObservations distributedLockObservations(ObservationRegistry registry) {
+        LockObservations lockbootLockObservations(ObservationRegistry registry) {
             return new LockObservations(registry);
         }
     }
@@ -85,7 +85,7 @@ public final class LockObservabilityAutoConfiguration {
     static class LoggingContext {
 
         @Bean
-        LockMdc distributedLockMdc(LockProperties properties) {
+        LockMdc lockbootLockMdc(LockProperties properties) {
             return new LockMdc(properties.logKeys());
         }
     }

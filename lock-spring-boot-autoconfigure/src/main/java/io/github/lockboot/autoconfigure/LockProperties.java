@@ -232,7 +232,7 @@ record LockProperties(
     record Redis(Duration commandTimeout, Acknowledge acknowledge, Boolean connectAtStartup) {}
 
     /**
-     * @param order Order of the lock advisor. Transactions and caches belong after it.
+     * @param order Order of the lock advisor, by default behind method security and, whatever their order, before transactions and caches.
      */
     record Aop(Integer order) {
 

@@ -19,7 +19,7 @@ class MemoryLockConfiguration {
 
     @Bean
     @ConditionalOnMissingBean(LockRegistry.class)
-    MemoryLockRegistry distributedLockRegistry(LockProperties properties) {
+    MemoryLockRegistry lockbootLockRegistry(LockProperties properties) {
         LogFactory.getLog(MemoryLockRegistry.class)
                 .warn("Locks are in the memory of this process (lock.type=memory): for tests only");
         return new MemoryLockRegistry(properties.options(), properties.overrides(), properties.maxHolders());
@@ -28,7 +28,7 @@ class MemoryLockConfiguration {
     /** Ends all waits as soon as the context of a registry begins to close, as with locks on Redis. */
     @Bean
     @Lazy(false)
-    ApplicationListener<ContextClosedEvent> distributedLockShutdown(ApplicationContext context) {
+    ApplicationListener<ContextClosedEvent> lockbootLockShutdown(ApplicationContext context) {
         return event -> {
             if (event.getApplicationContext() == context) {
                 context.getBeansOfType(MemoryLockRegistry.class).values().forEach(MemoryLockRegistry::stopGranting);

@@ -25,7 +25,7 @@ class RedisLockConfiguration {
 
     @Bean(destroyMethod = "close")
     @ConditionalOnMissingBean(LockRegistry.class)
-    RedisLockRegistry distributedLockRegistry(
+    RedisLockRegistry lockbootLockRegistry(
             LockProperties properties,
             @Qualifier("distributedLock") ObjectProvider<RedisConnectionFactory> qualified,
             ObjectProvider<RedisConnectionFactory> connectionFactories) {
@@ -53,7 +53,7 @@ class RedisLockConfiguration {
 
     @Bean
     @Lazy(false)
-    LockLifecycle distributedLockLifecycle(
+    LockLifecycle lockbootLockLifecycle(
             ConfigurableApplicationContext context, LockProperties properties, DistributedLockValidator validator) {
         return new LockLifecycle(context, properties, validator::options);
     }

@@ -11,6 +11,7 @@ import io.github.lockboot.LockTemplate;
 import io.github.lockboot.PoorClassLoader;
 import io.github.lockboot.RecordingLockRegistry;
 import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
 import org.junit.jupiter.api.Test;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
@@ -29,9 +30,9 @@ class OptionalDependenciesTests {
 
     @Test
     void withoutTransactionsNoneIsActive() throws Exception {
-        Method isInTransaction = load("LockedCall").getDeclaredMethod("isInTransaction");
+        Method isInTransaction = load("LockedCall").getDeclaredMethod("isInTransaction", MethodInvocation.class);
         isInTransaction.setAccessible(true);
-        assertThat(isInTransaction.invoke(null)).isEqualTo(false);
+        assertThat(isInTransaction.invoke(null, (Object) null)).isEqualTo(false);
     }
 
     @Test

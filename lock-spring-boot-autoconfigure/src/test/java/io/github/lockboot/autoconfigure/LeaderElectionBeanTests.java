@@ -189,7 +189,7 @@ class LeaderElectionBeanTests {
                 .withBean(SimpleMeterRegistry.class)
                 .withConfiguration(
                         AutoConfigurations.of(LockAutoConfiguration.class, LockObservabilityAutoConfiguration.class))
-                .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean("distributedLockLeaderGauges"));
+                .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean("lockbootLeaderGauges"));
     }
 
     @Test

@@ -106,7 +106,7 @@ class LockAutoConfigurationTests {
                         .hasNotFailed()
                         .doesNotHaveBean(LockRegistry.class)
                         .doesNotHaveBean(LockTemplate.class)
-                        .doesNotHaveBean("distributedLockAdvisor"));
+                        .doesNotHaveBean("lockbootLockAdvisor"));
     }
 
     @Test
@@ -127,7 +127,7 @@ class LockAutoConfigurationTests {
     void locksAreOnTheApplicationsRedis() {
         runner.withUserConfiguration(OneRedis.class)
                 .run(context ->
-                        assertThat(context).getBean("distributedLockRegistry").isInstanceOf(RedisLockRegistry.class));
+                        assertThat(context).getBean("lockbootLockRegistry").isInstanceOf(RedisLockRegistry.class));
     }
 
     /** As {@code LOCK_TYPE=} in the environment. */
@@ -180,7 +180,7 @@ class LockAutoConfigurationTests {
         runner.withPropertyValues("lock.type=memory", "lock.ttl=3m")
                 .withClassLoader(new FilteredClassLoader("org.springframework.data", "io.lettuce"))
                 .run(context -> {
-                    assertThat(context).getBean("distributedLockRegistry").isInstanceOf(MemoryLockRegistry.class);
+                    assertThat(context).getBean("lockbootLockRegistry").isInstanceOf(MemoryLockRegistry.class);
                     Duration lease = context.getBean(LockTemplate.class)
                             .execute(
                                     "a",

@@ -53,7 +53,7 @@ class LockPropertiesTests {
             assertThat(properties.retry().interval()).isEqualTo(Duration.ofSeconds(2));
             assertThat(properties.retry().minInterval()).isEqualTo(Duration.ofMillis(20));
             assertThat(properties.redis().commandTimeout()).isEqualTo(Duration.ofSeconds(2));
-            assertThat(properties.aop().order()).isEqualTo(Integer.MIN_VALUE + 100);
+            assertThat(properties.aop().order()).isEqualTo(1_000);
             assertThat(properties.options())
                     .isEqualTo(LockOptions.defaults()
                             .withTtl(Duration.ofSeconds(30))
@@ -293,7 +293,7 @@ class LockPropertiesTests {
                         Map.entry("lock.retry.interval", "2s"),
                         Map.entry("lock.retry.min-interval", "20ms"),
                         Map.entry("lock.redis.command-timeout", "2s"),
-                        Map.entry("lock.aop.order", "-2147483548"))));
+                        Map.entry("lock.aop.order", "1000"))));
     }
 
     @Test

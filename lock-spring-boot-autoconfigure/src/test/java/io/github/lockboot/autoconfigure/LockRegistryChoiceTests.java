@@ -104,7 +104,7 @@ class LockRegistryChoiceTests {
                 .run(context -> assertThat(context)
                         .hasNotFailed()
                         .getBeanNames(LockRegistry.class)
-                        .containsExactlyInAnyOrder("distributedLockRegistry", "second", "reports"));
+                        .containsExactlyInAnyOrder("lockbootLockRegistry", "second", "reports"));
     }
 
     static class Work {

@@ -146,7 +146,7 @@ class LocksOnRedisTests {
                         assertThat(exists(server, "lock:a")).isFalse();
                         return null;
                     });
-                    context.getBean("distributedLockTemplate", LockTemplate.class)
+                    context.getBean("lockbootLockTemplate", LockTemplate.class)
                             .execute("b", () -> {
                                 assertThat(exists(server, "lock:b")).isTrue();
                                 assertThat(exists(reportServer, "lock:b")).isFalse();
@@ -158,7 +158,7 @@ class LocksOnRedisTests {
     @Test
     void ofTwoRegistriesOfTheApplicationThePrimaryIsTheTemplates() {
         runner.withUserConfiguration(TwoRegistries.class).run(context -> {
-            assertThat(context).doesNotHaveBean("distributedLockRegistry");
+            assertThat(context).doesNotHaveBean("lockbootLockRegistry");
             context.getBean(LockTemplate.class).execute("a", () -> {
                 assertThat(exists(reportServer, "lock:a")).isTrue();
                 return null;

@@ -635,7 +635,7 @@ class WrongAnnotationTests {
         assertRefused(
                 RegistryThatIsNone.class,
                 "run()",
-                "names the registry 'distributedLockTemplate', which is no LockRegistry: name a LockRegistry bean");
+                "names the registry 'lockbootLockTemplate', which is no LockRegistry: name a LockRegistry bean");
     }
 
     @Test
@@ -1411,7 +1411,7 @@ class WrongAnnotationTests {
     }
 
     static class RegistryThatIsNone {
-        @DistributedLock(name = "x", registry = "distributedLockTemplate")
+        @DistributedLock(name = "x", registry = "lockbootLockTemplate")
         public void run() {}
     }
 

@@ -18,7 +18,10 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** Auto-configuration for the health of locks, on Spring Boot 3 and 4, which have the same types in other packages. */
+/**
+ * Auto-configuration for the health of locks, on Spring Boot 3 and 4, which have the same types in other packages. Spring Boot makes the
+ * name of the component from that of the bean. A contributor of the application with that name takes the place of ours.
+ */
 @AutoConfiguration(after = LockAutoConfiguration.class)
 @ConditionalOnBean(RedisLockRegistry.class)
 public final class LockHealthAutoConfiguration {
@@ -62,7 +65,7 @@ public final class LockHealthAutoConfiguration {
 
         @Bean
         @org.springframework.boot.actuate.autoconfigure.health.ConditionalOnEnabledHealthIndicator("lock")
-        @ConditionalOnMissingBean(name = "lockHealthIndicator")
+        @ConditionalOnMissingBean(name = {"lockHealthIndicator", "lockHealthContributor"})
         org.springframework.boot.actuate.health.HealthIndicator lockHealthIndicator(ListableBeanFactory beans) {
             return new org.springframework.boot.actuate.health.AbstractHealthIndicator(MESSAGE) {
                 @Override
@@ -80,7 +83,7 @@ public final class LockHealthAutoConfiguration {
 
         @Bean
         @org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator("lock")
-        @ConditionalOnMissingBean(name = "lockHealthIndicator")
+        @ConditionalOnMissingBean(name = {"lockHealthIndicator", "lockHealthContributor"})
         org.springframework.boot.health.contributor.HealthIndicator lockHealthIndicator(ListableBeanFactory beans) {
             return new org.springframework.boot.health.contributor.AbstractHealthIndicator(MESSAGE) {
                 @Override

@@ -13,8 +13,12 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
 
-/** Auto-configuration for the actuator endpoints {@code locks}, of this instance, and {@code lock}, of Redis. */
+/**
+ * Auto-configuration for the actuator endpoints {@code locks}, of this instance, and {@code lock}, of Redis. An endpoint of the
+ * application with the same id takes the place of ours.
+ */
 @AutoConfiguration(after = LockAutoConfiguration.class)
 @ConditionalOnClass({Endpoint.class, ConditionalOnAvailableEndpoint.class})
 @ConditionalOnProperty(name = "lock.enabled", matchIfMissing = true)
@@ -23,14 +27,16 @@ public final class LocksEndpointAutoConfiguration {
 
     @Bean
     @ConditionalOnAvailableEndpoint
-    LocksEndpoint distributedLocksEndpoint(
+    @Conditional(OnFreeEndpointId.class)
+    LocksEndpoint lockbootLocksEndpoint(
             @Value("${lock.log-keys:false}") boolean namesShown, ListableBeanFactory beans) {
         return new LocksEndpoint(namesShown, InstantSource.system(), beans);
     }
 
     @Bean
     @ConditionalOnAvailableEndpoint
-    LockEndpoint distributedLockEndpoint(
+    @Conditional(OnFreeEndpointId.class)
+    LockEndpoint lockbootLockEndpoint(
             ListableBeanFactory beans,
             @Value("${lock.log-keys:false}") boolean namesShown,
             @Value("${lock.endpoint.force-release:false}") boolean forceRelease) {

@@ -47,7 +47,7 @@ class ObservedTests {
 
     @Test
     void theEndpointOfLocksIsThere() {
-        assertThat(application.containsBean("distributedLocksEndpoint")).isTrue();
+        assertThat(application.containsBean("lockbootLocksEndpoint")).isTrue();
     }
 
     /** The type of a health indicator differs between Spring Boot 3 and 4. */

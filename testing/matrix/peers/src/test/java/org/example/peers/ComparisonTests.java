@@ -92,7 +92,7 @@ class ComparisonTests {
 
     private static NamedLock ours(String name) {
         return application
-                .getBean("distributedLockRegistry", LockRegistry.class)
+                .getBean("lockbootLockRegistry", LockRegistry.class)
                 .get(name, LockOptions.defaults().withTtl(LEASE));
     }
 
@@ -184,7 +184,7 @@ class ComparisonTests {
             for (int i = 0; i < 5; i++) {
                 int number = i;
                 waits.add(application
-                        .getBean("distributedLockRegistry", LockRegistry.class)
+                        .getBean("lockbootLockRegistry", LockRegistry.class)
                         .acquireAsync("a", LockOptions.defaults())
                         .thenAccept(lease -> {
                             order.add(number);
@@ -338,7 +338,7 @@ class ComparisonTests {
 
         @Test
         void ofOursAreReadersOrHavePermits() throws Exception {
-            LockRegistry registry = application.getBean("distributedLockRegistry", LockRegistry.class);
+            LockRegistry registry = application.getBean("lockbootLockRegistry", LockRegistry.class);
             LockOptions once = LockOptions.defaults().withWaitTime(Duration.ZERO);
             for (LockOptions options : List.of(once.shared(), once.withPermits(2))) {
                 try (Lease one = registry.acquire("a", options);

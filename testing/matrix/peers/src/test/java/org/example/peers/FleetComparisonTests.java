@@ -212,7 +212,7 @@ class FleetComparisonTests {
         @Test
         void isRolledBackByOurs() {
             Lock lock = application
-                    .getBean("distributedLockRegistry", LockRegistry.class)
+                    .getBean("lockbootLockRegistry", LockRegistry.class)
                     .get("a", LockOptions.defaults().withTtl(LEASE));
             lock.lock();
             assertThatExceptionOfType(LockLostException.class).isThrownBy(this::loseAndCommit);

@@ -85,7 +85,7 @@ class MigrationTests {
     }
 
     private static LockRegistry registry() {
-        return application.getBean("distributedLockRegistry", LockRegistry.class);
+        return application.getBean("lockbootLockRegistry", LockRegistry.class);
     }
 
     private static Set<String> keys() {
@@ -273,7 +273,7 @@ class MigrationTests {
     void lock4jAndOursOnOneKeyExcludeEachOther() throws Exception {
         try (ConfigurableApplicationContext same = application("lock4j:")) {
             Lock4jPayments payments = same.getBean(Lock4jPayments.class);
-            LockRegistry registry = same.getBean("distributedLockRegistry", LockRegistry.class);
+            LockRegistry registry = same.getBean("lockbootLockRegistry", LockRegistry.class);
             assertThat(payments.withTheirKey("1")).containsExactly("lock4j:order#1");
             try (Lease ours = registry.acquire("order#1", ONCE)) {
                 assertThatExceptionOfType(LockFailureException.class).isThrownBy(() -> payments.beforeAtOnce("1"));
@@ -399,7 +399,7 @@ class MigrationTests {
     void shedLockAndOursOnOneKeyExcludeEachOther() throws Exception {
         try (ConfigurableApplicationContext same = application("job-lock:default:")) {
             ShedLockJobs jobs = same.getBean(ShedLockJobs.class);
-            LockRegistry registry = same.getBean("distributedLockRegistry", LockRegistry.class);
+            LockRegistry registry = same.getBean("lockbootLockRegistry", LockRegistry.class);
             try (Lease ours = registry.acquire("nightly", ONCE)) {
                 jobs.before();
                 assertThat(jobs.runs()).isZero();

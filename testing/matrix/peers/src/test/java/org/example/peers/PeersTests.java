@@ -73,13 +73,13 @@ class PeersTests {
 
     @Test
     void ourLocksHandOver() throws Exception {
-        LockRegistry registry = application.getBean("distributedLockRegistry", LockRegistry.class);
+        LockRegistry registry = application.getBean("lockbootLockRegistry", LockRegistry.class);
         registry.get("a").lock();
         var waiting = registry.acquireAsync("a", LockOptions.defaults());
         assertThat(waiting).isNotDone();
         registry.get("a").unlock();
         waiting.get().close();
-        assertThat(application.getBean("distributedLockTemplate", LockTemplate.class)
+        assertThat(application.getBean("lockbootLockTemplate", LockTemplate.class)
                         .execute("a", () -> keys()))
                 .containsExactly("lock:a");
     }
