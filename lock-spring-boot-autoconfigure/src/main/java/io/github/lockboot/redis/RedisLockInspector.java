@@ -6,11 +6,13 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.function.Supplier;
 
 import io.github.lockboot.DistributedLock.Mode;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.LockNames;
+import io.github.lockboot.redis.connection.Connections;
 import io.github.lockboot.redis.engine.LockEngine;
 import io.github.lockboot.redis.protocol.LockStore;
 import io.github.lockboot.redis.protocol.Reply;
@@ -26,10 +28,12 @@ public final class RedisLockInspector {
 
     private final ScriptStore store;
     private final LockEngine engine;
+    private final Supplier<String> session;
 
-    RedisLockInspector(ScriptStore store, LockEngine engine) {
+    RedisLockInspector(ScriptStore store, LockEngine engine, Supplier<String> session) {
         this.store = store;
         this.engine = engine;
+        this.session = session;
     }
 
     /** Whether Redis notifies waiters of this registry. */
@@ -43,6 +47,16 @@ public final class RedisLockInspector {
 
         /** The channel is interrupted. Waiters only poll. */
         CUT
+    }
+
+    /**
+     * Tells this registry from all others. The ids of its holders and waiters in Redis begin with these characters, the line that it
+     * logs at the start has them, and the names of its own connections end with them, as {@code CLIENT LIST} shows.
+     *
+     * @return the first characters of the session, which begins with the first use of the registry
+     */
+    public String session() {
+        return Connections.shown(session.get());
     }
 
     /**

@@ -124,7 +124,8 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
 
     /** {@return the inspector, which shows the state of these locks and releases them by force} */
     public RedisLockInspector inspector() {
-        return new RedisLockInspector(parts().store, engine());
+        Parts with = parts();
+        return new RedisLockInspector(with.store, with.engine, with.session);
     }
 
     /**
@@ -205,16 +206,19 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
     }
 
     /**
-     * {@return one line with the kind of Redis, the key prefix and the defaults; after a {@link #check} also with the version of Redis,
-     * and whether a loss is known only at the next renewal, because Redis does not announce changes of locks to this client}
+     * {@return one line with the kind of Redis, the key prefix and the defaults; after the first use also with the first characters of
+     * the session, see {@link RedisLockInspector#session}; after a {@link #check} also with the version of Redis, and whether a loss is
+     * known only at the next renewal, because Redis does not announce changes of locks to this client}
      */
     @Override
     public String toString() {
         LockOptions options = defaults();
+        Parts used = parts;
         return (servers.isEmpty() ? "Redis" : LockNames.printable(servers)) + " ("
                 + Connections.kindOf(connectionFactory) + "): key prefix '" + LockNames.printable(keyPrefix) + "', ttl "
                 + text(options.ttl()) + (Boolean.TRUE.equals(options.renew()) ? ", renewed" : ", not renewed")
                 + ", wait time " + text(options.waitTime())
+                + (used == null ? "" : ", session " + Connections.shown(used.session.get()))
                 + (announcesChanges ? "" : ", a loss is known at the next renewal");
     }
 
@@ -228,13 +232,13 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         final ScriptStore store;
         final Connections connections;
         final ExecutorService connectors;
+        final Supplier<String> session = SingletonSupplier.of(EngineContext::randomSession);
         final LockEngine engine;
 
         Parts(RedisLockRegistry registry) {
             Function<String, ThreadFactory> threads = registry.threads;
             EngineContext.Settings settings = registry.settings;
             Duration timeout = settings.commandTimeout();
-            Supplier<String> session = SingletonSupplier.of(EngineContext::randomSession);
             Timer timer = Timer.system(threads.apply("lock-timer"));
             ExecutorService workers = Threads.workers(threads.apply("lock-worker"), timer);
             // Commands must not wait for a worker, on which a callback may wait for Redis.
@@ -244,6 +248,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
                     registry.sharing,
                     registry.acknowledge.replicas,
                     timeout,
+                    session,
                     timer,
                     connectors);
             store = new ScriptStore(

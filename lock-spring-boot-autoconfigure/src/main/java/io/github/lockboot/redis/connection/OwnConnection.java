@@ -4,6 +4,7 @@ import java.lang.reflect.Field;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.SocketOptions;
@@ -37,14 +38,20 @@ final class OwnConnection {
     private final RedisConfiguration redis;
     private final Duration commandTimeout;
     private final SocketWatchdog watchdog;
+    private final Supplier<String> session;
     private @Nullable LettuceConnectionFactory made;
     private boolean closed;
 
-    OwnConnection(LettuceConnectionFactory application, Duration commandTimeout, SocketWatchdog watchdog) {
+    OwnConnection(
+            LettuceConnectionFactory application,
+            Duration commandTimeout,
+            SocketWatchdog watchdog,
+            Supplier<String> session) {
         this.application = application;
         this.redis = redisOf(application);
         this.commandTimeout = commandTimeout;
         this.watchdog = watchdog;
+        this.session = session;
     }
 
     /** @throws IllegalStateException if closed */
@@ -110,14 +117,20 @@ final class OwnConnection {
                 .commandTimeout(commandTimeout)
                 .shutdownTimeout(Duration.ZERO)
                 .clientOptions(application.isClusterAware() ? adaptive(options) : options)
-                .clientResources(resourcesOf(client));
-        client.getClientName().ifPresent(own::clientName);
+                .clientResources(resourcesOf(client))
+                .clientName(nameOf(client));
         client.getRedisCredentialsProviderFactory().ifPresent(own::redisCredentialsProviderFactory);
         if (client.isUseSsl()) {
             var ssl = own.useSsl().verifyPeer(client.getVerifyMode());
             return (client.isStartTls() ? ssl.startTls() : ssl).build();
         }
         return own.build();
+    }
+
+    /** By it CLIENT LIST shows which process holds a lock. Lettuce connects also if Redis refuses the name. */
+    private String nameOf(LettuceClientConfiguration client) {
+        String given = client.getClientName().orElse("");
+        return (given.isEmpty() ? "" : given + "-") + "lock-" + Connections.shown(session.get());
     }
 
     /** Overrides options that refuse or drop commands or end reconnecting: they would make locks unavailable. */

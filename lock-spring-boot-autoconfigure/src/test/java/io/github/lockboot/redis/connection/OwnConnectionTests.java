@@ -22,7 +22,7 @@ class OwnConnectionTests {
     private final LettuceConnectionFactory application =
             new LettuceConnectionFactory(new RedisStandaloneConfiguration("redis.example.org", 6380));
     private final SocketWatchdog watchdog = new SocketWatchdog(new ManualTimer(), TIMEOUT, Runnable::run);
-    private final OwnConnection own = new OwnConnection(application, TIMEOUT, watchdog);
+    private final OwnConnection own = new OwnConnection(application, TIMEOUT, watchdog, () -> "0123456789");
 
     @BeforeEach
     void start() {
@@ -53,7 +53,7 @@ class OwnConnectionTests {
         cluster.setUsername("locks");
         cluster.setPassword("secret");
         LettuceConnectionFactory given = new LettuceConnectionFactory(cluster);
-        OwnConnection ofCluster = new OwnConnection(given, TIMEOUT, watchdog);
+        OwnConnection ofCluster = new OwnConnection(given, TIMEOUT, watchdog, () -> "0123456789");
         try {
             RedisClusterConfiguration made = ofCluster.factory().getClusterConfiguration();
             assertThat(made.getMaxRedirects()).isEqualTo(ClusterClientOptions.DEFAULT_MAX_REDIRECTS);
