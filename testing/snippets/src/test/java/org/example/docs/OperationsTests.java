@@ -102,11 +102,8 @@ class OperationsTests {
 
     @Test
     void theDigestOfANameIsThatOfTheLog() {
-        assertThat(type("digest")).containsExactly(digestIn("actuator-locks.json"));
-    }
-
-    private static String digestIn(String sample) {
-        return String.join("\n", region(sample)).replaceFirst("(?s).*?\"name\": \"(\\w+)\".*", "$1");
+        assertThat(type("digest")).containsExactly(LockNames.digest(NAME));
+        assertThat(region("actuator-lock.json")).anyMatch(line -> line.contains(LockNames.digest(NAME)));
     }
 
     @Test
@@ -115,7 +112,7 @@ class OperationsTests {
                 Lease odd = registry.acquire("odd \\ name", ORDER)) {
             assertThat(type("names"))
                     .contains(
-                            digestIn("actuator-lock.json") + " lock:" + NAME,
+                            LockNames.digest(NAME) + " lock:" + NAME,
                             LockNames.digest("odd \\ name") + " lock:odd \\ name");
             assertThat(order.isValid() && odd.isValid()).isTrue();
         }
@@ -177,6 +174,7 @@ class OperationsTests {
 
     @Test
     void theEndpointsAnswerAsThePageShows() throws Exception {
+        Await.until("it leads", election::isLeader);
         CompletableFuture<Lock> held = new CompletableFuture<>();
         CountDownLatch seen = new CountDownLatch(1);
         Thread holder = thread("http-nio-8080-exec-3", () -> {
@@ -195,7 +193,6 @@ class OperationsTests {
         Thread job = thread("scheduling-1", jobs::nightly);
         try {
             job.join(60_000);
-            Await.until("it leads", election::isLeader);
             Await.until("it waits", () -> get("locks").contains("\"position\":1"));
             assertThat(shape(get("lock?name=" + NAME))).isEqualTo(shape(sample("actuator-lock.json")));
             assertThat(shape(get("locks"))).isEqualTo(shape(sample("actuator-locks.json")));
