@@ -10,7 +10,7 @@ done
 
 # tag::holder
 session=$(redis-cli GET lock:order:4711 | grep -oE '[0-9a-f]{32}' | head -n 1 | cut -c1-8)
-redis-cli CLIENT LIST | grep "lock-$session"
+redis-cli CLIENT LIST | grep "lock-${session:?not held}"
 # end::holder
 
 # tag::delete
