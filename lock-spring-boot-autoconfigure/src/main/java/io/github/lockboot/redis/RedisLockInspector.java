@@ -13,6 +13,7 @@ import io.github.lockboot.DistributedLock.Mode;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.LockNames;
+import io.github.lockboot.redis.connection.Connections;
 import io.github.lockboot.redis.engine.LockEngine;
 import io.github.lockboot.redis.protocol.GrantChannel;
 import io.github.lockboot.redis.protocol.LockStore;
@@ -32,12 +33,15 @@ public final class RedisLockInspector {
     private final Supplier<ScriptStore> store;
     private final Supplier<LockEngine> engine;
     private final IntSupplier inUse;
+    private final Supplier<String> session;
 
     /** @param inUse as {@link #inUse}; it does not make the engine */
-    RedisLockInspector(Supplier<ScriptStore> store, Supplier<LockEngine> engine, IntSupplier inUse) {
+    RedisLockInspector(
+            Supplier<ScriptStore> store, Supplier<LockEngine> engine, IntSupplier inUse, Supplier<String> session) {
         this.store = store;
         this.engine = engine;
         this.inUse = inUse;
+        this.session = session;
     }
 
     /** Whether Redis notifies waiters of this registry. */
@@ -51,6 +55,16 @@ public final class RedisLockInspector {
 
         /** The channel is interrupted. Waiters only poll. */
         CUT
+    }
+
+    /**
+     * Tells this registry from all others. The ids of its holders and waiters in Redis begin with these characters, the line that it
+     * logs at the start has them, and the names of its own connections end with them, as {@code CLIENT LIST} shows.
+     *
+     * @return the first characters of the session, which begins with the first use of the registry
+     */
+    public String session() {
+        return Connections.shown(session.get());
     }
 
     /**

@@ -78,6 +78,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
     private final int maxWaiters;
     private final boolean logKeys;
     private final Function<String, ThreadFactory> threads;
+    private final Supplier<String> session = SingletonSupplier.of(EngineContext::randomSession);
     private volatile @Nullable Parts parts;
     private volatile String servers = "";
     private volatile boolean announcesChanges = true;
@@ -122,7 +123,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
 
     /** {@return the inspector, which shows the state of these locks and releases them by force} */
     public RedisLockInspector inspector() {
-        return new RedisLockInspector(() -> parts().store, this::engine, this::inUse);
+        return new RedisLockInspector(() -> parts().store, this::engine, this::inUse, session);
     }
 
     private int inUse() {
@@ -211,16 +212,19 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
     }
 
     /**
-     * {@return one line with the kind of Redis, the key prefix and the defaults; after a {@link #check} also with the version of Redis,
-     * and whether a loss is known only at the next renewal, because Redis does not announce changes of locks to this client}
+     * {@return one line with the kind of Redis, the key prefix and the defaults; after the first use also with the first characters of
+     * the session, see {@link RedisLockInspector#session}; after a {@link #check} also with the version of Redis, and whether a loss is
+     * known only at the next renewal, because Redis does not announce changes of locks to this client}
      */
     @Override
     public String toString() {
         LockOptions options = defaults();
+        Parts used = parts;
         return (servers.isEmpty() ? "Redis" : LockNames.printable(servers)) + " ("
                 + Connections.kindOf(connectionFactory) + "): key prefix '" + LockNames.printable(keyPrefix) + "', ttl "
                 + text(options.ttl()) + (Boolean.TRUE.equals(options.renew()) ? ", renewed" : ", not renewed")
                 + ", wait time " + text(options.waitTime())
+                + (used == null ? "" : ", session " + Connections.shown(session.get()))
                 + (announcesChanges ? "" : ", a loss is known at the next renewal");
     }
 
@@ -240,7 +244,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
             Function<String, ThreadFactory> threads = registry.threads;
             EngineContext.Settings settings = registry.settings;
             Duration timeout = settings.commandTimeout();
-            Supplier<String> session = SingletonSupplier.of(EngineContext::randomSession);
+            Supplier<String> session = registry.session;
             Timer timer = Timer.system(threads.apply("lock-timer"));
             ExecutorService workers = Threads.workers(threads.apply("lock-worker"), timer);
             // Commands must not wait for a worker, on which a callback may wait for Redis.
@@ -250,6 +254,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
                     registry.sharing,
                     registry.acknowledge.replicas,
                     timeout,
+                    session,
                     timer,
                     connectors);
             store = new ScriptStore(

@@ -15,8 +15,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 class RedisLockInspectorTests {
 
     private final ScriptedEngine scripted = new ScriptedEngine(64);
-    private final RedisLockInspector inspector =
-            new RedisLockInspector(() -> scripted.store, () -> scripted.engine, scripted.engine::inUse);
+    private final RedisLockInspector inspector = new RedisLockInspector(
+            () -> scripted.store, () -> scripted.engine, scripted.engine::inUse, () -> "0123456789");
 
     private Notification check() {
         CompletableFuture<Notification> asked = CompletableFuture.supplyAsync(inspector::check);

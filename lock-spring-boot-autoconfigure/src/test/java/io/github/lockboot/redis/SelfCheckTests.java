@@ -81,7 +81,9 @@ class SelfCheckTests {
             String rest = "(standalone): key prefix 'app:lock:', ttl 1s500ms, not renewed, wait time 10s";
             assertThat(registry).hasToString("Redis " + rest);
             registry.check();
-            assertThat(registry).hasToString(server.product() + " " + rest);
+            assertThat(registry)
+                    .hasToString(server.product() + " " + rest + ", session "
+                            + registry.inspector().session());
         }
     }
 
@@ -114,6 +116,7 @@ class SelfCheckTests {
                             true,
                             Connections.NONE,
                             Duration.ofSeconds(2),
+                            () -> "0123456789",
                             timer,
                             workers)
                     .runner();

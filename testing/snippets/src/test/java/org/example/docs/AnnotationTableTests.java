@@ -4,12 +4,21 @@ import java.io.IOException;
 import java.lang.reflect.Method;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
+import javax.tools.DiagnosticCollector;
+import javax.tools.JavaCompiler;
+import javax.tools.JavaFileObject;
+import javax.tools.StandardJavaFileManager;
+import javax.tools.ToolProvider;
 
 import io.github.lockboot.DistributedLock;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -70,6 +79,34 @@ class AnnotationTableTests {
                         .contains(Arrays.stream(constants).map(Object::toString).toList());
             }
         }
+    }
+
+    /** As a reader pastes it: with the imports that the page shows. */
+    @ParameterizedTest
+    @ValueSource(strings = {"docs/annotation.md", "docs/annotation.zh-CN.md"})
+    void everyExampleCompilesWithTheImportsOfThePage(String path, @TempDir Path folder) throws IOException {
+        List<String> source = new ArrayList<>(Page.read(Page.ROOT.resolve(path)).lines().stream()
+                .filter(line -> line.startsWith("import "))
+                .toList());
+        source.add("class Pasted {");
+        for (Row row : rows()) {
+            source.add("@DistributedLock(" + Row.code(row.example) + ") void " + row.attribute + "() {}");
+        }
+        source.add("}");
+        Path file = Files.write(folder.resolve("Pasted.java"), source);
+        JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
+        DiagnosticCollector<JavaFileObject> problems = new DiagnosticCollector<>();
+        try (StandardJavaFileManager files = compiler.getStandardFileManager(problems, null, null)) {
+            compiler.getTask(
+                            null,
+                            files,
+                            problems,
+                            List.of("-proc:none", "-d", folder.toString()),
+                            null,
+                            files.getJavaFileObjects(file))
+                    .call();
+        }
+        assertThat(problems.getDiagnostics()).isEmpty();
     }
 
     @Test

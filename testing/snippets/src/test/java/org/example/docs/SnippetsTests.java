@@ -15,15 +15,19 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Every block of Java, YAML, XML and SQL on a page is a region of a file that the build compiles and runs, and every block of Gradle's
- * Kotlin is a file with the version of the build. Which one, a comment
- * above the block says: {@code <!-- snippet: File#region -->}. With {@code -Dsnippets.update} the pages are rewritten from the
+ * Every block of Java, YAML, XML, SQL, JSON, commands of a shell and commands of Redis on a page is a region of a file that the build
+ * compiles, runs or compares, and every block of Gradle's Kotlin is a file with the version of the build. Which one, a comment above the
+ * block says: {@code <!-- snippet: File#region -->}. With {@code -Dsnippets.update} the pages are rewritten from the
  * regions instead.
  */
 @Tag("this-build")
 class SnippetsTests {
 
-    private static final Set<String> CHECKED = Set.of("java", "kotlin", "yaml", "yml", "xml", "sql", "properties");
+    private static final Set<String> CHECKED = Set.of("java", "kotlin", "yaml", "yml", "xml", "sql", "properties", "json", "sh", "redis");
+
+    /** Commands of this repository, which {@link CommandsTests} checks, and drawings. */
+    private static final Set<String> OTHERS = Set.of("", "text");
+
     private static final Pattern MARKER = Pattern.compile("\\s*<!--\\s*(snippet|not run):\\s*(.*?)\\s*-->\\s*");
     private static final String REWRITE = "./mvnw -pl testing/snippets -am test -Dtest=SnippetsTests"
             + " -Dsurefire.failIfNoSpecifiedTests=false -Dsnippets.update";
@@ -47,10 +51,13 @@ class SnippetsTests {
 
     private void check(Page page, List<String> problems) {
         for (Page.Block block : page.blocks()) {
+            String where = page.at(block.fence()) + ": ";
             if (!CHECKED.contains(block.language())) {
+                if (!OTHERS.contains(block.language())) {
+                    problems.add(where + "nothing checks a block of " + block.language() + "; use one of " + CHECKED);
+                }
                 continue;
             }
-            String where = page.at(block.fence()) + ": ";
             Optional<Matcher> marker = marker(page, block);
             if (marker.isEmpty()) {
                 problems.add(

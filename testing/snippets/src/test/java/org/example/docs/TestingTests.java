@@ -1,5 +1,6 @@
 package org.example.docs;
 
+import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -17,10 +18,16 @@ import io.github.lockboot.memory.MemoryLockRegistry;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.env.YamlPropertySourceLoader;
 import org.springframework.boot.test.autoconfigure.jdbc.JdbcTest;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.core.env.EnumerablePropertySource;
+import org.springframework.core.env.PropertySource;
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.test.context.DynamicPropertyRegistry;
+import org.springframework.test.context.DynamicPropertySource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -131,4 +138,61 @@ class OrderService {
         return "paid " + id;
     }
     // end::insist
+}
+
+// tag::refused
+@SpringBootTest
+class SubmitTests {
+
+    @Autowired
+    private SubmitService submits;
+
+    @Autowired
+    private MemoryLockRegistry registry;
+
+    @Test
+    void aSecondSubmitIsRefusedAtOnce() {
+        Lease other = registry.newInstance().steal("submit:7");
+        assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> submits.submit("7"));
+        other.close();
+    }
+    // end::refused
+
+    /** The time that the settings of the tests give, instead of 10 s. */
+    @Test
+    void aCallThatNamesNoTimeWaitsAsLongAsTheSettingsOfTheTestsSay() {
+        Lease other = registry.newInstance().steal("taken");
+        CompletableFuture<Lease> waiting = registry.acquireAsync("taken");
+        registry.advance(Duration.ofSeconds(1));
+        assertThat(waiting)
+                .failsWithin(Duration.ofSeconds(60))
+                .withThrowableOfType(ExecutionException.class)
+                .withCauseInstanceOf(LockNotAcquiredException.class);
+        other.close();
+    }
+
+    @DynamicPropertySource
+    static void theSettingsOfTheTests(DynamicPropertyRegistry properties) throws IOException {
+        for (PropertySource<?> source : new YamlPropertySourceLoader()
+                .load("application.yml", new ClassPathResource("snippets/memory.yml"))) {
+            for (String name : ((EnumerablePropertySource<?>) source).getPropertyNames()) {
+                properties.add(name, () -> source.getProperty(name));
+            }
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    @Import(SubmitService.class)
+    static class Application {}
+    // tag::refused
+}
+// end::refused
+
+class SubmitService {
+
+    @DistributedLock(name = "submit", key = "#id", waitTime = "1h")
+    public void submit(String id) {
+        LockAssert.assertLocked("submit:" + id);
+    }
 }

@@ -10,6 +10,7 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 
@@ -19,6 +20,7 @@ import io.github.lockboot.LockRuntime;
 import io.github.lockboot.LockUse;
 import io.github.lockboot.ScheduledLock;
 import io.github.lockboot.leader.LeaderElection;
+import io.github.lockboot.redis.RedisLockRegistry;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -70,8 +72,15 @@ class LocksEndpoint implements LockRuntime.Listener, ScheduledLock.Listener {
 
     /**
      * The locks held and the locks waited for, each in order of age, the roles for which this instance stands, and the last call of each job.
+     *
+     * @param sessions what the ids of each registry on Redis begin with, by the name of its bean
      */
-    record Locks(List<Held> held, List<Waiting> waiting, List<Leader> leaders, List<ScheduledLock.Run> jobs) {}
+    record Locks(
+            List<Held> held,
+            List<Waiting> waiting,
+            List<Leader> leaders,
+            List<ScheduledLock.Run> jobs,
+            Map<String, String> sessions) {}
 
     /** Whether this instance leads, since when and with which token. */
     record Leader(
@@ -140,7 +149,14 @@ class LocksEndpoint implements LockRuntime.Listener, ScheduledLock.Listener {
                         registries.get(step.use.registry()),
                         queues.getOrDefault(List.of(step.use.registry(), step.use.name()), 0L)))
                 .toList();
-        return new Locks(held, waiting, leaders(), List.copyOf(jobs.values()));
+        return new Locks(held, waiting, leaders(), List.copyOf(jobs.values()), sessions());
+    }
+
+    private Map<String, String> sessions() {
+        Map<String, String> sessions = new TreeMap<>();
+        BeanFactoryUtils.beansOfTypeIncludingAncestors(beans, RedisLockRegistry.class)
+                .forEach((name, registry) -> sessions.put(name, registry.inspector().session()));
+        return sessions;
     }
 
     private Map<LockRegistry, String> registries() {

@@ -35,11 +35,14 @@ public record Connections(
     /** In place of a number of replicas: the append-only file of the server itself. */
     public static final int APPEND_ONLY_FILE = -1;
 
+    private static final int SHOWN_OF_SESSION = 8;
+
     /**
      * @param sharing whether to use the connections of the factory instead of new ones with the same settings; not where leases have
      *     to be acknowledged, because Redis runs nothing else on a connection that waits, nor where the factory itself shares none,
      *     because each is closed, or goes to another user, when it is given back
      * @param replicas how many acknowledge a grant: {@link #NONE}, 1, {@link #ALL} or {@link #APPEND_ONLY_FILE}
+     * @param session begins the ids of the registry; its first characters are in the names of connections that are made
      * @param workers for blocking tasks
      */
     public static Connections to(
@@ -47,6 +50,7 @@ public record Connections(
             boolean sharing,
             int replicas,
             Duration commandTimeout,
+            Supplier<String> session,
             Timer timer,
             Executor workers) {
         LettuceConnectionFactory lettuce = ApplicationFactory.ofLettuce(factory);
@@ -57,7 +61,7 @@ public record Connections(
             LettuceScripts shared = new LettuceScripts(() -> lettuce, timer, workers, null, null);
             return new Connections(() -> lettuce, shared, LettuceScripts::whenCut, () -> {});
         }
-        OwnConnection own = new OwnConnection(lettuce, commandTimeout, timer, workers);
+        OwnConnection own = new OwnConnection(lettuce, commandTimeout, session, timer, workers);
         Acknowledger acknowledger = replicas == NONE ? null : new Acknowledger(replicas, commandTimeout, timer);
         LettuceScripts scripts = new LettuceScripts(own::factory, timer, workers, own, acknowledger);
         return new Connections(own::factory, scripts, LettuceScripts::whenCut, own::close);
@@ -87,6 +91,11 @@ public record Connections(
 
     private static boolean shares(LettuceConnectionFactory factory, boolean sharing, int replicas) {
         return sharing && replicas == NONE && factory.getShareNativeConnection();
+    }
+
+    /** {@return the first characters of a session, which an operator finds in ids, in the names of connections and in the log} */
+    public static String shown(String session) {
+        return session.substring(0, SHOWN_OF_SESSION);
     }
 
     /** The topology of Redis, for messages. */

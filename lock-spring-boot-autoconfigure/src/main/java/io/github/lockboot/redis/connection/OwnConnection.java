@@ -5,6 +5,7 @@ import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 import java.util.stream.LongStream;
 
 import io.github.lockboot.internal.Timer;
@@ -45,6 +46,7 @@ final class OwnConnection {
 
     private final LettuceConnectionFactory application;
     private final Duration commandTimeout;
+    private final Supplier<String> session;
     private final Timer timer;
     private final Executor executor;
     private final AtomicLong nextRenewal;
@@ -54,9 +56,15 @@ final class OwnConnection {
     private boolean closed;
 
     /** @param executor for blocking tasks */
-    OwnConnection(LettuceConnectionFactory application, Duration commandTimeout, Timer timer, Executor executor) {
+    OwnConnection(
+            LettuceConnectionFactory application,
+            Duration commandTimeout,
+            Supplier<String> session,
+            Timer timer,
+            Executor executor) {
         this.application = application;
         this.commandTimeout = commandTimeout;
+        this.session = session;
         this.timer = timer;
         this.executor = executor;
         this.nextRenewal = new AtomicLong(timer.nanoTime());
@@ -179,14 +187,20 @@ final class OwnConnection {
                 .commandTimeout(commandTimeout)
                 .shutdownTimeout(Duration.ZERO)
                 .clientOptions(target.isClusterAware() ? adaptive(options) : options)
-                .clientResources(resourcesOf(client, sockets));
-        client.getClientName().ifPresent(own::clientName);
+                .clientResources(resourcesOf(client, sockets))
+                .clientName(nameOf(client));
         client.getRedisCredentialsProviderFactory().ifPresent(own::redisCredentialsProviderFactory);
         if (client.isUseSsl()) {
             var ssl = own.useSsl().verifyPeer(client.getVerifyMode());
             return (client.isStartTls() ? ssl.startTls() : ssl).build();
         }
         return own.build();
+    }
+
+    /** By it CLIENT LIST shows which process holds a lock. Lettuce connects also if Redis refuses the name. */
+    private String nameOf(LettuceClientConfiguration client) {
+        String given = client.getClientName().orElse("");
+        return (given.isEmpty() ? "" : given + "-") + "lock-" + Connections.shown(session.get());
     }
 
     /** Overrides options that refuse or drop commands or end reconnecting: they would make locks unavailable. */

@@ -2,6 +2,7 @@ package io.github.lockboot.autoconfigure.actuate;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 import io.github.lockboot.Actor;
@@ -16,6 +17,7 @@ import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.leader.LeaderElection;
 import io.github.lockboot.memory.MemoryLockRegistry;
+import io.github.lockboot.redis.RedisLockRegistry;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -183,6 +185,34 @@ class LocksEndpointTests {
                     assertThat(endpoint.locks().leaders())
                             .containsExactly(new LocksEndpoint.Leader("reports", false, null, null));
                 });
+    }
+
+    /** Every id of a holder begins with the session of its registry, and so it is found in an instance that shows no hold. */
+    @Test
+    void itShowsTheSessionOfEachRegistryOnRedis() {
+        runner.withBean("second", RedisLockRegistry.class, () -> RedisLockRegistry.builder(
+                                new LettuceConnectionFactory(server.host(), server.port()))
+                        .build())
+                .withBean("first", RedisLockRegistry.class, () -> RedisLockRegistry.builder(
+                                new LettuceConnectionFactory(server.host(), server.port()))
+                        .build(), definition -> definition.setPrimary(true))
+                .run(context -> {
+                    LocksEndpoint endpoint = context.getBean(LocksEndpoint.class);
+                    assertThat(endpoint.locks().sessions()).containsOnlyKeys("first", "second");
+                    Map<String, String> sessions = endpoint.locks().sessions();
+                    assertThat(sessions.get("first")).hasSize(8).isNotEqualTo(sessions.get("second"));
+                });
+        runner.run(context -> {
+            LocksEndpoint endpoint = context.getBean(LocksEndpoint.class);
+            Lease lease = context.getBean(LockRegistry.class).acquire("a", ORDERS);
+            assertThat(endpoint.locks().held().get(0).owner())
+                    .startsWith(endpoint.locks().sessions().values().iterator().next());
+            lease.close();
+        });
+        runner.withPropertyValues("lock.type=memory")
+                .run(context -> assertThat(
+                                context.getBean(LocksEndpoint.class).locks().sessions())
+                        .isEmpty());
     }
 
     @Test

@@ -80,7 +80,7 @@ public final class AcknowledgedSchedule implements AutoCloseable {
         random = new Random(seed);
         factory.afterPropertiesSet();
         factory.start();
-        connections = Connections.to(factory, false, 1, COMMAND_TIMEOUT, timer, workers);
+        connections = Connections.to(factory, false, 1, COMMAND_TIMEOUT, () -> "0123456789", timer, workers);
         store = PatientStore.on(connections.runner(), Duration.ofSeconds(2), COMMAND_TIMEOUT);
     }
 

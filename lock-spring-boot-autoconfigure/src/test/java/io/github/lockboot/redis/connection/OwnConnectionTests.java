@@ -35,7 +35,7 @@ class OwnConnectionTests {
     private final OwnConnection own = ownOf(application);
 
     private static OwnConnection ownOf(LettuceConnectionFactory application) {
-        return new OwnConnection(application, TIMEOUT, new ManualTimer(), Runnable::run);
+        return new OwnConnection(application, TIMEOUT, () -> "0123456789", new ManualTimer(), Runnable::run);
     }
 
     @BeforeEach

@@ -128,13 +128,13 @@ final class TestBed<D extends Deployment> implements AutoCloseable {
         return Long.parseLong(worker.awaitSaid(FaultWorker.IN_USE, cleanWithin()));
     }
 
-    /** Of clients without a name, which Sentinels have, that are neither replicas nor this one. */
+    /** Of clients that are neither Sentinels nor replicas nor this one. */
     static long connections(RedisProbe probe) {
         String own = "id=" + probe.command("CLIENT", "ID") + " ";
         return String.valueOf(probe.command("CLIENT", "LIST"))
                 .lines()
                 .filter(client ->
-                        !client.startsWith(own) && client.contains(" name= ") && !client.contains(" flags=S "))
+                        !client.startsWith(own) && !client.contains(" name=sentinel-") && !client.contains(" flags=S "))
                 .count();
     }
 

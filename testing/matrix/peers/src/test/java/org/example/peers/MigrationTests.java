@@ -270,6 +270,19 @@ class MigrationTests {
     }
 
     @Test
+    void withoutANameLock4jsKeyBeginsWithClassAndMethod() throws Exception {
+        String key = "lock4j:" + Lock4jPayments.class.getName() + "noName#1";
+        assertThat(lock4j().noName("1")).containsExactly(key);
+        try (ConfigurableApplicationContext same = application("lock4j:")) {
+            server.command("SET", key, "of lock4j", "PX", "60000");
+            LockRegistry ours = same.getBean("distributedLockRegistry", LockRegistry.class);
+            assertThat(ours.get(key.substring("lock4j:".length())).tryLock()).isFalse();
+            server.command("DEL", key);
+        }
+        assertThat(lock4j().withTheKeyOfNoName("1")).containsExactly("lock:com.example.Paymentspay#1");
+    }
+
+    @Test
     void lock4jAndOursOnOneKeyExcludeEachOther() throws Exception {
         try (ConfigurableApplicationContext same = application("lock4j:")) {
             Lock4jPayments payments = same.getBean(Lock4jPayments.class);
@@ -469,6 +482,18 @@ class MigrationTests {
             return pay(id);
         }
         // end::lock4j-same-key
+
+        @Lock4j(keys = "#id")
+        public Set<String> noName(String id) {
+            return pay(id);
+        }
+
+        // tag::lock4j-no-name
+        @DistributedLock(key = "'com.example.Paymentspay#' + #id") // the key of @Lock4j(keys = "#id") on com.example.Payments.pay
+        public Set<String> withTheKeyOfNoName(String id) {
+            return pay(id);
+        }
+        // end::lock4j-no-name
 
         @Lock4j(name = "order", keys = "#id", acquireTimeout = 0)
         public Set<String> beforeAtOnce(String id) {

@@ -1,7 +1,10 @@
 package org.example.docs.first;
 
+import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 import io.github.lockboot.LockTemplate;
 import io.github.lockboot.fixture.RedisServer;
@@ -50,6 +53,18 @@ abstract class FirstLines {
             return other;
         });
         assertThat(grabbed.get(10, TimeUnit.SECONDS)).isEqualTo("o1 opens p1");
+    }
+
+    /** The lock lets one call in at a time; that a packet is opened once is up to the method. */
+    @Test
+    void ofThreeClicksEachRuns() {
+        List<CompletableFuture<String>> clicks = Stream.generate(
+                        () -> CompletableFuture.supplyAsync(() -> grab("p1", "o1")))
+                .limit(3)
+                .toList();
+        assertThat(clicks).allSatisfy(click -> assertThat(click)
+                .succeedsWithin(Duration.ofSeconds(60))
+                .isEqualTo("o1 opens p1"));
     }
 
     @Configuration(proxyBeanMethods = false)
