@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param text the client and how Redis is organized, in words for the table
  * @param client of the application
  * @param servers that go away
- * @param crashing whether Redis runs for a moment again and again meanwhile
+ * @param crashing whether Redis runs for a moment meanwhile
  */
 record OutageFault(String name, String text, ClientType client, Supplier<Servers> servers, boolean crashing) {
 
@@ -30,7 +30,7 @@ record OutageFault(String name, String text, ClientType client, Supplier<Servers
             new OutageFault("outage-lettuce", "Lettuce, one server", ClientType.LETTUCE, Servers::one, false),
             new OutageFault(
                     "outage-crashes",
-                    "the same, and Redis runs for 0.7 s every 5 s meanwhile",
+                    "the same, and Redis runs for 0.7 s after the first 5 s",
                     ClientType.LETTUCE,
                     Servers::one,
                     true),

@@ -6,6 +6,7 @@ import java.util.List;
 /**
  * What came of an {@link OutageFault}; a line of the results file.
  *
+ * @param line of Spring Boot
  * @param logBefore bytes that an application logged in {@link Outages#BEFORE}
  * @param log bytes that an application logged in {@link Outages#AWAY}, in which Redis was away
  * @param closeAwayMillis how long an application took to close while Redis was away, or {@link #NEVER}
@@ -13,7 +14,13 @@ import java.util.List;
  * @param closeMillis how long that took to close then, or {@link #NEVER}
  */
 record OutageResult(
-        String fault, long logBefore, long log, long closeAwayMillis, long grantedMillis, long closeMillis) {
+        String fault,
+        String line,
+        long logBefore,
+        long log,
+        long closeAwayMillis,
+        long grantedMillis,
+        long closeMillis) {
 
     /** Not as long as anybody waited. */
     static final long NEVER = -1;
@@ -41,17 +48,18 @@ record OutageResult(
 
     String toLine() {
         return String.join(
-                "\t", fault, "" + logBefore, "" + log, "" + closeAwayMillis, "" + grantedMillis, "" + closeMillis);
+                "\t", fault, line, "" + logBefore, "" + log, "" + closeAwayMillis, "" + grantedMillis, "" + closeMillis);
     }
 
     static OutageResult parse(String line) {
         String[] words = line.split("\t");
         return new OutageResult(
                 words[0],
-                Long.parseLong(words[1]),
+                words[1],
                 Long.parseLong(words[2]),
                 Long.parseLong(words[3]),
                 Long.parseLong(words[4]),
-                Long.parseLong(words[5]));
+                Long.parseLong(words[5]),
+                Long.parseLong(words[6]));
     }
 }

@@ -1,8 +1,5 @@
 package io.github.lockboot.faults;
 
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Locale;
 import java.util.concurrent.locks.Lock;
 
 import io.github.lockboot.LockRegistry;
@@ -19,11 +16,13 @@ import org.redisson.spring.data.connection.RedissonConnectionFactory;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
-import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.core.env.Environment;
+import org.springframework.context.support.GenericApplicationContext;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
  * A JVM with a Spring Boot application with this library, whose log is on its standard output. One of its threads holds a lock, or waits
@@ -95,19 +94,9 @@ public final class OutageWorker {
 
         @Override
         public Contender.Client connect(RedisAddress redis) {
-            List<String> properties = new ArrayList<>(redis.forSpringBoot());
-            properties.add("logging.config=classpath:worker-log.xml");
-            Class<?> clients = ByProperties.class;
-            if (client == ClientType.REDISSON) {
-                clients = WithRedisson.class;
-                properties.add(WithRedisson.ADDRESS + "=" + redis.toWord());
-            } else {
-                properties.add(
-                        "spring.data.redis.client-type=" + client.name().toLowerCase(Locale.ROOT));
-            }
-            ConfigurableApplicationContext context = new SpringApplicationBuilder(clients)
+            ConfigurableApplicationContext context = new SpringApplicationBuilder(Users.class)
                     .web(WebApplicationType.NONE)
-                    .properties(properties.toArray(String[]::new))
+                    .initializers(made -> register((GenericApplicationContext) made, redis))
                     .run();
             LockRegistry registry = context.getBean(LockRegistry.class);
             return new Contender.Client() {
@@ -128,34 +117,39 @@ public final class OutageWorker {
                 }
             };
         }
+
+        private void register(GenericApplicationContext context, RedisAddress redis) {
+            switch (client) {
+                case LETTUCE ->
+                    context.registerBean(
+                            LettuceConnectionFactory.class, () -> new LettuceConnectionFactory(redis.configuration()));
+                case JEDIS ->
+                    context.registerBean(
+                            JedisConnectionFactory.class,
+                            () -> new JedisConnectionFactory((RedisStandaloneConfiguration) redis.configuration()));
+                case REDISSON -> {
+                    Config config = new Config();
+                    redis.forRedisson(config);
+                    context.registerBean(
+                            RedissonClient.class,
+                            () -> Redisson.create(config),
+                            bean -> bean.setDestroyMethodName("shutdown"));
+                    context.registerBean(
+                            RedissonConnectionFactory.class,
+                            () -> new RedissonConnectionFactory(context.getBean(RedissonClient.class)));
+                }
+            }
+        }
     }
 
+    /** Its beans use locks, so it connects at its start. */
     @Configuration(proxyBeanMethods = false)
-    @ImportAutoConfiguration({DataRedisAutoConfiguration.class, LockAutoConfiguration.class})
-    static class ByProperties {
+    @ImportAutoConfiguration(LockAutoConfiguration.class)
+    static class Users {
 
-        /** What uses locks, so that the application connects at its start. */
         @Bean
         Object user(LockRegistry registry) {
             return new Object();
-        }
-    }
-
-    @Configuration(proxyBeanMethods = false)
-    static class WithRedisson extends ByProperties {
-
-        private static final String ADDRESS = "redisson-address";
-
-        @Bean(destroyMethod = "shutdown")
-        RedissonClient redisson(Environment environment) {
-            Config config = new Config();
-            RedisAddress.parse(environment.getRequiredProperty(ADDRESS)).forRedisson(config);
-            return Redisson.create(config);
-        }
-
-        @Bean
-        RedissonConnectionFactory connectionFactory(RedissonClient redisson) {
-            return new RedissonConnectionFactory(redisson);
         }
     }
 }

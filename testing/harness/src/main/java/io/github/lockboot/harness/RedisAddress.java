@@ -90,7 +90,8 @@ public record RedisAddress(Kind kind, List<String> nodes, String master, String 
         return factory;
     }
 
-    private RedisConfiguration configuration() {
+    /** The same for any of Spring's clients. */
+    public RedisConfiguration configuration() {
         return switch (kind) {
             case STANDALONE -> standalone();
             case SENTINEL -> new RedisSentinelConfiguration(master, Set.copyOf(nodes));
@@ -120,16 +121,6 @@ public record RedisAddress(Kind kind, List<String> nodes, String master, String 
         return Integer.parseInt(nodes.get(node).split(":")[1]);
     }
 
-    /** The properties of Spring Boot that say so, but for a user. */
-    public List<String> forSpringBoot() {
-        String all = String.join(",", nodes);
-        return switch (kind) {
-            case STANDALONE -> List.of("spring.data.redis.url=redis://" + all);
-            case SENTINEL -> List.of("spring.data.redis.sentinel.master=" + master, "spring.data.redis.sentinel.nodes=" + all);
-            case CLUSTER -> List.of("spring.data.redis.cluster.nodes=" + all);
-            case STATIC_REPLICAS -> List.of("spring.data.redis.masterreplica.nodes=" + all);
-        };
-    }
 
     /** Has the servers in the configuration. */
     public BaseConfig<?> forRedisson(Config config) {
