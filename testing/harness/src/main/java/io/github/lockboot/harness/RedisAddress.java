@@ -84,7 +84,7 @@ public record RedisAddress(Kind kind, List<String> nodes, String master, String 
                         .build()));
     }
 
-    private static LettuceConnectionFactory started(LettuceConnectionFactory factory) {
+    static LettuceConnectionFactory started(LettuceConnectionFactory factory) {
         factory.afterPropertiesSet();
         factory.start();
         return factory;
