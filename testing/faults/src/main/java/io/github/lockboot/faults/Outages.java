@@ -18,7 +18,7 @@ final class Outages implements AutoCloseable {
 
     static final Duration BEFORE = Duration.ofSeconds(10);
     static final Duration AWAY = Duration.ofSeconds(60);
-    static final long MOST_LOG = 200_000;
+    static final long MOST_LOG = 500_000;
 
     /** An application that closes waits up to 10 s for locks, and its clients end with it. */
     static final Duration CLOSES_WITHIN = Duration.ofSeconds(30);
