@@ -104,7 +104,7 @@ record CommitsFault(String name, String manager, Class<?> application, boolean i
             return new BeanPostProcessor() {
 
                 @Override
-                public Object postProcessAfterInitialization(Object bean, String name) {
+                public @Nullable Object postProcessAfterInitialization(Object bean, String name) {
                     return transactions.execute(status -> bean);
                 }
             };

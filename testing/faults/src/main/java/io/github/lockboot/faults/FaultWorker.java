@@ -27,7 +27,7 @@ import io.github.lockboot.harness.Worker;
  * hold LOCK [LIMIT]            takes the lock and works under it until it is released
  * once LOCK                    takes the lock, works one step, releases it
  * stand LOCK SEED              stands for the role whose leader holds the lock until it is stopped
- * * release LOCK | * stop LOCK | * in-use | * sample | * close | * collect MILLIS | * saturate MILLIS
+ * * release LOCK | * stop LOCK | * in-use | * sample | * close | * refresh ADDRESS | * collect MILLIS | * saturate MILLIS
  * </pre>
  */
 public final class FaultWorker {
@@ -52,7 +52,11 @@ public final class FaultWorker {
     static final String CLOSED = "closed ";
     static final String IN_USE = "in use ";
     static final String SAMPLE = "sample ";
+    static final String REFRESHED = "refreshed";
     static final String AT_ONCE = "*";
+
+    /** What its lines begin with that are waited for; others, but for events, are its log. */
+    static final List<String> ANSWERS = List.of(CLOSED, IN_USE, SAMPLE, REFRESHED);
 
     private static final long STEP_NANOS = Duration.ofMillis(3).toNanos();
     private static final long END_NANOS = Duration.ofSeconds(15).toNanos();
@@ -157,6 +161,11 @@ public final class FaultWorker {
                     candidates.values().forEach(Candidate::awaitLeft);
                     client.close();
                     System.out.println(CLOSED + threadsLeft());
+                });
+            case "refresh" ->
+                beside(() -> {
+                    client.refresh(RedisAddress.parse(words[2]));
+                    System.out.println(REFRESHED);
                 });
             case "sample" -> beside(() -> System.out.println(SAMPLE + Footprint.ofThisProcess()));
             case "collect" -> beside(() -> Burden.collectFor(Duration.ofMillis(Long.parseLong(words[2]))));

@@ -10,7 +10,7 @@ final class Faults {
     /** How long after each other waiters queue where their order is judged. */
     static final Duration APART = Duration.ofMillis(200);
 
-    /** Those of one server. */
+    /** Those of one server that any processes on it can suffer. */
     static final List<Fault<Standalone>> STANDALONE = Stream.of(
                     ProcessFaults.ALL,
                     NetworkFaults.ALL,
@@ -22,7 +22,8 @@ final class Faults {
             .flatMap(List::stream)
             .toList();
 
-    static final List<Fault<?>> ALL = Stream.of(STANDALONE, FailoverFaults.SENTINEL, FailoverFaults.CLUSTER)
+    static final List<Fault<?>> ALL = Stream.of(
+                    STANDALONE, PasswordFaults.ALL, FailoverFaults.SENTINEL, FailoverFaults.CLUSTER)
             .<Fault<?>>flatMap(List::stream)
             .toList();
 

@@ -2,6 +2,7 @@ package io.github.lockboot.faults;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -11,25 +12,43 @@ import io.github.lockboot.faults.Event.Kind;
 import io.github.lockboot.fixture.Await;
 import io.github.lockboot.harness.WorkerProcess;
 
-/** The process of a {@link FaultWorker}, whose events are written down here. */
+/** The process of a {@link FaultWorker}, whose events are written down and whose log is counted here. */
 final class ObservedWorker extends WorkerProcess {
 
     private static final Path JDK = Path.of(System.getProperty("java.home"));
     private static final List<String> OPTIONS = List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1");
 
+    /** That of this library's processes. The peers', which would say ten thousand times what they find, is off. */
+    private static final String LOGGING = "-Dlogback.configurationFile=worker-log.xml";
+
     private final FaultWorker.Setup setup;
     private final EventLog log;
+    private final LoggedBytes logged;
     private volatile boolean closing;
 
-    private ObservedWorker(FaultWorker.Setup setup, EventLog log) {
-        super(JDK, OPTIONS, FaultWorker.class, setup.toArgs(), log::takes);
+    private ObservedWorker(FaultWorker.Setup setup, EventLog log, LoggedBytes logged) {
+        super(
+                JDK,
+                options(setup.contestant()),
+                FaultWorker.class,
+                setup.toArgs(),
+                line -> log.takes(line) || logged.takes(line));
         this.setup = setup;
         this.log = log;
+        this.logged = logged;
+    }
+
+    private static List<String> options(Contestant contestant) {
+        List<String> options = new ArrayList<>(OPTIONS);
+        if (contestant.isOurs()) {
+            options.add(LOGGING);
+        }
+        return options;
     }
 
     /** Starts one; {@link #awaitReady()} before it is told anything is not needed. */
     static ObservedWorker start(FaultWorker.Setup setup) {
-        return new ObservedWorker(setup, new EventLog());
+        return new ObservedWorker(setup, new EventLog(), new LoggedBytes(FaultWorker.ANSWERS));
     }
 
     String name() {
@@ -50,11 +69,17 @@ final class ObservedWorker extends WorkerProcess {
         return found;
     }
 
-    /** Forgets what it did, too. */
+    /** How much it has logged since it was last told to forget. */
+    long loggedBytes() {
+        return logged.count();
+    }
+
+    /** Forgets what it did and logged, too. */
     @Override
     public void forget() {
         super.forget();
         log.forget();
+        logged.forget();
     }
 
     /** Whether it lives and has not been told to close. */

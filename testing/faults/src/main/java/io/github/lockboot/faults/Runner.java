@@ -1,7 +1,6 @@
 package io.github.lockboot.faults;
 
 import java.io.UncheckedIOException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -88,7 +87,7 @@ final class Runner<D extends Deployment> {
             late.addAll(fault.harm() == Harm.NONE ? checker.lostHolds() : List.of());
             violations.addAll(late);
             violations.addAll(checker.breaches());
-            violations.addAll(promised(checker, scene.lock(), scene.patience(), recovery));
+            violations.addAll(promised(checker, scene, recovery));
             if (watch != null && !scene.unboundedKeysPermitted()) {
                 watch.unbounded().forEach(key -> violations.add("the key " + key + " had no TTL"));
             }
@@ -113,18 +112,18 @@ final class Runner<D extends Deployment> {
     }
 
     /** What this library promises beyond exclusion. */
-    private List<String> promised(HistoryChecker checker, String lock, Duration patience, long recovery) {
+    private List<String> promised(HistoryChecker checker, Scene<D> scene, long recovery) {
         List<String> broken = new ArrayList<>();
         if (recovery == RunResult.NEVER) {
-            broken.add("not granted again within " + patience.toSeconds() + " s");
+            broken.add("not granted again within " + scene.patience().toSeconds() + " s");
         }
-        broken.addAll(checker.waitsOver(patience));
+        broken.addAll(checker.waitsOver(scene.longestWait()));
         if (fault.harm() != Harm.DATA) {
             broken.addAll(checker.heldWithoutRedis());
             broken.addAll(checker.oldTokens());
         }
         if (fault.isStrict()) {
-            broken.addAll(checker.outOfOrder(lock, Faults.APART));
+            broken.addAll(checker.outOfOrder(scene.lock(), Faults.APART));
         }
         return broken;
     }

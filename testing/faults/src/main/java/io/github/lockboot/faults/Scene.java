@@ -55,6 +55,7 @@ final class Scene<D extends Deployment> {
     private boolean unboundedKeysPermitted;
     private int hanging;
     private long recoveryFrom;
+    private Duration away = Duration.ZERO;
 
     /** What a thread was told to do with a lock, and may not have done yet. */
     private record Begun(ObservedWorker worker, String lock) {}
@@ -183,6 +184,24 @@ final class Scene<D extends Deployment> {
         if (!condition) {
             complaints.add(complaint);
         }
+    }
+
+    /** Redis was away for some of this time, for which a thread may have waited in addition. */
+    void wasAway(Duration time) {
+        away = away.plus(time);
+    }
+
+    /** How long a thread may have waited for a lock. */
+    Duration longestWait() {
+        return patience().plus(away);
+    }
+
+    /** Counts as a violation if a process logs more than this until the load has ended. */
+    void requireLogAtMost(long bytes) {
+        afterwards(() -> workers()
+                .forEach(worker -> require(
+                        worker.loggedBytes() <= bytes,
+                        worker.name() + " logged " + worker.loggedBytes() + " bytes, more than " + bytes)));
     }
 
     /** Keys may lack a TTL because the fault takes it away. */

@@ -13,6 +13,15 @@ final class ServerFaults {
 
     private static final Duration AWHILE = Duration.ofSeconds(2);
 
+    /** For how long Redis crashes again and again. */
+    private static final Duration LOOP = Duration.ofSeconds(60);
+
+    /** Long enough to be connected to and subscribed on, and too short for much else. */
+    static final Duration UP = Duration.ofMillis(700);
+
+    /** What a process may log meanwhile: that holds are lost, that it cannot connect, and that it can again. */
+    private static final long LOG = 200_000;
+
     static final List<Fault<Standalone>> ALL = List.of(
             Fault.of(
                             "redis-killed-durable",
@@ -22,6 +31,15 @@ final class ServerFaults {
                                     scene, redis -> redis.server().kill()))
                     .mayHarm(Harm.HOLDS)
                     .within(Terms.ONE_LEASE),
+            Fault.of(
+                            "redis-crash-loop",
+                            "for 60 s Redis, with appendfsync always, runs for 0.7 s, is killed, and is away for up to 6 s; a process may"
+                                    + " log 200 KB",
+                            Standalone::durable,
+                            ServerFaults::crashAgainAndAgain)
+                    .mayHarm(Harm.HOLDS)
+                    .within(Terms.ONE_LEASE)
+                    .rarely(7),
             Fault.of("redis-stopped-briefly", "SIGSTOP to Redis for 2 s", Standalone::inMemory, scene -> {
                         scene.redis().server().pause();
                         scene.pass(AWHILE);
@@ -76,6 +94,18 @@ final class ServerFaults {
         killing.accept(scene.redis());
         scene.pass(Duration.ofSeconds(1));
         scene.redis().server().restart();
+    }
+
+    private static void crashAgainAndAgain(Scene<Standalone> scene) {
+        scene.requireLogAtMost(LOG);
+        scene.wasAway(LOOP);
+        long end = System.nanoTime() + LOOP.toNanos();
+        while (System.nanoTime() - end < 0) {
+            scene.redis().server().kill();
+            scene.pass(scene.between(AWHILE, AWHILE.multipliedBy(3)));
+            scene.redis().server().restart();
+            scene.pass(UP);
+        }
     }
 
     private static void loop(Scene<Standalone> scene) throws InterruptedException {

@@ -23,10 +23,13 @@ final class Standalone implements Deployment {
 
     private static final List<String> DURABLE = List.of("--appendonly", "yes", "--appendfsync", "always");
 
+    private static final String USER = "locks";
+
     private final @Nullable RedisClock clock;
     private final RedisServer server;
     private final List<TcpProxy> proxies = new ArrayList<>();
     private Duration fromTrueTime = Duration.ZERO;
+    private @Nullable String password;
 
     private Standalone(@Nullable RedisClock clock, List<String> args) {
         this.clock = clock;
@@ -50,6 +53,14 @@ final class Standalone implements Deployment {
     /** A server that may be told to sleep. */
     static Standalone debuggable() {
         return new Standalone(null, debugging());
+    }
+
+    /** A server that the processes log in to, as a user whose password can change. */
+    static Standalone withUser() {
+        Standalone redis = inMemory();
+        redis.command("ACL", "SETUSER", USER, "on", "~*", "&*", "+@all");
+        redis.addPassword();
+        return redis;
     }
 
     /** A server with a wall clock of its own. */
@@ -91,6 +102,18 @@ final class Standalone implements Deployment {
         clock.step(fromTrueTime);
     }
 
+    /** Gives the user another password, beside those that it has; whoever connects from now on is to use it. */
+    synchronized void addPassword() {
+        password = "secret-" + System.nanoTime();
+        command("ACL", "SETUSER", USER, ">" + password);
+    }
+
+    /** Leaves the user only the newest password, and kills all its connections. */
+    synchronized void endOldPasswords() {
+        command("ACL", "SETUSER", USER, "resetpass", ">" + password);
+        command("CLIENT", "KILL", "USER", USER);
+    }
+
     /** Kills the server, and deletes what it has on disk. */
     void killWithItsData() {
         Path folder =
@@ -130,8 +153,9 @@ final class Standalone implements Deployment {
     }
 
     @Override
-    public RedisAddress address(int worker) {
-        return RedisAddress.standalone(proxy(worker).host(), proxy(worker).port());
+    public synchronized RedisAddress address(int worker) {
+        RedisAddress address = RedisAddress.standalone(proxy(worker).host(), proxy(worker).port());
+        return password == null ? address : address.as(USER, password);
     }
 
     @Override

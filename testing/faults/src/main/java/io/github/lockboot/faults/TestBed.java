@@ -8,6 +8,7 @@ import java.util.function.LongSupplier;
 import io.github.lockboot.fixture.Await;
 import io.github.lockboot.fixture.RedisProbe;
 import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.harness.WorkerProcess;
 import org.jspecify.annotations.Nullable;
 
 /** A Redis, the processes of one contestant on it and a witness; used by one run after the other. */
@@ -108,9 +109,14 @@ final class TestBed<D extends Deployment> implements AutoCloseable {
                 () -> usable.stream().mapToLong(this::inUse).sum());
         usable.forEach(ObservedWorker::beginClosing);
         for (ObservedWorker worker : usable) {
-            String threads = worker.awaitSaid(FaultWorker.CLOSED, cleanWithin());
-            if (!threads.equals("0")) {
-                left.add(threads + " threads of " + worker.name() + LEFT);
+            try {
+                String threads = worker.awaitSaid(FaultWorker.CLOSED, cleanWithin());
+                if (!threads.equals("0")) {
+                    left.add(threads + " threads of " + worker.name() + LEFT);
+                }
+            } catch (WorkerProcess.FailedException hangs) {
+                left.add("closing " + worker.name() + ": " + hangs.getMessage());
+                worker.kill();
             }
         }
         for (RedisServer server : deployment.masters()) {

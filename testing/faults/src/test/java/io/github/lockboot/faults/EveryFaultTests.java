@@ -1,7 +1,13 @@
 package io.github.lockboot.faults;
 
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -32,9 +38,7 @@ class EveryFaultTests {
     void noneOfManyLeasesIsLost() throws Exception {
         List<LeasesResult> results = new ArrayList<>();
         List<String> violations = new ArrayList<>();
-        String contestant = System.getProperty("contestant");
-        boolean isOurs = contestant == null || Contestant.withId(contestant).isOurs();
-        for (LeasesFault fault : isOurs ? LeasesFault.named(System.getProperty("fault")) : List.<LeasesFault>of()) {
+        for (LeasesFault fault : isOurs() ? LeasesFault.named(System.getProperty("fault")) : List.<LeasesFault>of()) {
             try {
                 LeasesResult result = ManyLeases.run(fault);
                 System.out.println(result);
@@ -50,12 +54,40 @@ class EveryFaultTests {
         assertThat(violations).isEmpty();
     }
 
+    /** Once each, as many side by side as {@code -Dlanes=} says. {@code -Dfault=outage} chooses all of these. */
+    @Test
+    void anOutageFillsNoLogAndHangsNoClose() throws Exception {
+        ExecutorService executor = Executors.newFixedThreadPool(Integer.getInteger("lanes", 4));
+        List<OutageResult> results = new ArrayList<>();
+        List<String> violations = new ArrayList<>();
+        try {
+            Map<OutageFault, Future<OutageResult>> runs = new LinkedHashMap<>();
+            for (OutageFault fault : isOurs() ? OutageFault.named(System.getProperty("fault")) : List.<OutageFault>of()) {
+                runs.put(fault, executor.submit(() -> Outages.run(fault)));
+            }
+            for (OutageFault fault : runs.keySet()) {
+                try {
+                    OutageResult result = runs.get(fault).get();
+                    System.out.println(result);
+                    results.add(result);
+                    violations.addAll(result.violations());
+                } catch (ExecutionException failure) {
+                    violations.add(fault + " could not be run to its end: " + failure.getCause());
+                }
+            }
+        } finally {
+            executor.shutdownNow();
+        }
+        if (!results.isEmpty()) {
+            OutageReport.updatedWith(results).write();
+        }
+        assertThat(violations).isEmpty();
+    }
+
     /** Once each. {@code -Dfault=commits} chooses all of these. */
     @Test
     void noThreadCommitsAfterALoss() throws Exception {
-        String contestant = System.getProperty("contestant");
-        boolean isOurs = contestant == null || Contestant.withId(contestant).isOurs();
-        List<CommitsResult> results = isOurs
+        List<CommitsResult> results = isOurs()
                 ? CommitsFault.named(System.getProperty("fault")).stream()
                         .map(Commits::run)
                         .toList()
@@ -66,5 +98,10 @@ class EveryFaultTests {
         }
         assertThat(results.stream().flatMap(result -> result.violations().stream()))
                 .isEmpty();
+    }
+
+    private static boolean isOurs() {
+        String contestant = System.getProperty("contestant");
+        return contestant == null || Contestant.withId(contestant).isOurs();
     }
 }

@@ -31,6 +31,12 @@ class ReportTests {
         assertThat(rows(page())).isEqualTo(rows(report.in(page())));
     }
 
+    @Test
+    void thePageShowsTheOutagesAndTheirResults() throws IOException {
+        OutageReport report = OutageReport.updatedWith(List.of());
+        assertThat(rows(page())).isEqualTo(rows(report.in(page())));
+    }
+
     private static String page() throws IOException {
         return Files.readString(Report.DOCUMENT);
     }

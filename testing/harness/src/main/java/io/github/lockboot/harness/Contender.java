@@ -68,6 +68,11 @@ public interface Contender {
         /** Calls back if the calling thread's hold is lost. */
         default void onLost(Lock lock, Runnable callback) {}
 
+        /** As an application whose settings change while it runs. */
+        default void refresh(RedisAddress redis) {
+            throw new UnsupportedOperationException("a refresh");
+        }
+
         /** What is in use in it: nothing once all is released. */
         default int inUse() {
             return 0;

@@ -2,6 +2,7 @@ package io.github.lockboot.harness;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.locks.Lock;
 
 import io.github.lockboot.LockOptions;
@@ -9,6 +10,7 @@ import io.github.lockboot.NamedLock;
 import io.github.lockboot.leader.LeaderElection;
 import io.github.lockboot.redis.RedisLockRegistry;
 import io.github.lockboot.redis.RedisLockRegistry.Acknowledge;
+import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /** This library, with one hand-off limit and one set of options. */
@@ -36,9 +38,11 @@ public record ThisLibrary(
         return "lock:" + lock;
     }
 
+    /** Where Redis knows a user, the connection factory is one that can be refreshed. */
     @Override
     public Client connect(RedisAddress redis) {
-        LettuceConnectionFactory factory = redis.forSpring();
+        RefreshedFactory refreshed = redis.hasLogin() ? new RefreshedFactory(redis) : null;
+        LettuceConnectionFactory factory = refreshed == null ? redis.forSpring() : refreshed.proxy();
         RedisLockRegistry registry = RedisLockRegistry.builder(factory)
                 .commandTimeout(timing.commandTimeout())
                 .localHandoffLimit(localHandoffLimit)
@@ -46,7 +50,7 @@ public record ThisLibrary(
                 .defaults(options.withTtl(timing.lease()))
                 .build();
         connect(registry);
-        return new Locks(factory, registry);
+        return new Locks(factory, refreshed, registry);
     }
 
     /**
@@ -62,7 +66,9 @@ public record ThisLibrary(
         }
     }
 
-    private record Locks(LettuceConnectionFactory factory, RedisLockRegistry registry) implements Client {
+    private record Locks(
+            LettuceConnectionFactory factory, @Nullable RefreshedFactory refreshed, RedisLockRegistry registry)
+            implements Client {
 
         @Override
         public Lock lock(String name) {
@@ -108,6 +114,11 @@ public record ThisLibrary(
         @Override
         public void onLost(Lock lock, Runnable callback) {
             ((NamedLock) lock).onLost(callback);
+        }
+
+        @Override
+        public void refresh(RedisAddress redis) {
+            Objects.requireNonNull(refreshed, "it has no user whose password changes").refresh(redis);
         }
 
         @Override

@@ -13,8 +13,11 @@ import java.util.function.Function;
  */
 public final class Worker {
 
-    static final String READY = "ready";
-    static final String FAILED = "failed ";
+    /** The line that says that it has connected. */
+    public static final String READY = "ready";
+
+    /** The beginning of the line that says why it ends. */
+    public static final String FAILED = "failed ";
 
     private static final Duration CONNECTS_WITHIN = Duration.ofSeconds(110);
     private static final int LONGEST_REASON = 160;
