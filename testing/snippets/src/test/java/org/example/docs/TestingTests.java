@@ -12,10 +12,12 @@ import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockTemplate;
 import io.github.lockboot.NamedLock;
+import io.github.lockboot.autoconfigure.AutoConfigureMemoryLocks;
 import io.github.lockboot.memory.MemoryLockRegistry;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.test.autoconfigure.jdbc.JdbcTest;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -97,6 +99,28 @@ class OrderServiceTests {
     // tag::spring
 }
 // end::spring
+
+// tag::slice
+@JdbcTest
+@AutoConfigureMemoryLocks
+@Import(OrderService.class)
+class OrderSliceTests {
+
+    @Autowired
+    private OrderService orders;
+
+    @Test
+    void anOrderIsPaidUnderItsLock() {
+        assertThat(orders.pay("7")).isEqualTo("paid 7");
+    }
+    // end::slice
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Application {}
+    // tag::slice
+}
+// end::slice
 
 class OrderService {
 
