@@ -2,6 +2,7 @@ package io.github.lockboot;
 
 import java.time.Duration;
 
+import io.github.lockboot.internal.LockNames;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -57,6 +58,11 @@ public record LockOptions(
         require(waitTime == null || !waitTime.isNegative(), "waitTime", waitTime, "not be negative");
         require(maxHold == null || maxHold.compareTo(Duration.ZERO) > 0, "maxHold", maxHold, "be positive");
         require(group == null || !group.isBlank(), "group", group, "name the kind of lock, such as \"order\"");
+        require(
+                group == null || !LockNames.hasVariable(group),
+                "group",
+                group,
+                "be the same for all keys: leave out the # and what follows it");
         require(permits == null || permits > 0, "permits", permits, "be at least 1");
         require(
                 permits == null || mode != DistributedLock.Mode.SHARED,
@@ -188,7 +194,7 @@ public record LockOptions(
      *
      * @param group such as {@code "order"}
      * @return these options with that group
-     * @throws IllegalArgumentException if blank
+     * @throws IllegalArgumentException if blank, or if it has a variable such as {@code #id} in it, which is not evaluated
      */
     public LockOptions withGroup(String group) {
         return new LockOptions(ttl, waitTime, renew, maxHold, group, mode, permits, release, linger);

@@ -12,6 +12,8 @@ import io.github.lockboot.memory.MemoryLockRegistry;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -36,6 +38,22 @@ class LockTemplateTests {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new LockTemplate(registry, Duration.ofNanos(-1)))
                 .withMessage("waitTime is PT-0.000000001S; it must not be negative");
+    }
+
+    /** It would be one group for all keys, and a tag of metrics. */
+    @ParameterizedTest
+    @ValueSource(strings = {"order:#id", "#id", "o:#{#id}", "a-#_b"})
+    void aGroupWithAVariableInItIsRefused(String group) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> ONCE.withGroup(group))
+                .withMessage("group is " + group
+                        + "; it must be the same for all keys: leave out the # and what follows it");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"issue#1", "c#", "team#blue", "#", "#1", "a:# b"})
+    void aGroupWithANumberSignThatBeginsNoWordIsFine(String group) {
+        assertThat(ONCE.withGroup(group).group()).isEqualTo(group);
     }
 
     private void waitsForIt() {

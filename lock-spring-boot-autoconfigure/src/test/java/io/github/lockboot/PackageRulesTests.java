@@ -404,7 +404,8 @@ class PackageRulesTests {
         assertThat(publicTypes(OBSERVABILITY))
                 .containsExactly("LockEvent", "LockEventPublisher", "LockMdc", "LockMetrics", "LockObservations");
         assertThat(publicTypes(AUTOCONFIGURE))
-                .containsExactly("LockAutoConfiguration", "LockObservabilityAutoConfiguration");
+                .containsExactly(
+                        "AutoConfigureMemoryLocks", "LockAutoConfiguration", "LockObservabilityAutoConfiguration");
         assertThat(publicTypes(ACTUATE))
                 .containsExactly("LockHealthAutoConfiguration", "LocksEndpointAutoConfiguration");
     }

@@ -1,13 +1,17 @@
 package io.github.lockboot.aop;
 
-import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.stream.Stream;
 
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.DistributedLock.IfNotAcquired;
@@ -66,12 +70,13 @@ interface Contention {
 
     /** Calls another method of the class, with the parameters of this one, optionally followed by the exception. */
     private static Contention fallback(String name, LockedMethod method) {
-        Class<?>[] parameters = method.method().getParameterTypes();
-        Class<?>[] withCause = method.withLast(parameters, LockNotAcquiredException.class);
-        Method plain = ReflectionUtils.findMethod(method.targetClass(), name, parameters);
-        Method found = plain != null && !plain.equals(method.method())
-                ? plain
-                : ReflectionUtils.findMethod(method.targetClass(), name, withCause);
+        List<Class<?>> parameters = method.parameterTypes();
+        List<Class<?>> withCause = Stream.concat(parameters.stream(), Stream.of(LockNotAcquiredException.class))
+                .toList();
+        LockedMethod found = Stream.of(parameters, withCause)
+                .flatMap(wanted -> find(name, method, wanted))
+                .findFirst()
+                .orElse(null);
         if (found == null) {
             method.add(
                     "names the fallback " + name + ", and no such method of "
@@ -79,19 +84,41 @@ interface Contention {
                     "write " + name + LockedMethod.list(parameters) + " or " + name + LockedMethod.list(withCause));
             return THROW;
         }
-        Class<?> type = method.resultType();
-        Class<?> given = new LockedMethod(found, method.targetClass()).resultType();
-        if (!ClassUtils.isAssignable(type, given) && type != void.class) {
+        Class<?> type = method.valueType();
+        Class<?> given = found.valueType();
+        if (found.suspends() && !method.suspends()) {
+            method.add(
+                    "names the fallback " + name + ", which suspends, though the function does not",
+                    "make it one that does not");
+        } else if (!ClassUtils.isAssignable(type, given) && type != void.class && !isUnit(type)) {
             method.add(
                     "names the fallback " + name + ", which returns " + given.getSimpleName(),
                     "make it return " + type.getSimpleName());
         }
+        boolean takesCause = found.parameterTypes().size() > parameters.size();
         return (invocation, cause) -> {
-            @Nullable Object[] args = invocation.getArguments();
-            return AopUtils.invokeJoinpointUsingReflection(
-                    invocation.getThis(),
-                    found,
-                    found.getParameterCount() > parameters.length ? method.withLast(args, cause) : args);
+            List<@Nullable Object> args =
+                    new ArrayList<>(Arrays.asList(invocation.getArguments()).subList(0, parameters.size()));
+            if (takesCause) {
+                args.add(cause);
+            }
+            if (found.suspends()) {
+                args.add(invocation.getArguments()[parameters.size()]); // the continuation
+            }
+            return AopUtils.invokeJoinpointUsingReflection(invocation.getThis(), found.method(), args.toArray());
         };
+    }
+
+    private static Stream<LockedMethod> find(String name, LockedMethod method, List<Class<?>> parameters) {
+        return Stream.<Class<?>>iterate(method.targetClass(), Objects::nonNull, Class::getSuperclass)
+                .flatMap(declaring -> Stream.of(ReflectionUtils.getDeclaredMethods(declaring)))
+                .filter(candidate -> !candidate.isBridge() && !candidate.equals(method.method()))
+                .map(candidate -> new LockedMethod(candidate, method.targetClass()))
+                .filter(candidate ->
+                        candidate.isNamed(name) && candidate.parameterTypes().equals(parameters));
+    }
+
+    private static boolean isUnit(Class<?> type) {
+        return type.getName().equals("kotlin.Unit");
     }
 }

@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -23,19 +24,25 @@ import io.github.lockboot.aop.InvalidLockDefinitionException.Finding;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.BeansException;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.config.SmartInstantiationAwareBeanPostProcessor;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.util.ClassUtils;
 
 /**
  * Fails the start of an application with one list of all that is wrong with its {@link DistributedLock} methods, those of lazy beans
  * included.
+ *
+ * <p>It is a post-processor to know the beans that others get before they are complete. Of such a bean Spring makes the proxy early, and
+ * hands the bean itself to the post-processors that come later: what these find in it and call is called past its lock.
  */
-public final class DistributedLockValidator implements SmartInitializingSingleton {
+public final class DistributedLockValidator
+        implements SmartInitializingSingleton, SmartInstantiationAwareBeanPostProcessor {
 
     private static final Log log = LogFactory.getLog(DistributedLockValidator.class);
 
@@ -49,6 +56,8 @@ public final class DistributedLockValidator implements SmartInitializingSingleto
     private final Supplier<Map<String, LockOptions>> overrides;
     private final IntSupplier maxHolders;
     private final List<LockOptions> options = new ArrayList<>();
+    private final Set<String> injectedEarly = ConcurrentHashMap.newKeySet();
+    private volatile boolean checked;
 
     /**
      * @param advisor finds and parses the annotations
@@ -78,6 +87,37 @@ public final class DistributedLockValidator implements SmartInitializingSingleto
         return List.copyOf(options);
     }
 
+    /** @throws InvalidLockDefinitionException if the start is over and the bean has locked methods */
+    @Override
+    public Object getEarlyBeanReference(Object bean, String beanName) {
+        injectedEarly.add(beanName);
+        if (checked) {
+            List<Finding> findings = new ArrayList<>();
+            checkCircle(beanName, AopProxyUtils.ultimateTargetClass(bean), findings);
+            refuse(findings);
+        }
+        return bean;
+    }
+
+    private void checkCircle(String beanName, Class<?> type, List<Finding> findings) {
+        if (injectedEarly.contains(beanName)) {
+            lockedMethods(type).stream()
+                    .findFirst()
+                    .ifPresent(method -> new LockedMethod(method, type, findings)
+                            .add(
+                                    "may be called past its lock, because bean '" + beanName
+                                            + "' is part of a circle of references and was injected before it was complete",
+                                    "put @Lazy on one of the injection points of the circle"));
+        }
+    }
+
+    private static void refuse(List<Finding> findings) {
+        if (!findings.isEmpty()) {
+            throw new InvalidLockDefinitionException(
+                    findings.stream().distinct().toList());
+        }
+    }
+
     /**
      * {@inheritDoc}
      *
@@ -96,10 +136,8 @@ public final class DistributedLockValidator implements SmartInitializingSingleto
                 check(beanName, type, methods, seen.add(type), overridden, findings);
             }
         }
-        if (!findings.isEmpty()) {
-            throw new InvalidLockDefinitionException(
-                    findings.stream().distinct().toList());
-        }
+        refuse(findings);
+        checked = true;
         if (!options.isEmpty()) {
             advisor.getAdvice().requireTemplate();
         }
@@ -187,6 +225,7 @@ public final class DistributedLockValidator implements SmartInitializingSingleto
                 checkDefinitions(locked, overridden);
             }
         }
+        checkCircle(beanName, type, findings);
         if (bean != null && bean.getClass() == type) {
             new LockedMethod(methods.iterator().next(), type, findings)
                     .add(

@@ -4,12 +4,16 @@ import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.stream.Stream;
 
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.ScheduledLock;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.core.KotlinDetector;
+import org.springframework.core.KotlinReflectionParameterNameDiscoverer;
 import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
@@ -49,11 +53,50 @@ final class LockAnnotations {
 
     static List<DistributedLock> find(Method method, Class<?> targetClass) {
         Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
+        if (isOverload(specific)) {
+            return List.of();
+        }
         List<DistributedLock> found = on(specific);
         if (found.isEmpty() && specific != method) {
             found = on(method);
         }
         return found.isEmpty() && takesFromItsClass(specific) ? on(targetClass) : found;
+    }
+
+    /**
+     * Whether it is one that the compiler of Kotlin makes for {@code @JvmOverloads}, with the annotations of the function. It is final, and
+     * calls the function, which is locked.
+     */
+    private static boolean isOverload(Method method) {
+        return Modifier.isFinal(method.getModifiers())
+                && KotlinDetector.isKotlinReflectPresent()
+                && KotlinDetector.isKotlinType(method.getDeclaringClass())
+                && new KotlinReflectionParameterNameDiscoverer().getParameterNames(method) == null
+                && Stream.of(method.getDeclaringClass().getDeclaredMethods())
+                        .anyMatch(
+                                other -> other.isSynthetic() && other.getName().equals(method.getName() + "$default"));
+    }
+
+    /**
+     * The method on which {@link #find} finds the annotations or, if they are on a type, that method of the type. Its parameters are those
+     * that expressions name.
+     */
+    static Method carrier(Method method, Class<?> targetClass) {
+        Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
+        return Stream.of(specific, method, targetClass)
+                .map(element -> MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY)
+                        .get(DistributedLock.class)
+                        .getSource())
+                .filter(Objects::nonNull)
+                .findFirst()
+                .flatMap(source -> source instanceof Class<?> type
+                        ? Stream.of(type.getDeclaredMethods())
+                                .filter(declared -> declared.getName().equals(specific.getName()))
+                                .filter(declared -> AopUtils.getMostSpecificMethod(declared, targetClass)
+                                        .equals(specific))
+                                .findFirst()
+                        : Optional.of((Method) source))
+                .orElse(specific);
     }
 
     /** The name, as written, that {@link ScheduledLock} gives one of the method's annotations; null if it has none. */

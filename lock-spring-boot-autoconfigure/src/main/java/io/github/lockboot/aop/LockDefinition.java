@@ -200,7 +200,11 @@ final class LockDefinition {
                     "has neither key nor name",
                     "write key = \"#id\" for a lock per argument, or name = \"...\" for one lock");
         }
-        Optional<String> resolved = resolve("name", written).flatMap(text -> evaluate(written, text));
+        KeyInName keys = new KeyInName(annotation, method, variables);
+        Optional<String> resolved = resolve("name", written)
+                .filter(text -> !keys.isIn(text))
+                .flatMap(text -> evaluate(written, text))
+                .filter(text -> !keys.isIn(text));
         if (!written.isEmpty() && resolved.filter(String::isBlank).isPresent()) {
             method.add("name = \"" + written + "\" is blank", "write a name, or leave the attribute out");
         }
@@ -212,6 +216,7 @@ final class LockDefinition {
             method.add(
                     "has perElement = true and " + annotation.key().length + " key expressions",
                     "write one key expression that gives a collection or an array, such as key = \"#ids\"");
+            return List.of();
         }
         return Stream.of(annotation.key())
                 .flatMap(text -> expression("key", text).stream())
@@ -220,7 +225,8 @@ final class LockDefinition {
 
     private Optional<KeyExpression> expression(String attribute, String text) {
         return resolve(attribute, text)
-                .map(resolved -> KeyExpression.parse(variables, attribute, resolved, method::add));
+                .map(resolved ->
+                        KeyExpression.parse(variables, attribute, resolved, annotation.perElement(), method::add));
     }
 
     private @Nullable Keep parseKeep() {

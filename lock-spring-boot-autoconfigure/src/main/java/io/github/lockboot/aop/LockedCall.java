@@ -58,7 +58,12 @@ class LockedCall {
             List<DistributedLock> annotations,
             ConfigurableBeanFactory beanFactory,
             Supplier<LockTemplate> template) {
-        KeyVariables names = new KeyVariables(method.method(), method.toString(), beanFactory);
+        KeyVariables names = new KeyVariables(
+                method.method(),
+                LockAnnotations.carrier(method.method(), method.targetClass()),
+                method.targetClass(),
+                method.toString(),
+                beanFactory);
         this.method = method;
         this.variables = names;
         method.checkResult();

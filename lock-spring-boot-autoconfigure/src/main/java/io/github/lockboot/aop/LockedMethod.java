@@ -1,17 +1,17 @@
 package io.github.lockboot.aop;
 
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.FencingToken;
+import io.github.lockboot.ScheduledLock;
 import io.github.lockboot.aop.InvalidLockDefinitionException.Finding;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.KotlinDetector;
@@ -20,6 +20,8 @@ import org.springframework.core.ReactiveAdapter;
 import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedMethod;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -73,13 +75,32 @@ record LockedMethod(Method method, Class<?> targetClass, List<Finding> findings)
                 && !result.isOptional();
     }
 
-    /** {@return its parameters or arguments and one more; the last one of a suspending function stays the last} */
-    <T> T[] withLast(T[] all, T added) {
-        int at = suspends() ? all.length - 1 : all.length;
-        T[] more = Arrays.copyOf(all, all.length + 1);
-        System.arraycopy(all, at, more, at + 1, all.length - at);
-        more[at] = added;
-        return more;
+    /** Of what a caller gets in the end: the continuation of a suspending function has it as its type argument. */
+    Class<?> valueType() {
+        return suspends()
+                ? ResolvableType.forMethodParameter(method, method.getParameterCount() - 1, targetClass)
+                        .getGeneric()
+                        .resolve(Object.class)
+                : resultType();
+    }
+
+    /** As they are written, with type parameters resolved: without the continuation of a suspending function. */
+    List<Class<?>> parameterTypes() {
+        List<Class<?>> types = new ArrayList<>();
+        for (int i = 0; i < method.getParameterCount() - (suspends() ? 1 : 0); i++) {
+            types.add(ResolvableType.forMethodParameter(method, i, targetClass).toClass());
+        }
+        return types;
+    }
+
+    /** Also if it is a function of Kotlin whose name the compiler adds to, because it is internal or has parameters of a value class. */
+    boolean isNamed(String name) {
+        String compiled = method.getName();
+        return compiled.equals(name)
+                || (compiled.startsWith(name + "-") || compiled.startsWith(name + "$"))
+                        && !method.isSynthetic()
+                        && !Modifier.isStatic(method.getModifiers())
+                        && KotlinDetector.isKotlinType(method.getDeclaringClass());
     }
 
     /** Null if the type is no publisher. The registry of adapters loads a large part of Reactor, so most types do not get there. */
@@ -141,6 +162,11 @@ record LockedMethod(Method method, Class<?> targetClass, List<Finding> findings)
         return token;
     }
 
+    /** Whether it is annotated as a job. */
+    boolean isJob() {
+        return MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY).isPresent(ScheduledLock.class);
+    }
+
     String shortName() {
         return method.getDeclaringClass().getSimpleName() + "." + method.getName();
     }
@@ -155,10 +181,11 @@ record LockedMethod(Method method, Class<?> targetClass, List<Finding> findings)
 
     @Override
     public String toString() {
-        return method.getDeclaringClass().getName() + "." + method.getName() + list(method.getParameterTypes());
+        return method.getDeclaringClass().getName() + "." + method.getName()
+                + list(List.of(method.getParameterTypes()));
     }
 
-    static String list(Class<?>[] parameters) {
-        return Stream.of(parameters).map(Class::getSimpleName).collect(Collectors.joining(", ", "(", ")"));
+    static String list(List<Class<?>> parameters) {
+        return parameters.stream().map(Class::getSimpleName).collect(Collectors.joining(", ", "(", ")"));
     }
 }

@@ -2,7 +2,6 @@ package io.github.lockboot.aop;
 
 import java.util.List;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
@@ -13,6 +12,8 @@ import io.github.lockboot.HeldLocks;
 import io.github.lockboot.LockContext;
 import io.github.lockboot.aop.LockDefinition.Needed;
 import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.core.ReactiveAdapter;
 import org.springframework.core.ReactiveAdapterRegistry;
@@ -88,12 +89,19 @@ final class ReactiveCall {
         LockContext innermost = held.innermost();
         try {
             Object result = call.run(own, needed, held);
-            // A suspending function that was skipped may give an empty Optional.
-            Flux<Object> body = Flux.from(result instanceof Optional ? Mono.just(result) : adapter.toPublisher(result))
-                    .doOnNext(call::refuseHiddenWork);
+            Flux<Object> body = Flux.from(publisherOf(call, result, adapter)).doOnNext(call::refuseHiddenWork);
             return innermost != null ? body.contextWrite(context -> context.put(LockContext.class, innermost)) : body;
         } catch (Throwable failure) {
             return Flux.error(failure);
         }
+    }
+
+    /** For a suspending function that was skipped, the result may be a value: an empty Optional, or that of a fallback. */
+    private static Publisher<Object> publisherOf(LockedCall call, @Nullable Object result, ReactiveAdapter adapter) {
+        if (!call.suspends) {
+            return adapter.toPublisher(result);
+        }
+        ReactiveAdapter given = result != null ? LockedMethod.adapterOf(result.getClass()) : null;
+        return given != null ? given.toPublisher(result) : Mono.justOrEmpty(result);
     }
 }

@@ -93,7 +93,7 @@ public final class LockAutoConfiguration {
             ObjectProvider<LockTemplate> template,
             ObjectProvider<LockProperties> properties,
             Environment environment) {
-        PropertyCheck.rejectIgnored(environment); // first of all: binding would fail with less to go by
+        PropertyCheck.rejectMistaken(environment); // first of all: binding would fail with less to go by
         return new DistributedLockAdvisor(
                 beanFactory,
                 () -> Objects.requireNonNull(single(template, "LockTemplate")),

@@ -10,16 +10,31 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.source.ConfigurationProperty;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.convert.DurationStyle;
 import org.springframework.core.env.Environment;
 
-/** Rejects properties that are out of range or would have no effect, and says what to do. */
+/** Rejects properties that are out of range, would have no effect or would mean another thing, and says what to do. */
 final class PropertyCheck {
 
     /** Lower case and without separators, because environment variables have neither case nor dashes. */
     private static final Set<String> ATTRIBUTES =
             Set.of("ttl", "waittime", "renew", "maxhold", "permits", "release", "linger");
+
+    private static final Set<String> TIMES_OF_A_GROUP = Set.of("ttl", "wait-time", "max-hold", "linger");
+
+    private static final List<String> TIMES = List.of(
+            "lock.ttl",
+            "lock.wait-time",
+            "lock.max-hold",
+            "lock.shutdown-grace-period",
+            "lock.retry.interval",
+            "lock.retry.min-interval",
+            "lock.redis.command-timeout");
 
     private static final List<String> CONDITIONS = List.of("lock.enabled", "lock.observations.enabled", "lock.mdc");
 
@@ -61,9 +76,10 @@ final class PropertyCheck {
 
     /**
      * Rejects properties that would have no effect: under {@code lock.locks}, mostly because a name with a dot is written without
-     * brackets; and words such as {@code off}, which Spring Boot's conditions take for true and binding for false.
+     * brackets; and words such as {@code off}, which Spring Boot's conditions take for true and binding for false. Rejects times without
+     * a unit, too: Spring Boot would take them for milliseconds, and the annotation does not take them.
      */
-    static void rejectIgnored(Environment environment) {
+    static void rejectMistaken(Environment environment) {
         for (String condition : CONDITIONS) {
             String value = environment.getProperty(condition, "");
             require(
@@ -72,16 +88,28 @@ final class PropertyCheck {
                     value,
                     "must be true or false");
         }
-        Binder.get(environment)
-                .bind("lock.locks", Bindable.mapOf(String.class, Object.class))
-                .ifBound(locks -> locks.forEach((group, value) -> rejectIgnored(group, "", value)));
+        Binder binder = Binder.get(environment);
+        for (String time : TIMES) {
+            Object value = binder.bind(time, Object.class).orElse("");
+            rejectWithoutUnit(environment, time, ConfigurationPropertyName.of(time), value);
+        }
+        Map<String, Object> locks = binder.bind("lock.locks", Bindable.mapOf(String.class, Object.class))
+                .orElse(Map.of());
+        for (Map.Entry<String, Object> each : locks.entrySet()) {
+            rejectMistaken(environment, each.getKey(), "", each.getValue());
+        }
     }
 
     /** @param path what follows the group in the property, with a leading dot */
-    private static void rejectIgnored(String group, String path, Object value) {
+    private static void rejectMistaken(Environment environment, String group, String path, Object value) {
         if (value instanceof Map<?, ?> nested) {
-            nested.forEach((key, inner) -> rejectIgnored(group, path + "." + key, inner));
-        } else if (!ATTRIBUTES.contains(path.replaceAll("[-.]", "").toLowerCase(Locale.ROOT))) {
+            for (Map.Entry<?, ?> each : nested.entrySet()) {
+                rejectMistaken(environment, group, path + "." + each.getKey(), each.getValue());
+            }
+            return;
+        }
+        String attribute = lettersOf(path);
+        if (!ATTRIBUTES.contains(attribute)) {
             String property = "lock.locks." + group + path;
             int last = path.lastIndexOf('.');
             String reason = last < 0
@@ -93,5 +121,38 @@ final class PropertyCheck {
                                     + "; an environment variable cannot name a group with dots, dashes or capitals";
             throw new InvalidConfigurationPropertyValueException(property, value, reason);
         }
+        for (String time : TIMES_OF_A_GROUP) {
+            if (attribute.equals(lettersOf(time))) {
+                ConfigurationPropertyName name = ConfigurationPropertyName.of("lock.locks")
+                        .append("[" + group + "]")
+                        .append(time);
+                rejectWithoutUnit(environment, LockProperties.propertyOf(group) + "." + time, name, value);
+            }
+        }
+    }
+
+    private static String lettersOf(String path) {
+        return path.replaceAll("[-_.]", "").toLowerCase(Locale.ROOT);
+    }
+
+    private static void rejectWithoutUnit(
+            Environment environment, String property, ConfigurationPropertyName name, Object value) {
+        String text = value.toString().strip();
+        if (text.matches("[+-]?\\d+") && !text.matches("[+-]?0+")) {
+            throw new InvalidConfigurationPropertyValueException(
+                    property,
+                    text,
+                    "has no unit, in " + originOf(environment, name) + ": write a time such as 500ms, 10s or PT5S");
+        }
+    }
+
+    private static Object originOf(Environment environment, ConfigurationPropertyName name) {
+        for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
+            ConfigurationProperty found = source.getConfigurationProperty(name);
+            if (found != null) {
+                return found.getOrigin() != null ? found.getOrigin() : found.getName();
+            }
+        }
+        return name;
     }
 }

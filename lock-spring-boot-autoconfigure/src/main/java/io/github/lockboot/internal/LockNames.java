@@ -103,6 +103,23 @@ public final class LockNames {
         return name;
     }
 
+    /**
+     * {@return whether a # that is not within a word begins one, as in {@code order:#id}} That is a variable of an expression, in a
+     * place where no expression is evaluated.
+     *
+     * @param name literal text
+     */
+    public static boolean hasVariable(String name) {
+        for (int at = name.indexOf('#'); at >= 0 && at < name.length() - 1; at = name.indexOf('#', at + 1)) {
+            char next = name.charAt(at + 1);
+            boolean within = at > 0 && Character.isLetterOrDigit(name.charAt(at - 1));
+            if (!within && (Character.isLetter(next) || next == '_')) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     private static boolean isPrintable(int c) {
         int type = Character.getType(c);
         return c != '\\'

@@ -3,9 +3,15 @@ package io.github.lockboot.aop;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.nio.CharBuffer;
+import java.time.Clock;
+import java.time.Month;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
+import java.time.chrono.JapaneseDate;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -83,6 +89,42 @@ class KeyEvaluationTests {
     }
 
     @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            java.time.LocalDate      | 2026-02-28
+            java.time.LocalTime      | 10:15:30
+            java.time.LocalDateTime  | 2026-02-28T10:15:30
+            java.time.Instant        | 2026-02-28T10:15:30Z
+            java.time.OffsetTime     | 10:15:30+02:00
+            java.time.OffsetDateTime | 2026-02-28T10:15:30+02:00
+            java.time.ZonedDateTime  | 2026-02-28T10:15:30+01:00[Europe/Paris]
+            java.time.Year           | 2026
+            java.time.YearMonth      | 2026-02
+            java.time.MonthDay       | --02-28
+            java.time.Duration       | PT1H30M
+            java.time.Period         | P1Y2M3D
+            """)
+    void aDateOrTimeIsItsIsoText(Class<?> type, String text) throws Exception {
+        Object value = type.getMethod("parse", CharSequence.class).invoke(null, text);
+        assertThat(name("any", value)).isEqualTo(text);
+        assertThat(name("plusObjects", "x", value)).isEqualTo("x" + text);
+        assertThat(name("elements", List.of(value))).isEqualTo("packet:" + text.replace(":", "\\:"));
+    }
+
+    @Test
+    void aMonthADayAndAZoneAreText() {
+        assertThat(name("any", Month.MAY)).isEqualTo("MAY");
+        assertThat(name("any", ZoneId.of("Europe/Paris"))).isEqualTo("Europe/Paris");
+        assertThat(name("any", ZoneOffset.ofHours(2))).isEqualTo("+02:00");
+    }
+
+    @Test
+    void whatIsNoTimeOfTheIsoCalendarIsNoKey() {
+        refused("any", args(Clock.systemUTC()), "gives a java.time.Clock$SystemClock");
+        refused("any", args(JapaneseDate.of(2026, 2, 28)), "gives a java.time.chrono.JapaneseDate");
+        refused("any", args(Optional.of("x")), "gives a java.util.Optional: use its value, as in #id.orElse('none')");
+    }
+
+    @ParameterizedTest
     @CsvSource({
         "1, 1.0",
         "1, 1.00",
@@ -134,7 +176,7 @@ class KeyEvaluationTests {
 
     @Test
     void numbersAndTextsOfTheApplicationsOwnTypesAreRefused() {
-        String mend = ": use a property of it that is text, a number, an enum constant or a UUID";
+        String mend = ": use a property of it that is text, a number, a date or time, an enum constant or a UUID";
         refused("any", args(new Cents(5)), "gives a " + Cents.class.getName() + mend);
         refused("any", args(new Money("5")), "gives a " + Money.class.getName() + mend);
         refused("any", args(new Slug("a")), "gives a " + Slug.class.getName() + mend);
@@ -244,7 +286,7 @@ class KeyEvaluationTests {
 
     @Test
     void anObjectIsRefused() {
-        String mend = ": use a property of it that is text, a number, an enum constant or a UUID";
+        String mend = ": use a property of it that is text, a number, a date or time, an enum constant or a UUID";
         refused(
                 "any",
                 args(List.of("a")),

@@ -50,6 +50,20 @@ class LockContentionTests {
     }
 
     @Test
+    void aFallbackOfAGenericBaseIsFound() {
+        registry.take("o1");
+        runner.withBean(Heir.class)
+                .withBean(OtherHeir.class)
+                .withBean(Narrow.class)
+                .run(context -> {
+                    assertThat(context).hasNotFailed();
+                    assertThat(context.getBean(Heir.class).run("o1")).isEqualTo("base o1");
+                    assertThat(context.getBean(OtherHeir.class).run("o1")).isEqualTo("own o1");
+                    assertThat(context.getBean(Narrow.class).run("o1")).isEqualTo("o1 was taken");
+                });
+    }
+
+    @Test
     void aFreeLockIsNotSkipped() {
         run(jobs -> assertThat(jobs.optional()).contains("body"));
         assertThat(registry.events()).containsExactly("lock x", "body", "unlock x");
@@ -216,6 +230,48 @@ class LockContentionTests {
         @DistributedLock(name = "x", ifNotAcquired = IfNotAcquired.SKIP)
         void outer() {
             new LockTemplate(registry, Duration.ZERO).execute("inner", () -> body(""));
+        }
+    }
+
+    abstract static class Base<T> {
+        public abstract String run(T id);
+
+        String busy(T id) {
+            return "base " + id;
+        }
+    }
+
+    static class Heir extends Base<String> {
+        @Override
+        @DistributedLock(key = "#id", fallback = "busy")
+        public String run(String id) {
+            return "body";
+        }
+    }
+
+    static class OtherHeir extends Base<String> {
+        @Override
+        @DistributedLock(key = "#id", fallback = "busy")
+        public String run(String id) {
+            return "body";
+        }
+
+        @Override
+        String busy(String id) {
+            return "own " + id;
+        }
+    }
+
+    abstract static class LockedBase<T> {
+        @DistributedLock(key = "#id", fallback = "why")
+        public String run(T id) {
+            return "body";
+        }
+    }
+
+    static class Narrow extends LockedBase<String> {
+        String why(String id, LockNotAcquiredException cause) {
+            return cause.getLockName() + " was taken";
         }
     }
 }

@@ -1,6 +1,8 @@
 package io.github.lockboot.autoconfigure;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -15,10 +17,16 @@ import io.github.lockboot.DistributedLock.Release;
 import io.github.lockboot.LockOptions;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.env.YamlPropertySourceLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.core.env.MapPropertySource;
+import org.springframework.core.env.SystemEnvironmentPropertySource;
+import org.springframework.core.io.FileSystemResource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -126,6 +134,100 @@ class LockPropertiesTests {
                         .getFailure()
                         .rootCause()
                         .hasMessage("Property " + property + " with value '" + shown + "' is invalid: " + reason));
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            lock.ttl                     | 5     | lock.ttl
+            lock.wait-time               | 5     | lock.wait-time
+            lock.waitTime                | 5     | lock.wait-time
+            lock.wait_time               | 5     | lock.wait-time
+            lock.wait-time               | -5    | lock.wait-time
+            lock.wait-time               | ' 5 ' | lock.wait-time
+            lock.wait-time               | ${five} | lock.wait-time
+            lock.max-hold                | 60000 | lock.max-hold
+            lock.shutdown-grace-period   | 10    | lock.shutdown-grace-period
+            lock.retry.interval          | 500   | lock.retry.interval
+            lock.retry.min-interval      | 20    | lock.retry.min-interval
+            lock.redis.command-timeout   | 2000  | lock.redis.command-timeout
+            lock.locks.order.ttl         | 5     | lock.locks.order.ttl
+            lock.locks.order.wait-time   | 5     | lock.locks.order.wait-time
+            lock.locks.order.waitTime    | 5     | lock.locks.order.wait-time
+            lock.locks.order.max-hold    | 5     | lock.locks.order.max-hold
+            lock.locks.order.linger      | 5     | lock.locks.order.linger
+            lock.locks[Work.run].ttl     | 5     | lock.locks.[Work.run].ttl
+            """)
+    void aNumberWithoutAUnitIsRefusedAsInTheAnnotation(String property, String value, String named) {
+        started(Map.of(property, value, "five", "5"))
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .hasMessage("Property " + named + " with value '"
+                                + value.strip().replace("${five}", "5")
+                                + "' is invalid: has no unit, in \"" + property
+                                + "\" from property source \"file\": write a time such as 500ms, 10s or PT5S"));
+    }
+
+    @Test
+    void aNumberOfYamlAndOneOfTheEnvironmentAreRefusedToo() {
+        started(Map.of("lock.wait-time", 5))
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .hasMessageStartingWith("Property lock.wait-time with value '5' is invalid: has no unit, in "));
+        new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(LockAutoConfiguration.class))
+                .withInitializer(context -> context.getEnvironment()
+                        .getPropertySources()
+                        .addFirst(new SystemEnvironmentPropertySource(
+                                "systemEnvironment", Map.of("LOCK_LOCKS_ORDER_WAITTIME", "5"))))
+                .run(
+                        context -> assertThat(context)
+                                .getFailure()
+                                .rootCause()
+                                .hasMessageStartingWith(
+                                        "Property lock.locks.order.wait-time with value '5' is invalid: has no unit,"
+                                                + " in \"LOCK_LOCKS_ORDER_WAITTIME\" from property source \"systemEnvironment\""));
+    }
+
+    @Test
+    void theLineOfTheFileIsNamed(@TempDir Path folder) throws IOException {
+        Path file = Files.writeString(folder.resolve("lock.yml"), "lock:\n  ttl: 5s\n  wait-time: 5\n");
+        new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(LockAutoConfiguration.class))
+                .withInitializer(context -> {
+                    try {
+                        new YamlPropertySourceLoader()
+                                .load("lock.yml", new FileSystemResource(file))
+                                .forEach(context.getEnvironment().getPropertySources()::addFirst);
+                    } catch (IOException e) {
+                        throw new UncheckedIOException(e);
+                    }
+                })
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .hasMessageStartingWith(
+                                "Property lock.wait-time with value '5' is invalid: has no unit, in file [")
+                        .hasMessageEndingWith("lock.yml] - 3:14: write a time such as 500ms, 10s or PT5S"));
+    }
+
+    @Test
+    void zeroNeedsNoUnit() {
+        started(Map.of(
+                        "lock.type", "memory",
+                        "lock.wait-time", "0",
+                        "lock.shutdown-grace-period", 0,
+                        "lock.locks.order.wait-time", "0"))
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    private static ApplicationContextRunner started(Map<String, Object> properties) {
+        return new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(LockAutoConfiguration.class))
+                .withInitializer(context -> context.getEnvironment()
+                        .getPropertySources()
+                        .addFirst(new MapPropertySource("file", properties)));
     }
 
     @Test

@@ -1,10 +1,29 @@
 package io.github.lockboot.autoconfigure;
 
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import java.math.BigDecimal;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.ZoneId;
+import java.time.chrono.ChronoLocalDate;
+import java.time.temporal.Temporal;
+import java.util.Date;
 import java.util.List;
 import java.util.ListIterator;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
@@ -17,6 +36,7 @@ import io.github.lockboot.FencingToken;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.PoorClassLoader;
 import io.github.lockboot.RecordingLockRegistry;
+import io.github.lockboot.ScheduledLock;
 import io.github.lockboot.aop.InvalidLockDefinitionException;
 import io.github.lockboot.autoconfigure.elsewhere.PackagePrivateMethod;
 import io.github.lockboot.internal.Troubleshooting;
@@ -74,6 +94,134 @@ class WrongAnnotationTests {
                 EmptyExpression.class,
                 "run(String)",
                 "key expression \"\" is empty: write an expression such as \"#id\"");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            KeyInTheName              | run(String)         | order:#id      | #id            | write name = "order", key = "#id"
+            KeyAsTheName              | run(String)         | #id            | #id            | write key = "#id"
+            KeyInAnExpression         | run(String)         | o:#{#id}       | #id            | write name = "o", key = "#id"
+            KeyInTheMiddle            | run(String)         | order:#id:pay  | #id            | write name = "order:pay", key = "#id"
+            KeyGluedToTheName         | run(String)         | order#id       | #id            | write name = "order", key = "#id"
+            TwoKeysInTheName          | run(String, String) | t-#from-#p1    | #from and #p1  | write name = "t", key = {"#from", "#p1"}
+            KeyInTheNameBesideAKey    | run(String, String) | order:#id      | #id            | write name = "order", key = {"#id", "#line"}
+            PropertyInTheName         | run(String)         | n:#id.length() | #id.length()   | write name = "n", key = "#id.length()"
+            RootInTheName             | run(String)         | #root.args[0]  | #root.args[0]  | write key = "#root.args[0]"
+            KeyInTheNameOfAnOwnOne    | run(String)         | own:#id        | #id            | write name = "own", key = "#id"
+            """)
+    void keyThatIsWrittenIntoTheName(String bean, String method, String name, String found, String line)
+            throws Exception {
+        Class<?> type = Class.forName(WrongAnnotationTests.class.getName() + "$" + bean);
+        assertRefused(
+                type,
+                method,
+                "name = \"" + name + "\" has " + found
+                        + " in it, which is not evaluated there, so that all calls would share one lock: " + line);
+    }
+
+    @Test
+    void keyThatIsWrittenIntoTheNameByAPlaceholder() {
+        assertRefused(
+                runner.withPropertyValues("lock-name=order:#id"),
+                NameFromAProperty.class,
+                "run(String)",
+                "name = \"${lock-name}\" (order:#id) has #id in it, which is not evaluated there,"
+                        + " so that all calls would share one lock: write name = \"order\", key = \"#id\"");
+    }
+
+    @Test
+    void keyThatIsWrittenIntoWhatAnExpressionGives() {
+        assertRefused(
+                runner.withPropertyValues("lock-name=order:#id"),
+                NameFromTheEnvironment.class,
+                "run(String)",
+                "name = \"#{environment['lock-name']}\" (order:#id) has #id in it, which is not evaluated there,"
+                        + " so that all calls would share one lock: write name = \"order\", key = \"#id\"");
+    }
+
+    @Test
+    void keyThatIsWrittenIntoTheNameOfAJob() {
+        assertRefused(
+                KeyInTheNameOfAJob.class,
+                "run(String)",
+                "name = \"job:#id\" has #id in it, which is not evaluated there, so that all calls would share one lock:"
+                        + " write @DistributedLock with name = \"job\", key = \"#id\": a @ScheduledLock is one lock");
+    }
+
+    @Test
+    void variableInTheNameOfAMethodWithoutParameters() {
+        assertRefused(
+                VariableInTheNameWithoutParameters.class,
+                "run()",
+                "name = \"job:#tenant\" has #tenant in it, which is not evaluated there, so that all calls would share one"
+                        + " lock: leave out the #, as the method has no parameters");
+    }
+
+    @Test
+    void misspeltKeyInTheName() {
+        assertRefused(
+                MisspeltKeyInTheName.class,
+                "run(String)",
+                "name = \"order:#idd\" has #idd in it, which is not evaluated there, so that all calls would share one lock:"
+                        + " write name = \"order\", and in key use one of #id, or #p0 for the first parameter");
+    }
+
+    @Test
+    void namesWithWhatIsNoKeyAreFine() {
+        runner.withPropertyValues("place=here").withBean(NamesWithoutKeys.class).run(context -> {
+            assertThat(context).hasNotFailed();
+            NamesWithoutKeys bean = context.getBean(NamesWithoutKeys.class);
+            bean.number("a");
+            bean.language("a");
+            bean.computed("a");
+            assertThat(((RecordingLockRegistry) context.getBean(LockRegistry.class)).names())
+                    .containsExactly("issue#1:a", "c#:a", "v2here:a");
+        });
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            OptionalKey      | run(Optional)    | key expression "#id" gives a java.util.Optional: use its value, as in #id.orElse('none')
+            OptionalLongKey  | run(OptionalLong)| key expression "#id" gives a java.util.OptionalLong: use its value, as in #id.orElse('none')
+            RecordKey        | run(Pair)        | key expression "#id" gives a {Pair}: {property}
+            ClassKey         | run(Order)       | key expression "#id" gives a {Order}: {property}
+            DateKey          | run(Date)        | key expression "#id" gives a java.util.Date: {property}
+            ClockKey         | run(Clock)       | key expression "#id" gives a java.time.Clock: {property}
+            ListKey          | run(List)        | key expression "#ids" gives a java.util.List: {property}, or perElement = true for a lock per element
+            MapKey           | run(Map)         | key expression "#ids" gives a java.util.Map: {property}
+            ArrayKey         | run(long[])      | key expression "#ids" gives a long[]: {property}, or perElement = true for a lock per element
+            SealedKey        | run(Shape)       | key expression "#id" gives a {Shape}: {property}
+            AtomicKey        | run(AtomicLong)  | key expression "#id" gives a java.util.concurrent.atomic.AtomicLong: {property}
+            GenericKey       | run(Object)      | key expression "#id" gives a {Pair}: {property}
+            BoundedKey       | run(Order)       | key expression "#id" gives a {Order}: {property}
+            OperandKey       | run(String, Pair)| key expression "#a + ':' + #b" has the operand #b, which gives a {Pair}: {property}
+            BranchKey        | run(String, Pair)| key expression "#a == 'x' ? #b : #a" has the operand #b, which gives a {Pair}: {property}
+            InsteadOfNull    | run(String, Pair)| key expression "#a ?: #b" has the operand #b, which gives a {Pair}: {property}
+            ListOfKeys       | run(String)      | key expression "{#a, 'x'}" gives a java.util.List: {property}, or perElement = true for a lock per element
+            ElementsOfText   | run(String)      | key expression "#ids" gives a java.lang.String: pass a collection or an array, or leave out perElement
+            ElementsOfOne    | run(Optional)    | key expression "#ids" gives a java.util.Optional: pass a collection or an array, or leave out perElement
+            ElementsOfRecord | run(List)        | key expression "#ids" has an element that is a {Pair}: {property}
+            ElementsOfArray  | run(Order[])     | key expression "#ids" has an element that is a {Order}: {property}
+            """)
+    void typeThatIsNeverAKey(String bean, String method, String message) throws Exception {
+        Class<?> type = Class.forName(KeysOfTypes.class.getName() + "$" + bean);
+        Class<?> declaring = bean.equals("GenericKey") ? KeysOfTypes.GenericBase.class : type;
+        String expected = message.replaceAll(
+                        "\\{([A-Z]\\w+)}", KeysOfTypes.class.getName().replace("$", "\\$") + "\\$$1")
+                .replace(
+                        "{property}",
+                        "use a property of it that is text, a number, a date or time, an enum constant or a UUID");
+        runner.withInitializer(context -> ((GenericApplicationContext) context).registerBean(type))
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .isInstanceOf(InvalidLockDefinitionException.class)
+                        .hasMessage(declaring.getName() + "." + method + ": " + expected + SEE));
+    }
+
+    @Test
+    void typesOfWhichAValueMayBeAKeyAreFine() {
+        runner.withBean(KeysOfTypes.Possible.class)
+                .run(context -> assertThat(context).hasNotFailed());
     }
 
     @Test
@@ -696,6 +844,259 @@ class WrongAnnotationTests {
     static class EmptyExpression {
         @DistributedLock(key = "")
         public void run(String id) {}
+    }
+
+    static class KeyInTheName {
+        @DistributedLock(name = "order:#id")
+        public void run(String id) {}
+    }
+
+    static class KeyAsTheName {
+        @DistributedLock(name = "#id")
+        public void run(String id) {}
+    }
+
+    static class KeyInAnExpression {
+        @DistributedLock(name = "o:#{#id}")
+        public void run(String id) {}
+    }
+
+    static class KeyInTheMiddle {
+        @DistributedLock(name = "order:#id:pay")
+        public void run(String id) {}
+    }
+
+    static class KeyGluedToTheName {
+        @DistributedLock(name = "order#id")
+        public void run(String id) {}
+    }
+
+    static class TwoKeysInTheName {
+        @DistributedLock(name = "t-#from-#p1")
+        public void run(String from, String to) {}
+    }
+
+    static class KeyInTheNameBesideAKey {
+        @DistributedLock(name = "order:#id", key = "#line")
+        public void run(String id, String line) {}
+    }
+
+    static class PropertyInTheName {
+        @DistributedLock(name = "n:#id.length()")
+        public void run(String id) {}
+    }
+
+    static class RootInTheName {
+        @DistributedLock(name = "#root.args[0]")
+        public void run(String id) {}
+    }
+
+    @Target(ElementType.METHOD)
+    @Retention(RetentionPolicy.RUNTIME)
+    @DistributedLock(name = "own:#id")
+    @interface OwnWithKeyInTheName {}
+
+    static class KeyInTheNameOfAnOwnOne {
+        @OwnWithKeyInTheName
+        public void run(String id) {}
+    }
+
+    static class NameFromAProperty {
+        @DistributedLock(name = "${lock-name}")
+        public void run(String id) {}
+    }
+
+    static class NameFromTheEnvironment {
+        @DistributedLock(name = "#{environment['lock-name']}")
+        public void run(String id) {}
+    }
+
+    static class KeyInTheNameOfAJob {
+        @ScheduledLock(name = "job:#id")
+        public void run(String id) {}
+    }
+
+    static class VariableInTheNameWithoutParameters {
+        @DistributedLock(name = "job:#tenant")
+        public void run() {}
+    }
+
+    static class MisspeltKeyInTheName {
+        @DistributedLock(name = "order:#idd")
+        public void run(String id) {}
+    }
+
+    static class NamesWithoutKeys {
+        @DistributedLock(name = "issue#1", key = "#id")
+        public void number(String id) {}
+
+        @DistributedLock(name = "c#", key = "#id")
+        public void language(String id) {}
+
+        @DistributedLock(name = "#{{1, 2}.![#this + 0][1] > 1 ? 'v2' : 'v1'}${place}", key = "#id")
+        public void computed(String id) {}
+    }
+
+    /** What the declared type of a parameter shows. */
+    static class KeysOfTypes {
+
+        record Pair(String one, String other) {}
+
+        static class Order {}
+
+        sealed interface Shape permits Circle {}
+
+        static final class Circle implements Shape {}
+
+        static class OptionalKey {
+            @DistributedLock(key = "#id")
+            public void run(Optional<String> id) {}
+        }
+
+        static class OptionalLongKey {
+            @DistributedLock(key = "#id")
+            public void run(OptionalLong id) {}
+        }
+
+        static class RecordKey {
+            @DistributedLock(key = "#id")
+            public void run(Pair id) {}
+        }
+
+        static class ClassKey {
+            @DistributedLock(key = "#id")
+            public void run(Order id) {}
+        }
+
+        static class DateKey {
+            @DistributedLock(key = "#id")
+            public void run(Date id) {}
+        }
+
+        static class ClockKey {
+            @DistributedLock(key = "#id")
+            public void run(Clock id) {}
+        }
+
+        static class ListKey {
+            @DistributedLock(key = "#ids")
+            public void run(List<String> ids) {}
+        }
+
+        static class MapKey {
+            @DistributedLock(key = "#ids")
+            public void run(Map<String, String> ids) {}
+        }
+
+        static class ArrayKey {
+            @DistributedLock(key = "#ids")
+            public void run(long[] ids) {}
+        }
+
+        static class SealedKey {
+            @DistributedLock(key = "#id")
+            public void run(Shape id) {}
+        }
+
+        static class AtomicKey {
+            @DistributedLock(key = "#id")
+            public void run(AtomicLong id) {}
+        }
+
+        abstract static class GenericBase<T> {
+            @DistributedLock(key = "#id")
+            public void run(T id) {}
+        }
+
+        static class GenericKey extends GenericBase<Pair> {}
+
+        static class BoundedKey {
+            @DistributedLock(key = "#id")
+            public <T extends Order> void run(T id) {}
+        }
+
+        static class OperandKey {
+            @DistributedLock(key = "#a + ':' + #b")
+            public void run(String a, Pair b) {}
+        }
+
+        static class BranchKey {
+            @DistributedLock(key = "#a == 'x' ? #b : #a")
+            public void run(String a, Pair b) {}
+        }
+
+        static class InsteadOfNull {
+            @DistributedLock(key = "#a ?: #b")
+            public void run(String a, Pair b) {}
+        }
+
+        static class ListOfKeys {
+            @DistributedLock(key = "{#a, 'x'}")
+            public void run(String a) {}
+        }
+
+        static class ElementsOfText {
+            @DistributedLock(key = "#ids", perElement = true)
+            public void run(String ids) {}
+        }
+
+        static class ElementsOfOne {
+            @DistributedLock(key = "#ids", perElement = true)
+            public void run(Optional<List<String>> ids) {}
+        }
+
+        static class ElementsOfRecord {
+            @DistributedLock(key = "#ids", perElement = true)
+            public void run(List<? extends Pair> ids) {}
+        }
+
+        static class ElementsOfArray {
+            @DistributedLock(key = "#ids", perElement = true)
+            public void run(Order[] ids) {}
+        }
+
+        sealed interface Level permits Low {}
+
+        enum Low implements Level {
+            ONE
+        }
+
+        static class Possible {
+            @DistributedLock(key = {"#a", "#b", "#c", "#d", "#e", "#f", "#g"})
+            public <T> void objects(
+                    Object a, Comparable<?> b, Number c, CharSequence d, Enum<?> e, Supplier<?> f, T g) {}
+
+            @DistributedLock(key = {"#a", "#b", "#c", "#d", "#e", "#f", "#g", "#h", "#i"})
+            public void values(
+                    String a, long b, char c, boolean d, UUID e, Low f, Level g, BigDecimal h, StringBuilder i) {}
+
+            @DistributedLock(key = {"#a", "#b", "#c", "#d", "#e", "#f"})
+            public void times(LocalDate a, Instant b, Temporal c, ChronoLocalDate d, Duration e, ZoneId f) {}
+
+            @DistributedLock(key = "#order.toString() + #ids.size() + #maybe.orElse('none')")
+            public void properties(Order order, List<Order> ids, Optional<String> maybe) {}
+
+            @DistributedLock(key = "#ids", perElement = true)
+            public void elements(List<String> ids) {}
+
+            @DistributedLock(key = "#ids", perElement = true)
+            public void any(Object ids) {}
+
+            @DistributedLock(key = "#ids", perElement = true)
+            public void iterable(Iterable<?> ids) {}
+
+            @DistributedLock(key = "#ids", perElement = true)
+            public void numbers(long[] ids) {}
+
+            @DistributedLock(key = "#ids", perElement = true)
+            public void raw(Set<?> ids) {}
+
+            @DistributedLock(key = "{#from, #to}", perElement = true)
+            public void inline(String from, String to) {}
+
+            @DistributedLock(name = "x", condition = "#order != null")
+            public void unneeded(Order order) {}
+        }
     }
 
     static class ExpressionThatCannotBeParsed {

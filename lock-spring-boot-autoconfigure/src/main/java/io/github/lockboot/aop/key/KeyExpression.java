@@ -3,7 +3,6 @@ package io.github.lockboot.aop.key;
 import java.math.BigDecimal;
 import java.util.Collection;
 import java.util.List;
-import java.util.UUID;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -24,6 +23,7 @@ import org.springframework.expression.spel.ast.SpelNodeImpl;
 import org.springframework.expression.spel.ast.Ternary;
 import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
+import org.springframework.util.ClassUtils;
 import org.springframework.util.ObjectUtils;
 
 /**
@@ -35,6 +35,9 @@ import org.springframework.util.ObjectUtils;
 public final class KeyExpression {
 
     private static final SpelParserConfiguration INTERPRETED = new SpelParserConfiguration(SpelCompilerMode.OFF, null);
+
+    private static final String ELEMENT = "has an element that is ";
+    private static final String MANY = "pass a collection or an array, or leave out perElement";
 
     private final KeyVariables variables;
     private final String quoted;
@@ -51,11 +54,16 @@ public final class KeyExpression {
 
     /**
      * @param attribute of the annotation, {@code key} or {@code condition}
+     * @param perElement whether the key is to give a collection or an array
      * @param findings receives what is wrong whatever the arguments are, and what to do about it
      * @return null if the text cannot be parsed
      */
     public static @Nullable KeyExpression parse(
-            KeyVariables variables, String attribute, String text, BiConsumer<String, String> findings) {
+            KeyVariables variables,
+            String attribute,
+            String text,
+            boolean perElement,
+            BiConsumer<String, String> findings) {
         boolean key = attribute.equals("key");
         String example = "expression such as \"" + (key ? "#id" : "#amount > 100") + "\"";
         String quoted = attribute + " expression \"" + text + "\" ";
@@ -77,7 +85,42 @@ public final class KeyExpression {
             find.accept(
                     "gives a " + type.getSimpleName() + " and neither true nor false", "compare, as in #amount > 100");
         }
+        if (key && perElement) {
+            checkElements(variables, root, find);
+        } else if (key) {
+            checkType(variables, root, "gives ", find);
+        }
         return new KeyExpression(variables, quoted, root, key, find);
+    }
+
+    /** Finds what is no key whatever the arguments are, by the declared types of parameters. */
+    private static void checkType(
+            KeyVariables variables, SpelNode node, String subject, BiConsumer<String, String> findings) {
+        if (isPlus(node) || node instanceof Ternary || node instanceof Elvis) {
+            // The condition of the first, and what gives way to the other, is no part of the key, or not always.
+            children(node)
+                    .skip(isPlus(node) ? 0 : 1)
+                    .forEach(part -> checkType(variables, part, subjectOf(part), findings));
+            return;
+        }
+        Class<?> type = variables.typeOf(node);
+        if (KeyTypes.isNeverKey(type)) {
+            findings.accept(subject + "a " + type.getTypeName(), KeyTypes.instead(type));
+        }
+    }
+
+    private static void checkElements(KeyVariables variables, SpelNode node, BiConsumer<String, String> findings) {
+        Class<?> type = variables.typeOf(node);
+        Class<?> element = KeyTypes.elementOf(variables.resolvableTypeOf(node));
+        if (KeyTypes.isNeverMany(type)) {
+            findings.accept("gives a " + type.getTypeName(), MANY);
+        } else if (KeyTypes.isNeverKey(ClassUtils.resolvePrimitiveIfNecessary(element))) {
+            findings.accept(ELEMENT + "a " + element.getTypeName(), KeyTypes.instead(element));
+        }
+    }
+
+    private static String subjectOf(SpelNode operand) {
+        return "has the operand " + operand.toStringAST() + ", which gives ";
     }
 
     /** A + is allowed only between the parts of a key. */
@@ -121,9 +164,8 @@ public final class KeyExpression {
         }
         var left = part(first, findings);
         var right = part(second, findings);
-        String subject = "has the operand %s, which gives ";
-        String ofLeft = subject.formatted(first.toStringAST());
-        String ofRight = subject.formatted(second.toStringAST());
+        String ofLeft = subjectOf(first);
+        String ofRight = subjectOf(second);
         return call -> {
             Object one = left.apply(call);
             Object other = right.apply(call);
@@ -165,9 +207,7 @@ public final class KeyExpression {
     public List<String> evaluateElements(EvaluationContext call) {
         Object value = valueIn(call);
         if (!(value instanceof Collection || ObjectUtils.isArray(value))) {
-            throw refusal(
-                    value == null ? "gives null" : "gives a " + value.getClass().getName(),
-                    "pass a collection or an array, or leave out perElement");
+            throw refusal(value == null ? "gives null" : "gives a " + typeOf(value), MANY);
         }
         Object[] elements = value instanceof Collection<?> some ? some.toArray() : ObjectUtils.toObjectArray(value);
         if (elements.length == 0) {
@@ -176,7 +216,7 @@ public final class KeyExpression {
                     "pass one, or add a condition for when no lock is needed, as in !#ids.isEmpty()");
         }
         return Stream.of(elements)
-                .map(element -> nonEmpty(textOf(element, "has an element that is ")))
+                .map(element -> nonEmpty(textOf(element, ELEMENT)))
                 .toList();
     }
 
@@ -199,33 +239,25 @@ public final class KeyExpression {
 
     // --- values as text ---------------------------------------------------------------------------------------
 
-    /**
-     * Types of the application are refused, even if they are numbers or text: {@code toString()} may give the object's identity.
-     *
-     * @param subject begins the sentence of the message
-     */
+    /** @param subject begins the sentence of the message */
     private String textOf(@Nullable Object value, String subject) {
+        if (value instanceof String text) {
+            return text;
+        }
         if (value == null) {
             throw refusal(subject + "null", "pass a value, or use an expression that is never null");
+        }
+        if (!KeyTypes.isKey(value.getClass())) {
+            throw refusal(subject + "a " + typeOf(value), KeyTypes.instead(value.getClass()));
         }
         if (value instanceof Enum<?> constant) {
             return constant.name();
         }
-        String place = value.getClass().getPackageName();
-        if (value instanceof Number number && (place.equals("java.lang") || place.equals("java.math"))) {
-            return textOfNumber(number, subject);
-        }
-        if (value instanceof CharSequence && place.startsWith("java.")
-                || value instanceof UUID
-                || value instanceof Character
-                || value instanceof Boolean) {
-            return value.toString();
-        }
-        boolean hasElements = value instanceof Collection || ObjectUtils.isArray(value);
-        throw refusal(
-                subject + "a " + value.getClass().getName(),
-                "use a property of it that is text, a number, an enum constant or a UUID"
-                        + (hasElements ? ", or perElement = true for a lock per element" : ""));
+        return value instanceof Number number ? textOfNumber(number, subject) : value.toString();
+    }
+
+    private static String typeOf(Object value) {
+        return value.getClass().getTypeName();
     }
 
     /** The same for equal decimals of different scales, and for both zeros. */

@@ -13,6 +13,7 @@ import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.context.expression.BeanFactoryResolver;
 import org.springframework.core.DefaultParameterNameDiscoverer;
+import org.springframework.core.ResolvableType;
 import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.EvaluationException;
 import org.springframework.expression.spel.SpelNode;
@@ -20,6 +21,7 @@ import org.springframework.expression.spel.ast.BeanReference;
 import org.springframework.expression.spel.ast.CompoundExpression;
 import org.springframework.expression.spel.ast.FunctionReference;
 import org.springframework.expression.spel.ast.Indexer;
+import org.springframework.expression.spel.ast.InlineList;
 import org.springframework.expression.spel.ast.InlineMap;
 import org.springframework.expression.spel.ast.Literal;
 import org.springframework.expression.spel.ast.MethodReference;
@@ -41,28 +43,44 @@ public final class KeyVariables {
     private static final Set<String> PROPERTIES_OF_ROOT = Set.of("method", "target", "args");
 
     private final Method method;
+    private final Class<?> targetClass;
     private final String description;
     private final BeanFactory beanFactory;
     private final StandardEvaluationContext shared = new StandardEvaluationContext();
     private final List<String> names;
     private final Map<String, Integer> indexes = new HashMap<>();
 
-    /** @param description names the method in messages */
-    public KeyVariables(Method method, String description, BeanFactory beanFactory) {
+    /**
+     * @param method that is called
+     * @param named whose parameters have the names that count: the one with the annotation, which the other overrides or implements
+     * @param targetClass says what the type parameters are
+     * @param description names the method in messages
+     */
+    public KeyVariables(
+            Method method, Method named, Class<?> targetClass, String description, BeanFactory beanFactory) {
         this.method = method;
+        this.targetClass = targetClass;
         this.description = description;
         this.beanFactory = beanFactory;
         this.shared.setBeanResolver(new BeanFactoryResolver(beanFactory));
         // Else it would be the class loader of the thread that calls first, which may be one of the JDK.
         this.shared.setTypeLocator(new StandardTypeLocator(
                 beanFactory instanceof ConfigurableBeanFactory known ? known.getBeanClassLoader() : null));
-        String @Nullable [] discovered = new DefaultParameterNameDiscoverer().getParameterNames(method);
-        this.names = discovered != null ? List.of(discovered) : List.of();
         for (int i = 0; i < method.getParameterCount(); i++) {
             indexes.put("p" + i, i);
             indexes.put("a" + i, i);
         }
-        names.forEach(name -> indexes.put(name, names.indexOf(name)));
+        List<String> others = namesOf(method);
+        others.forEach(name -> indexes.put(name, others.indexOf(name)));
+        List<String> first = namesOf(named);
+        first.forEach(name -> indexes.put(name, first.indexOf(name)));
+        this.names = first.isEmpty() ? others : first;
+    }
+
+    /** Empty if the compiler did not keep them. */
+    private static List<String> namesOf(Method method) {
+        String @Nullable [] discovered = new DefaultParameterNameDiscoverer().getParameterNames(method);
+        return discovered != null ? List.of(discovered) : List.of();
     }
 
     public EvaluationContext in(@Nullable Object target, @Nullable Object[] args) {
@@ -97,7 +115,7 @@ public final class KeyVariables {
         String text = node.toStringAST();
         if (node instanceof VariableReference || node instanceof FunctionReference) {
             String name = text.substring(1).replaceFirst("\\(.*", "");
-            if (!indexes.containsKey(name) && !name.equals("root") && !name.equals("this")) {
+            if (!has(name) && !name.equals("this")) {
                 findings.accept("names #" + name + ", which does not exist", hint());
             }
         } else if (node instanceof BeanReference) {
@@ -129,19 +147,32 @@ public final class KeyVariables {
         }
     }
 
-    /** The type of a literal or a parameter; {@code Object} for any other node. */
+    /** The type of a literal, a list or a parameter; {@code Object} for any other node. */
     Class<?> typeOf(SpelNode node) {
+        return ClassUtils.resolvePrimitiveIfNecessary(resolvableTypeOf(node).resolve(Object.class));
+    }
+
+    /** As {@link #typeOf}, with the types of elements. */
+    ResolvableType resolvableTypeOf(SpelNode node) {
         if (node instanceof Literal literal) {
-            Object value = literal.getLiteralValue().getValue();
-            return value != null ? value.getClass() : Object.class;
+            return ResolvableType.forInstance(literal.getLiteralValue().getValue());
+        }
+        if (node instanceof InlineList || node instanceof InlineMap) {
+            return ResolvableType.forClass(node instanceof InlineList ? List.class : Map.class);
         }
         Integer index = node instanceof VariableReference
                 ? indexes.get(node.toStringAST().substring(1))
                 : null;
-        return index != null ? ClassUtils.resolvePrimitiveIfNecessary(method.getParameterTypes()[index]) : Object.class;
+        return index != null ? ResolvableType.forMethodParameter(method, index, targetClass) : ResolvableType.NONE;
     }
 
-    String hint() {
+    /** {@return whether an expression may name it with a #} */
+    public boolean has(String name) {
+        return indexes.containsKey(name) || name.equals("root");
+    }
+
+    /** {@return what to write instead of a name that does not exist} */
+    public String hint() {
         if (method.getParameterCount() == 0) {
             return "the method has no parameters, use name";
         }

@@ -12,7 +12,7 @@ class KeyVariablesTests {
     @Test
     void withoutParameterNamesTheHintIsHowToGetThem() throws NoSuchMethodException {
         Method method = String.class.getMethod("concat", String.class);
-        assertThat(new KeyVariables(method, "concat", new DefaultListableBeanFactory()).hint())
+        assertThat(new KeyVariables(method, method, String.class, "concat", new DefaultListableBeanFactory()).hint())
                 .isEqualTo("compile with -parameters, or use #p0 for the first parameter");
     }
 }
