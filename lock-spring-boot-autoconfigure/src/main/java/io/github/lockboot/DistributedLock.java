@@ -60,9 +60,10 @@ public @interface DistributedLock {
     /**
      * {@return one or several SpEL expressions over the method's parameters: {@code #openid}, {@code #p0}, {@code #a0},
      * {@code #root.method}, {@code #root.target}, {@code #root.args}, {@code @bean}, with {@code ${...}} placeholders
-     * resolved first} Each must give text, a number, an enum constant or a UUID, and neither null nor the empty string. Text and
-     * numbers must be of types of the JDK ({@code java.lang} and {@code java.math} for numbers). A {@code BigDecimal} is the same key
-     * whatever its scale, and -0.0 the same as 0.0. NaN and infinities are refused.
+     * resolved first} The names are those of the method with the annotation, not of an implementation. Each must give text, a number, a
+     * date or time, an enum constant or a UUID, and neither null nor the empty string. Text and numbers must be of types of the JDK
+     * ({@code java.lang} and {@code java.math} for numbers). A value of {@code java.time} is its ISO text. A {@code BigDecimal} is the
+     * same key whatever its scale, and -0.0 the same as 0.0. NaN and infinities are refused.
      *
      * <p>{@link LockRegistry#nameOf} makes the lock's name of {@link #name()} and the results. <b>Without a {@code name}, one
      * result is the whole name, unchanged, and the first of several takes the place of the {@code name}</b>: if users choose that text,
@@ -86,7 +87,8 @@ public @interface DistributedLock {
 
     /**
      * {@return a literal namespace put before the key, with {@code ${...}} and, evaluated once, {@code #{...}}, such as
-     * {@code "packet"}; empty, the default, for none} It should not begin with another namespace and a colon.
+     * {@code "packet"}; empty, the default, for none} A parameter such as {@code #id} belongs into {@link #key()} and is refused here. It
+     * should not begin with another namespace and a colon.
      */
     String name() default "";
 
