@@ -15,7 +15,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 class RedisLockInspectorTests {
 
     private final ScriptedEngine scripted = new ScriptedEngine(64);
-    private final RedisLockInspector inspector = new RedisLockInspector(scripted.store, scripted.engine, () -> "0123456789");
+    private final RedisLockInspector inspector =
+            new RedisLockInspector(scripted.store, scripted.engine, () -> "0123456789");
 
     private Notification check() {
         CompletableFuture<Notification> asked = CompletableFuture.supplyAsync(inspector::check);
