@@ -67,18 +67,23 @@ class ConnectionNameTests {
             lock.lock();
             others.connected();
             String session = sessionOfHolder(server, "named");
-            Actor.await("both connections", () -> namesAt(server).stream()
-                            .filter(("lock-" + session)::equals)
-                            .count()
-                    == 2);
+            Actor.await(
+                    "both connections",
+                    () -> namesAt(server).stream()
+                                    .filter(("lock-" + session)::equals)
+                                    .count()
+                            == 2);
             assertThat(namesAt(server)).contains("lock-" + session).hasSizeGreaterThan(2);
-            assertThat(registry).hasToString(registry.toString().replaceFirst(",? session.*", "") + ", session " + session);
+            assertThat(registry)
+                    .hasToString(registry.toString().replaceFirst(",? session.*", "") + ", session " + session);
             server.command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
             assertThat(lock.isLocked()).isTrue();
-            Actor.await("named again", () -> namesAt(server).stream()
-                            .filter(("lock-" + session)::equals)
-                            .count()
-                    == 2);
+            Actor.await(
+                    "named again",
+                    () -> namesAt(server).stream()
+                                    .filter(("lock-" + session)::equals)
+                                    .count()
+                            == 2);
             lock.unlock();
         }
     }
@@ -101,15 +106,13 @@ class ConnectionNameTests {
     void aUserWithoutTheRightToNameConnectionsLocksAllTheSame() {
         try (RedisServer restricted =
                 AclUser.addTo(RedisServer.builder(), AclUser.COMMANDS).start()) {
-            RedisStandaloneConfiguration redis =
-                    new RedisStandaloneConfiguration(restricted.host(), restricted.port());
+            RedisStandaloneConfiguration redis = new RedisStandaloneConfiguration(restricted.host(), restricted.port());
             redis.setUsername(AclUser.NAME);
             redis.setPassword(AclUser.PASSWORD);
             for (ProtocolVersion version : ProtocolVersion.values()) {
                 LettuceClientConfiguration client = LettuceClientConfiguration.builder()
-                        .clientOptions(ClientOptions.builder()
-                                .protocolVersion(version)
-                                .build())
+                        .clientOptions(
+                                ClientOptions.builder().protocolVersion(version).build())
                         .build();
                 try (TestRegistries registries = TestRegistries.on(redis, client)) {
                     NamedLock lock = registries.connected().get(version.toString());
@@ -147,8 +150,8 @@ class ConnectionNameTests {
     @Tag("full")
     void behindSentinelTheMasterShowsIt() {
         try (RedisSentinel sentinel = RedisSentinel.start();
-                TestRegistries registries = TestRegistries.on(new RedisSentinelConfiguration(
-                        sentinel.masterName(), Set.copyOf(sentinel.nodes())))) {
+                TestRegistries registries = TestRegistries.on(
+                        new RedisSentinelConfiguration(sentinel.masterName(), Set.copyOf(sentinel.nodes())))) {
             NamedLock lock = registries.connected().get("watched");
             lock.lock();
             assertThat(namesAt(sentinel.master())).contains("lock-" + sessionOfHolder(sentinel.master(), "watched"));

@@ -26,8 +26,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Tag("this-build")
 class CommandsTests {
 
-    private static final Pattern COMMAND = Pattern.compile(
-            "(?:\\w+=\\S+ )?((?:\\./mvnw|(?:testing|docs)/\\S*/run)(?![\\w/.-])[^`#|]*)");
+    private static final Pattern COMMAND =
+            Pattern.compile("(?:\\w+=\\S+ )?((?:\\./mvnw|(?:testing|docs)/\\S*/run)(?![\\w/.-])[^`#|]*)");
     private static final Pattern PROFILE = Pattern.compile("(?s)<profile>.*?<id>([^<]+)</id>");
 
     @Test
@@ -37,7 +37,9 @@ class CommandsTests {
             for (Page.Block block : page.blocks()) {
                 if (block.language().isEmpty()) {
                     others.addAll(commandLines(page.text(block)).stream()
-                            .filter(line -> !COMMAND.matcher(line.replaceFirst("#.*", "").strip()).matches())
+                            .filter(line -> !COMMAND.matcher(
+                                            line.replaceFirst("#.*", "").strip())
+                                    .matches())
                             .map(line -> page.at(block.fence()) + ": " + line)
                             .toList());
                 }
@@ -105,8 +107,8 @@ class CommandsTests {
     /** Of all modules. */
     private static Set<String> profiles() throws IOException {
         try (Stream<Path> files = Files.walk(Page.ROOT)) {
-            return files.filter(file -> file.endsWith("pom.xml")
-                            && !file.toString().contains("/target/"))
+            return files.filter(
+                            file -> file.endsWith("pom.xml") && !file.toString().contains("/target/"))
                     .map(file -> String.join("\n", Page.read(file).lines()))
                     .flatMap(pom -> PROFILE.matcher(pom).results())
                     .map(found -> found.group(1))

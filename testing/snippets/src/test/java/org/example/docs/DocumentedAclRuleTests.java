@@ -35,8 +35,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Tag("this-build")
 class DocumentedAclRuleTests {
 
-    private static final List<String> LINES =
-            Regions.read().find("acl.redis").orElseThrow();
+    private static final List<String> LINES = Regions.read().find("acl.redis").orElseThrow();
 
     private final RedisServer server = RedisServer.start();
     private LettuceConnectionFactory user;

@@ -139,8 +139,10 @@ class OperationsTests {
 
     private static CompletableFuture<Lease> waitIn(RedisLockRegistry other) {
         CompletableFuture<Lease> waiting = other.acquireAsync(NAME, ORDER.withWaitTime(Duration.ofMinutes(1)));
-        Await.until("it waits", () -> String.valueOf(REDIS.command("GET", "lock:" + NAME))
-                .contains(other.inspector().session()));
+        Await.until(
+                "it waits",
+                () -> String.valueOf(REDIS.command("GET", "lock:" + NAME))
+                        .contains(other.inspector().session()));
         return waiting;
     }
 
@@ -246,8 +248,8 @@ class OperationsTests {
         return text.matches("[0-9a-f]{12}")
                 ? text // a digest
                 : text.replaceAll("\\b[0-9a-f]{32}-\\d+\\.[0-9a-f]{16}\\b", "id")
-                .replaceAll("^[0-9a-f]{8}$", "session")
-                .replaceAll("\\d+(\\.\\d+)?", "0");
+                        .replaceAll("^[0-9a-f]{8}$", "session")
+                        .replaceAll("\\d+(\\.\\d+)?", "0");
     }
 
     @Configuration(proxyBeanMethods = false)

@@ -68,7 +68,8 @@ final class Shell {
                     "What docs/operations.md shows in a shell: no redis-cli found; install redis-tools");
             Files.writeString(
                     here,
-                    "#!/bin/sh\nexec '" + installed.get() + "' -h " + server.host() + " -p " + server.port() + " \"$@\"\n");
+                    "#!/bin/sh\nexec '" + installed.get() + "' -h " + server.host() + " -p " + server.port()
+                            + " \"$@\"\n");
             assertThat(here.toFile().setExecutable(true)).isTrue();
         }
     }

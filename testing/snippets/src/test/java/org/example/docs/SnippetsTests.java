@@ -23,7 +23,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Tag("this-build")
 class SnippetsTests {
 
-    private static final Set<String> CHECKED = Set.of("java", "kotlin", "yaml", "yml", "xml", "sql", "properties", "json", "sh", "redis");
+    private static final Set<String> CHECKED =
+            Set.of("java", "kotlin", "yaml", "yml", "xml", "sql", "properties", "json", "sh", "redis");
 
     /** Commands of this repository, which {@link CommandsTests} checks, and drawings. */
     private static final Set<String> OTHERS = Set.of("", "text");

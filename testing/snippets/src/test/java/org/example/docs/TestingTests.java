@@ -173,8 +173,8 @@ class SubmitTests {
 
     @DynamicPropertySource
     static void theSettingsOfTheTests(DynamicPropertyRegistry properties) throws IOException {
-        for (PropertySource<?> source : new YamlPropertySourceLoader()
-                .load("application.yml", new ClassPathResource("snippets/memory.yml"))) {
+        for (PropertySource<?> source :
+                new YamlPropertySourceLoader().load("application.yml", new ClassPathResource("snippets/memory.yml"))) {
             for (String name : ((EnumerablePropertySource<?>) source).getPropertyNames()) {
                 properties.add(name, () -> source.getProperty(name));
             }

@@ -155,7 +155,8 @@ class LocksEndpoint implements LockRuntime.Listener, ScheduledLock.Listener {
     private Map<String, String> sessions() {
         Map<String, String> sessions = new TreeMap<>();
         BeanFactoryUtils.beansOfTypeIncludingAncestors(beans, RedisLockRegistry.class)
-                .forEach((name, registry) -> sessions.put(name, registry.inspector().session()));
+                .forEach((name, registry) ->
+                        sessions.put(name, registry.inspector().session()));
         return sessions;
     }
 

@@ -190,12 +190,17 @@ class LocksEndpointTests {
     /** Every id of a holder begins with the session of its registry, and so it is found in an instance that shows no hold. */
     @Test
     void itShowsTheSessionOfEachRegistryOnRedis() {
-        runner.withBean("second", RedisLockRegistry.class, () -> RedisLockRegistry.builder(
-                                new LettuceConnectionFactory(server.host(), server.port()))
-                        .build())
-                .withBean("first", RedisLockRegistry.class, () -> RedisLockRegistry.builder(
-                                new LettuceConnectionFactory(server.host(), server.port()))
-                        .build(), definition -> definition.setPrimary(true))
+        runner.withBean(
+                        "second",
+                        RedisLockRegistry.class,
+                        () -> RedisLockRegistry.builder(new LettuceConnectionFactory(server.host(), server.port()))
+                                .build())
+                .withBean(
+                        "first",
+                        RedisLockRegistry.class,
+                        () -> RedisLockRegistry.builder(new LettuceConnectionFactory(server.host(), server.port()))
+                                .build(),
+                        definition -> definition.setPrimary(true))
                 .run(context -> {
                     LocksEndpoint endpoint = context.getBean(LocksEndpoint.class);
                     assertThat(endpoint.locks().sessions()).containsOnlyKeys("first", "second");

@@ -84,8 +84,8 @@ class ChannelScheduleTests {
 
         private final Timer timer = Timer.system(Threads.daemons("channel-timer"));
         private final ExecutorService workers = Threads.workers(Threads.daemons("channel-test"), timer);
-        private final Connections connections =
-                Connections.to(registries.connectionFactory(), false, Connections.NONE, TIMEOUT, () -> "0123456789", timer, workers);
+        private final Connections connections = Connections.to(
+                registries.connectionFactory(), false, Connections.NONE, TIMEOUT, () -> "0123456789", timer, workers);
         private final AtomicInteger heard = new AtomicInteger();
         private final String session;
         private final PubSubGrantChannel channel;

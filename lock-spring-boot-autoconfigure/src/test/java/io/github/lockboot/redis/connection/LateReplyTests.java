@@ -56,7 +56,8 @@ class LateReplyTests {
     }
 
     private void connect(boolean sharing, int replicas) {
-        connections = Connections.to(application.connectionFactory(), sharing, replicas, TIMEOUT, () -> "0123456789", timer, workers);
+        connections = Connections.to(
+                application.connectionFactory(), sharing, replicas, TIMEOUT, () -> "0123456789", timer, workers);
         store = PatientStore.on(connections.runner(), TIMEOUT, TIMEOUT);
     }
 

@@ -489,7 +489,7 @@ class MigrationTests {
         }
 
         // tag::lock4j-no-name
-        @DistributedLock(key = "'com.example.Paymentspay#' + #id") // the key of @Lock4j(keys = "#id") on com.example.Payments.pay
+        @DistributedLock(key = "'com.example.Paymentspay#' + #id") // @Lock4j(keys = "#id") on com.example.Payments.pay
         public Set<String> withTheKeyOfNoName(String id) {
             return pay(id);
         }

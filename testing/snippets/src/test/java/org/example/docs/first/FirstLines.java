@@ -62,9 +62,9 @@ abstract class FirstLines {
                         () -> CompletableFuture.supplyAsync(() -> grab("p1", "o1")))
                 .limit(3)
                 .toList();
-        assertThat(clicks).allSatisfy(click -> assertThat(click)
-                .succeedsWithin(Duration.ofSeconds(60))
-                .isEqualTo("o1 opens p1"));
+        assertThat(clicks)
+                .allSatisfy(click ->
+                        assertThat(click).succeedsWithin(Duration.ofSeconds(60)).isEqualTo("o1 opens p1"));
     }
 
     @Configuration(proxyBeanMethods = false)

@@ -38,7 +38,9 @@ class StoreAssignmentTests {
     @Test
     void withItsRepositoriesSwitchedOffItSaysNothing(CapturedOutput output) {
         start("spring.data.redis.repositories.enabled=false");
-        assertThat(output).doesNotContain("Spring Data Redis - ").doesNotContain("strict repository configuration mode");
+        assertThat(output)
+                .doesNotContain("Spring Data Redis - ")
+                .doesNotContain("strict repository configuration mode");
     }
 
     @Configuration(proxyBeanMethods = false)
