@@ -36,7 +36,11 @@ record OutageFault(String name, String text, ClientType client, Supplier<Servers
                     true),
             new OutageFault("outage-jedis", "Jedis, one server", ClientType.JEDIS, Servers::one, false),
             new OutageFault(
-                    "outage-redisson", "`RedissonConnectionFactory`, one server", ClientType.REDISSON, Servers::one, false),
+                    "outage-redisson",
+                    "`RedissonConnectionFactory`, one server",
+                    ClientType.REDISSON,
+                    Servers::one,
+                    false),
             new OutageFault(
                     "outage-static",
                     "Lettuce, a master and a replica by their addresses",
@@ -50,7 +54,11 @@ record OutageFault(String name, String text, ClientType client, Supplier<Servers
                     Servers::sentinel,
                     false),
             new OutageFault(
-                    "outage-cluster", "Lettuce, a Cluster of three masters", ClientType.LETTUCE, Servers::cluster, false));
+                    "outage-cluster",
+                    "Lettuce, a Cluster of three masters",
+                    ClientType.LETTUCE,
+                    Servers::cluster,
+                    false));
 
     /** @param faults names separated by commas, or null for all; {@code outage} is each of these */
     static List<OutageFault> named(@Nullable String faults) {

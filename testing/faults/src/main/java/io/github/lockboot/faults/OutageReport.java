@@ -34,8 +34,8 @@ final class OutageReport {
 
     /** The results that the file has, with these instead of those of the same fault and line of Spring Boot. */
     static OutageReport updatedWith(List<OutageResult> results) throws IOException {
-        return new OutageReport(Report.updated(
-                RESULTS, OutageResult::parse, results, one -> List.of(one.fault(), one.line())));
+        return new OutageReport(
+                Report.updated(RESULTS, OutageResult::parse, results, one -> List.of(one.fault(), one.line())));
     }
 
     /** Writes the results file and the table between the markers of the document. */
@@ -86,9 +86,7 @@ final class OutageReport {
     }
 
     private static String time(long millis, Duration atMost) {
-        return millis == OutageResult.NEVER
-                ? "**more than " + atMost.toSeconds() + " s**"
-                : Report.seconds(millis);
+        return millis == OutageResult.NEVER ? "**more than " + atMost.toSeconds() + " s**" : Report.seconds(millis);
     }
 
     private static String bytes(long bytes) {

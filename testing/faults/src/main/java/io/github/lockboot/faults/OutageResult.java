@@ -48,7 +48,14 @@ record OutageResult(
 
     String toLine() {
         return String.join(
-                "\t", fault, line, "" + logBefore, "" + log, "" + closeAwayMillis, "" + grantedMillis, "" + closeMillis);
+                "\t",
+                fault,
+                line,
+                "" + logBefore,
+                "" + log,
+                "" + closeAwayMillis,
+                "" + grantedMillis,
+                "" + closeMillis);
     }
 
     static OutageResult parse(String line) {

@@ -29,8 +29,8 @@ final class Outages implements AutoCloseable {
     private static final class Instance extends WorkerProcess {
 
         private static final Path JDK = Path.of(System.getProperty("java.home"));
-        private static final List<String> OPTIONS =
-                List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dlogging.config=classpath:worker-log.xml");
+        private static final List<String> OPTIONS = List.of(
+                "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dlogging.config=classpath:worker-log.xml");
 
         private final LoggedBytes logged;
 
@@ -40,8 +40,7 @@ final class Outages implements AutoCloseable {
         }
 
         static Instance start(OutageFault.ClientType client, RedisAddress redis) {
-            return new Instance(
-                    client, redis, new LoggedBytes(List.of(OutageWorker.CLOSED, OutageWorker.GRANTED)));
+            return new Instance(client, redis, new LoggedBytes(List.of(OutageWorker.CLOSED, OutageWorker.GRANTED)));
         }
 
         /** Waits until it has been granted a lock from now on; NEVER if it is not. */

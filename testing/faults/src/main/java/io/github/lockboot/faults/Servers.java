@@ -30,8 +30,8 @@ record Servers(RedisAddress address, List<RedisServer> data, List<RedisServer> a
         RedisServer master = RedisServer.start();
         RedisServer replica = RedisServer.start("--replicaof", master.host(), "" + master.port());
         List<RedisServer> both = List.of(master, replica);
-        RedisAddress address =
-                RedisAddress.staticReplicas(both.stream().map(RedisServer::address).toList());
+        RedisAddress address = RedisAddress.staticReplicas(
+                both.stream().map(RedisServer::address).toList());
         return new Servers(address, both, both, () -> both.forEach(RedisServer::close));
     }
 
@@ -45,15 +45,14 @@ record Servers(RedisAddress address, List<RedisServer> data, List<RedisServer> a
 
     static Servers cluster() {
         RedisCluster cluster = RedisCluster.start();
-        return new Servers(
-                RedisAddress.cluster(cluster.nodes()), cluster.servers(), cluster.servers(), cluster::close);
+        return new Servers(RedisAddress.cluster(cluster.nodes()), cluster.servers(), cluster.servers(), cluster::close);
     }
 
     /** How many channels of locks clients listen to. */
     long channels() {
         return data.stream()
-                .mapToLong(server -> TestBed.sizeOf(
-                        server.command("PUBSUB", "CHANNELS", Contestant.THIS_LIBRARY.key("*"))))
+                .mapToLong(server ->
+                        TestBed.sizeOf(server.command("PUBSUB", "CHANNELS", Contestant.THIS_LIBRARY.key("*"))))
                 .sum();
     }
 

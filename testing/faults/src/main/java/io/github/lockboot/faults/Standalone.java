@@ -154,7 +154,8 @@ final class Standalone implements Deployment {
 
     @Override
     public synchronized RedisAddress address(int worker) {
-        RedisAddress address = RedisAddress.standalone(proxy(worker).host(), proxy(worker).port());
+        RedisAddress address =
+                RedisAddress.standalone(proxy(worker).host(), proxy(worker).port());
         return password == null ? address : address.as(USER, password);
     }
 

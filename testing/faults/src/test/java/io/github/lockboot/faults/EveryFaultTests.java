@@ -62,7 +62,8 @@ class EveryFaultTests {
         List<String> violations = new ArrayList<>();
         try {
             Map<OutageFault, Future<OutageResult>> runs = new LinkedHashMap<>();
-            for (OutageFault fault : isOurs() ? OutageFault.named(System.getProperty("fault")) : List.<OutageFault>of()) {
+            for (OutageFault fault :
+                    isOurs() ? OutageFault.named(System.getProperty("fault")) : List.<OutageFault>of()) {
                 runs.put(fault, executor.submit(() -> Outages.run(fault)));
             }
             for (OutageFault fault : runs.keySet()) {

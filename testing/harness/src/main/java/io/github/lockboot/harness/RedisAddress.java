@@ -97,7 +97,8 @@ public record RedisAddress(Kind kind, List<String> nodes, String master, String 
             case SENTINEL -> new RedisSentinelConfiguration(master, Set.copyOf(nodes));
             case CLUSTER -> new RedisClusterConfiguration(nodes);
             case STATIC_REPLICAS -> {
-                RedisStaticMasterReplicaConfiguration fixed = new RedisStaticMasterReplicaConfiguration(host(0), port(0));
+                RedisStaticMasterReplicaConfiguration fixed =
+                        new RedisStaticMasterReplicaConfiguration(host(0), port(0));
                 IntStream.range(1, nodes.size()).forEach(node -> fixed.addNode(host(node), port(node)));
                 yield fixed;
             }
@@ -120,7 +121,6 @@ public record RedisAddress(Kind kind, List<String> nodes, String master, String 
     private int port(int node) {
         return Integer.parseInt(nodes.get(node).split(":")[1]);
     }
-
 
     /** Has the servers in the configuration. */
     public BaseConfig<?> forRedisson(Config config) {

@@ -34,7 +34,6 @@ final class RefreshedFactory {
 
     /** Made as Spring Boot makes that of one server. */
     private static LettuceConnectionFactory factory(RedisAddress redis) {
-        return RedisAddress.started(
-                new LettuceConnectionFactory((RedisStandaloneConfiguration) redis.configuration()));
+        return RedisAddress.started(new LettuceConnectionFactory((RedisStandaloneConfiguration) redis.configuration()));
     }
 }

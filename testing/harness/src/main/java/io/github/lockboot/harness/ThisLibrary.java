@@ -118,7 +118,8 @@ public record ThisLibrary(
 
         @Override
         public void refresh(RedisAddress redis) {
-            Objects.requireNonNull(refreshed, "it has no user whose password changes").refresh(redis);
+            Objects.requireNonNull(refreshed, "it has no user whose password changes")
+                    .refresh(redis);
         }
 
         @Override
