@@ -50,7 +50,8 @@ public record Connections(
             Timer timer,
             Executor workers) {
         if (!(factory instanceof LettuceConnectionFactory lettuce)) {
-            return new Connections(() -> factory, new BlockingScripts(factory, workers), (connection, action) -> {}, () -> {});
+            return new Connections(
+                    () -> factory, new BlockingScripts(factory, workers), (connection, action) -> {}, () -> {});
         }
         if (shares(lettuce, sharing, replicas)) {
             LettuceScripts shared = new LettuceScripts(() -> lettuce, timer, workers, null, null);
