@@ -192,7 +192,8 @@ final class SelfCheck {
             store.cancel(name, other).join();
             if (store.echo(session).join() instanceof Reply.Unpublished unpublished) {
                 add(
-                        "Redis refuses to publish messages of locks (" + unpublished.reason() + "), so waiters only poll",
+                        "Redis refuses to publish messages of locks (" + unpublished.reason()
+                                + "), so waiters only poll",
                         "give the user these rights: &" + store.keyOf("*") + " +publish; where the server lets scripts"
                                 + " publish only on channels of the slot of their key, locks work without messages");
             }

@@ -66,7 +66,9 @@ public abstract class OutageLogContract {
             List<String> lines = channelLines(log);
             if (showsCut()) {
                 assertThat(lines).hasSize(2);
-                assertThat(lines.get(0)).startsWith("WARN Subscribing to the channel ").contains("waiters only poll");
+                assertThat(lines.get(0))
+                        .startsWith("WARN Subscribing to the channel ")
+                        .contains("waiters only poll");
                 assertThat(lines.get(1)).startsWith("INFO The channel ").endsWith(" works again");
             }
         }

@@ -226,8 +226,8 @@ class OutageLogTests {
         @Test
         void nothingIsSubscribedAndOneLineSaysSo() {
             try (RedisServer master = RedisServer.start();
-                    RedisServer replica = RedisServer.start(
-                            "--replicaof", master.host(), Integer.toString(master.port()))) {
+                    RedisServer replica =
+                            RedisServer.start("--replicaof", master.host(), Integer.toString(master.port()))) {
                 RedisStaticMasterReplicaConfiguration redis =
                         new RedisStaticMasterReplicaConfiguration(master.host(), master.port());
                 redis.addNode(replica.host(), replica.port());

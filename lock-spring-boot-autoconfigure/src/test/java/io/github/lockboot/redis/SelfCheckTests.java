@@ -210,8 +210,7 @@ class SelfCheckTests {
     @EnumSource(RedisProgram.class)
     void everyRightThatTheScriptsMissIsFoundWithTheErrorOfRedis(RedisProgram program) {
         try (RedisServer restricted = program.start()) {
-            for (String missing :
-                    "-eval -evalsha -time -get -set -del -pttl -pexpire resetkeys".split(" ")) {
+            for (String missing : "-eval -evalsha -time -get -set -del -pttl -pexpire resetkeys".split(" ")) {
                 allow(restricted, "+info", missing);
                 assertThat(check(asUser(restricted)))
                         .as(missing)

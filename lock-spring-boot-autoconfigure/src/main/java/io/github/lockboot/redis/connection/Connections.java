@@ -55,7 +55,8 @@ public record Connections(
             Executor workers) {
         LettuceConnectionFactory lettuce = ApplicationFactory.ofLettuce(factory);
         if (lettuce == null) {
-            return new Connections(() -> factory, new BlockingScripts(factory, workers), (connection, action) -> {}, () -> {});
+            return new Connections(
+                    () -> factory, new BlockingScripts(factory, workers), (connection, action) -> {}, () -> {});
         }
         if (shares(lettuce, sharing, replicas)) {
             LettuceScripts shared = new LettuceScripts(() -> lettuce, timer, workers, null, null);

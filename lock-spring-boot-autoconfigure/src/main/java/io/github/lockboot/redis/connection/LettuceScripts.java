@@ -375,8 +375,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
 
     /** Runs the action once when a connection that is subscribed to a channel is cut. */
     static void whenCut(RedisConnection subscribed, Runnable action) {
-        var connection =
-                ((RedisPubSubAsyncCommands<?, ?>) subscribed.getNativeConnection()).getStatefulConnection();
+        var connection = ((RedisPubSubAsyncCommands<?, ?>) subscribed.getNativeConnection()).getStatefulConnection();
         connection.addListener(new RedisConnectionStateListener() {
 
             @Override

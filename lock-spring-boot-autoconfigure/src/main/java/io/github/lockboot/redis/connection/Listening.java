@@ -81,7 +81,8 @@ final class Listening implements MessageListener, SubscriptionListener {
                 attempt(subscription == null ? () -> {} : subscription::close);
             }
             if (returned && closing.compareAndSet(false, true)) {
-                if (!subscribed && JEDIS.equals(used.getNativeConnection().getClass().getName())) {
+                if (!subscribed
+                        && JEDIS.equals(used.getNativeConnection().getClass().getName())) {
                     spoil(used);
                 }
                 attempt(used::close);

@@ -63,6 +63,7 @@ public final class PubSubGrantChannel implements GrantChannel {
     private final Subscription completions;
     private final Timer.Check check;
     private final AtomicReference<@Nullable Object> doubt = new AtomicReference<>();
+    private volatile boolean followed;
     private volatile boolean closed;
 
     /** @param echoWithin the time within which an echo arrives after its answer */
@@ -90,6 +91,9 @@ public final class PubSubGrantChannel implements GrantChannel {
     public void open() {
         grants.begin();
         check.start();
+        if (followed) {
+            completions.begin();
+        }
     }
 
     @Override
@@ -99,7 +103,10 @@ public final class PubSubGrantChannel implements GrantChannel {
 
     @Override
     public void follow() {
-        completions.begin();
+        followed = true;
+        if (isOpened()) {
+            completions.begin();
+        }
     }
 
     @Override

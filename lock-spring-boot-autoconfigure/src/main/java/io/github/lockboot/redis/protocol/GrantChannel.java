@@ -65,7 +65,7 @@ public interface GrantChannel extends AutoCloseable {
         return true;
     }
 
-    /** Subscribes to completions as well. */
+    /** Subscribes to completions as well, as soon as the channel is opened. */
     default void follow() {}
 
     /** Whether pushes are expected to arrive. */

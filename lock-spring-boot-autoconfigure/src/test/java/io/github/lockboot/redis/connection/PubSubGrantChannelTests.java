@@ -304,8 +304,7 @@ class PubSubGrantChannelTests {
             }
             assertThat(attempts).as("in a minute").hasValueBetween(10, 25);
             assertThat(log.warnings())
-                    .containsExactly(
-                            "Subscribing to the channel " + CHANNEL + " failed, so waiters only poll: away");
+                    .containsExactly("Subscribing to the channel " + CHANNEL + " failed, so waiters only poll: away");
             factory = () -> registries.connectionFactory();
             awaitSubscribedAgain();
             Actor.await("that is logged", () -> log.messages().contains("The channel " + CHANNEL + " works again"));

@@ -55,7 +55,9 @@ class RefusedPublishTests {
             Actor.await("it is not live", () -> registry.inspector().check() == Notification.CUT);
             long before = scriptsRun();
             Actor.pass(Duration.ofMillis(1_500));
-            assertThat(scriptsRun() - before).as("polls, which a live channel has every 2 s").isGreaterThan(3);
+            assertThat(scriptsRun() - before)
+                    .as("polls, which a live channel has every 2 s")
+                    .isGreaterThan(3);
             assertThat(registry.inspector().check()).isEqualTo(Notification.CUT);
             holder.run(held::unlock);
             Actor.get(waiting);
