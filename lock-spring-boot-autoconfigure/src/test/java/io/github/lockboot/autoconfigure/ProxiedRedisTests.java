@@ -97,13 +97,12 @@ class ProxiedRedisTests {
     }
 
     private ApplicationContextRunner withAspect(boolean opaque, Class<?> redis) {
-        return runner.withUserConfiguration(Counted.class, redis)
-                .withBean(DefaultAdvisorAutoProxyCreator.class, () -> {
-                    DefaultAdvisorAutoProxyCreator creator = new DefaultAdvisorAutoProxyCreator();
-                    creator.setProxyTargetClass(true);
-                    creator.setOpaque(opaque);
-                    return creator;
-                });
+        return runner.withUserConfiguration(Counted.class, redis).withBean(DefaultAdvisorAutoProxyCreator.class, () -> {
+            DefaultAdvisorAutoProxyCreator creator = new DefaultAdvisorAutoProxyCreator();
+            creator.setProxyTargetClass(true);
+            creator.setOpaque(opaque);
+            return creator;
+        });
     }
 
     @Test
@@ -121,15 +120,15 @@ class ProxiedRedisTests {
             FailureAnalysis analysis = new LockFailureAnalyzer().analyze(context.getStartupFailure());
             assertThat(analysis.getDescription()).startsWith("The settings of the connection factory ");
             assertThat(analysis.getAction())
-                    .startsWith("Annotate a LettuceConnectionFactory bean with @Qualifier(\"distributedLock\"), and locks use"
-                            + " its connections.\n\nSee https://");
+                    .startsWith(
+                            "Annotate a LettuceConnectionFactory bean with @Qualifier(\"distributedLock\"), and locks use"
+                                    + " its connections.\n\nSee https://");
         });
     }
 
     @Test
     void thatActionHelps() {
         withAspect(true, QualifiedRedis.class)
-                .run(context ->
-                        assertThat(context.getBean(Work.class).run()).isEqualTo(1L));
+                .run(context -> assertThat(context.getBean(Work.class).run()).isEqualTo(1L));
     }
 }

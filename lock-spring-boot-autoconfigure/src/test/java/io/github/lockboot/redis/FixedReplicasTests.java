@@ -39,8 +39,9 @@ class FixedReplicasTests {
     }
 
     private static void awaitReplica(RedisServer replica) {
-        Actor.await("in step", () -> String.valueOf(replica.command("INFO", "replication"))
-                .contains("master_link_status:up"));
+        Actor.await(
+                "in step",
+                () -> String.valueOf(replica.command("INFO", "replication")).contains("master_link_status:up"));
     }
 
     private RedisLockRegistry registry(Duration ttl) {

@@ -274,8 +274,7 @@ class ProxiedFactoryTests {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void aSubclassThatGivesConnectionsOfAnother(boolean sharing) throws Exception {
-        UnaryOperator<RedisLockRegistry.Builder> settings =
-                builder -> sharing ? builder.sharingConnections() : builder;
+        UnaryOperator<RedisLockRegistry.Builder> settings = builder -> sharing ? builder.sharingConnections() : builder;
         lockIsOn(server, started(new Delegating(of(standalone()))), settings);
         lockIsOn(server, proxyOf(started(new Delegating(of(standalone())))), settings);
     }
@@ -315,8 +314,9 @@ class ProxiedFactoryTests {
 
     @Test
     void aProxyOfTheInterfaceAlone() throws Exception {
-        ProxyFactory proxy = new ProxyFactory(RedisConnectionFactory.class, (org.aopalliance.intercept.MethodInterceptor)
-                org.aopalliance.intercept.MethodInvocation::proceed);
+        ProxyFactory proxy =
+                new ProxyFactory(RedisConnectionFactory.class, (org.aopalliance.intercept.MethodInterceptor)
+                        org.aopalliance.intercept.MethodInvocation::proceed);
         proxy.setTarget(of(standalone()));
         RedisConnectionFactory factory = (RedisConnectionFactory) proxy.getProxy();
         assertThat(factory).isNotInstanceOf(LettuceConnectionFactory.class);

@@ -16,13 +16,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.aop.target.HotSwappableTargetSource;
 import org.springframework.beans.factory.ObjectFactory;
 import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.BeanDefinitionHolder;
 import org.springframework.beans.factory.config.Scope;
 import org.springframework.beans.factory.support.BeanDefinitionBuilder;
-import org.springframework.beans.factory.config.BeanDefinitionHolder;
-import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.data.redis.RedisConnectionFailureException;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
@@ -39,8 +39,7 @@ class RefreshedFactoryTests {
 
     private final RedisServer first = RedisServer.start();
     private final RedisServer second = RedisServer.start();
-    private final RedisStandaloneConfiguration settings =
-            new RedisStandaloneConfiguration(first.host(), first.port());
+    private final RedisStandaloneConfiguration settings = new RedisStandaloneConfiguration(first.host(), first.port());
     private final RefreshScope scope = new RefreshScope();
     private final GenericApplicationContext context = new GenericApplicationContext();
 

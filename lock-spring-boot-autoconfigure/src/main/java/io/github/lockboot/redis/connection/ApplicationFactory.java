@@ -25,8 +25,7 @@ final class ApplicationFactory {
 
     /** {@return the factory, if it is of Lettuce and gives its own connections and not those of another; null otherwise} */
     static @Nullable LettuceConnectionFactory ofLettuce(RedisConnectionFactory factory) {
-        return factory instanceof LettuceConnectionFactory lettuce
-                        && !isOverridden(typeOf(factory), "getConnection")
+        return factory instanceof LettuceConnectionFactory lettuce && !isOverridden(typeOf(factory), "getConnection")
                 ? lettuce
                 : null;
     }
@@ -110,7 +109,8 @@ final class ApplicationFactory {
 
     private static IllegalStateException unreadable(Class<?> type, @Nullable Throwable cause) {
         return new IllegalStateException(
-                "the settings of the connection factory " + type.getName() + " cannot be read: it is a proxy that hides its"
+                "the settings of the connection factory " + type.getName()
+                        + " cannot be read: it is a proxy that hides its"
                         + " target or has another at each call, it makes its client itself, or this version of Spring Data"
                         + " Redis does not show them; annotate a LettuceConnectionFactory bean with"
                         + " @Qualifier(\"distributedLock\"), and locks use its connections",
@@ -119,7 +119,9 @@ final class ApplicationFactory {
 
     /** By a subclass that has been written, and not by the class of a proxy. */
     private static boolean isOverridden(Class<?> type, String name) {
-        for (Class<?> each = type; each != null && each != LettuceConnectionFactory.class; each = each.getSuperclass()) {
+        for (Class<?> each = type;
+                each != null && each != LettuceConnectionFactory.class;
+                each = each.getSuperclass()) {
             boolean generated = each.getName().contains(ClassUtils.CGLIB_CLASS_SEPARATOR);
             for (Method method : generated ? NO_METHODS : each.getDeclaredMethods()) {
                 if (method.getName().equals(name)) {

@@ -90,7 +90,8 @@ final class OwnConnection {
 
     private LettuceConnectionFactory make(LettuceConnectionFactory target) {
         SocketWatchdog sockets = new SocketWatchdog(timer, commandTimeout, executor);
-        AbstractRedisClient client = ApplicationFactory.clientOf(target); // before the settings, which may change meanwhile
+        AbstractRedisClient client =
+                ApplicationFactory.clientOf(target); // before the settings, which may change meanwhile
         LettuceConnectionFactory own = new LettuceConnectionFactory(
                 redirecting(ApplicationFactory.settingsOf(target)), clientOf(target, sockets));
         own.afterPropertiesSet();
@@ -103,7 +104,9 @@ final class OwnConnection {
 
     /** {@return whether {@link #factory} may return another than before} Does not block. */
     boolean mayHaveMoved() {
-        return made == null || ApplicationFactory.isProxy(application) || isAnother(ApplicationFactory.clientOf(application));
+        return made == null
+                || ApplicationFactory.isProxy(application)
+                || isAnother(ApplicationFactory.clientOf(application));
     }
 
     /** There is none while the factory of the application is stopped. */
@@ -135,7 +138,9 @@ final class OwnConnection {
         }
         long now = timer.nanoTime();
         long due = nextRenewal.get();
-        if (ApplicationFactory.clientOf(own) == client && now - due >= 0 && nextRenewal.compareAndSet(due, now + PAUSE_NANOS)) {
+        if (ApplicationFactory.clientOf(own) == client
+                && now - due >= 0
+                && nextRenewal.compareAndSet(due, now + PAUSE_NANOS)) {
             executor.execute(() -> endIfOf(client));
         }
         return true;

@@ -86,10 +86,7 @@ class OwnConnectionTests {
                 LettuceClientConfiguration.builder().clientResources(given).build());
         OwnConnection own = ownOf(application);
         try {
-            return own.factory()
-                    .getClientConfiguration()
-                    .getClientResources()
-                    .orElseThrow();
+            return own.factory().getClientConfiguration().getClientResources().orElseThrow();
         } finally {
             own.close();
             given.shutdown(0, 0, TimeUnit.SECONDS).awaitUninterruptibly(10, TimeUnit.SECONDS);
@@ -99,9 +96,7 @@ class OwnConnectionTests {
     private static void isSpread(Delay delay) {
         Set<Duration> late =
                 Stream.generate(() -> delay.createDelay(40)).limit(100).collect(Collectors.toSet());
-        assertThat(late)
-                .hasSizeGreaterThan(10)
-                .allMatch(each -> each.toMillis() >= 500 && each.toMillis() <= 1_000);
+        assertThat(late).hasSizeGreaterThan(10).allMatch(each -> each.toMillis() >= 500 && each.toMillis() <= 1_000);
         assertThat(delay.createDelay(1)).isLessThan(Duration.ofMillis(10));
     }
 
