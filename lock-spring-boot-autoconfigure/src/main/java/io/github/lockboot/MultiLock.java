@@ -20,7 +20,7 @@ record MultiLock(List<Wanted> locks) implements Lock {
         }
         return new MultiLock(new TreeSet<>(names)
                 .stream()
-                        .map(name -> new Wanted(registry.get(name, options), null))
+                        .map(name -> new Wanted(LockRuntime.get(registry, name, options), null))
                         .toList());
     }
 
