@@ -42,8 +42,11 @@ public final class LockContext {
      * @throws IllegalStateException if there is none
      */
     public static LockContext current() {
-        return find().orElseThrow(() -> new IllegalStateException("no @DistributedLock method runs on thread "
-                + Thread.currentThread().getName() + ": was it called from within its own bean, past the proxy?"));
+        return find().orElseThrow(
+                        () -> new IllegalStateException(
+                                "no @DistributedLock method runs on thread "
+                                        + Thread.currentThread().getName()
+                                        + ": the call came from within the same bean, past the proxy, or nothing locks here, as with lock.enabled=false"));
     }
 
     /**

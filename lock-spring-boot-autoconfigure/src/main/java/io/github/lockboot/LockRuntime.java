@@ -5,6 +5,9 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
+import io.github.lockboot.internal.Troubleshooting;
+import org.jspecify.annotations.Nullable;
+
 /**
  * What {@link LockTemplate} and the annotation need beyond {@link LockRegistry}. The registries of this library implement it. With
  * another registry, such as one that wraps one of them, a follower of a flight acquires the lock.
@@ -13,12 +16,37 @@ import java.util.function.Function;
  */
 public interface LockRuntime extends LockRegistry {
 
+    /** The problem with a mock of a registry. */
+    String NO_LOCK = "LockRegistry gave no lock";
+
     /** {@return a function from names to handles with these options, which are completed once} */
     Function<String, NamedLock> handles(LockOptions options);
 
     /** Makes handles of any registry. */
     static Function<String, NamedLock> handles(LockRegistry registry, LockOptions options) {
-        return registry instanceof LockRuntime runtime ? runtime.handles(options) : name -> registry.get(name, options);
+        return registry instanceof LockRuntime runtime
+                ? given(runtime.handles(options), NO_LOCK)
+                : name -> get(registry, name, options);
+    }
+
+    /** Makes a handle of any registry. */
+    static NamedLock get(LockRegistry registry, String name, LockOptions options) {
+        return given(registry.get(name, options), NO_LOCK);
+    }
+
+    /**
+     * {@return what a bean has given} A mock gives null.
+     *
+     * @throws IllegalStateException with the problem, if it has given nothing
+     */
+    static <T> T given(@Nullable T given, String problem) {
+        if (given == null) {
+            throw new IllegalStateException(
+                    problem + ", as a mock does that is not told what to return: set lock.type=memory in"
+                            + " the test instead, or have the mock return one; see " + Troubleshooting.PAGE
+                            + "it-compiles-and-does-not-lock");
+        }
+        return given;
     }
 
     /**
@@ -30,9 +58,11 @@ public interface LockRuntime extends LockRegistry {
 
     /** Acquires a lock of any registry. */
     static CompletableFuture<Lease> acquireAsync(LockRegistry registry, NamedLock lock, Duration wait) {
-        return registry instanceof LockRuntime runtime
-                ? runtime.acquireAsync(lock, wait)
-                : registry.acquireAsync(lock.getName(), lock.options().withWaitTime(wait));
+        return given(
+                registry instanceof LockRuntime runtime
+                        ? runtime.acquireAsync(lock, wait)
+                        : registry.acquireAsync(lock.getName(), lock.options().withWaitTime(wait)),
+                NO_LOCK);
     }
 
     /**

@@ -267,7 +267,7 @@ public class LockTemplate {
     }
 
     private List<LockSet.Wanted> wanted(String name, LockOptions options, boolean leased) {
-        NamedLock lock = registry.get(name, withWaitTime(options));
+        NamedLock lock = LockRuntime.get(registry, name, withWaitTime(options));
         return List.of(
                 new LockSet.Wanted(lock, leased ? wait -> LockRuntime.acquireAsync(registry, lock, wait) : null));
     }

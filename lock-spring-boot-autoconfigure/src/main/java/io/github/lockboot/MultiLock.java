@@ -35,7 +35,7 @@ public final class MultiLock implements Lock {
         }
         return new MultiLock(new TreeSet<>(names)
                 .stream()
-                        .map(name -> new Wanted(registry.get(name, options), null))
+                        .map(name -> new Wanted(LockRuntime.get(registry, name, options), null))
                         .toList());
     }
 

@@ -123,7 +123,7 @@ final class SingleFlight {
     // --- both -------------------------------------------------------------------------------------------------
 
     private NamedLock lock() {
-        NamedLock lock = registry.get(name, options);
+        NamedLock lock = LockRuntime.get(registry, name, options);
         lock.options().requireExclusive("be left out for a flight, which has one leader");
         return lock;
     }

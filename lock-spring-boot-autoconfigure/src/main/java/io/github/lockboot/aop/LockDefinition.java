@@ -274,7 +274,8 @@ final class LockDefinition {
 
     private Supplier<LockRegistry> parseRegistry(Supplier<LockTemplate> template) {
         if (registryName.isEmpty()) {
-            return SingletonSupplier.of(() -> template.get().registry());
+            return SingletonSupplier.of(
+                    () -> LockRuntime.given(template.get().registry(), "LockTemplate gave no LockRegistry"));
         }
         if (!beanFactory.containsBean(registryName)) {
             method.add(

@@ -39,8 +39,10 @@ final class OuterRetry {
     }
 
     private static boolean isAround(LockedMethod method, int order, ListableBeanFactory beans) {
-        return isOn(method, FRAMEWORK) && beansOf(FRAMEWORK + "RetryAnnotationBeanPostProcessor", beans).findAny()
-                        .isPresent()
+        return isOn(method, FRAMEWORK)
+                        && beansOf(FRAMEWORK + "RetryAnnotationBeanPostProcessor", beans)
+                                .findAny()
+                                .isPresent()
                 || isOn(method, SPRING_RETRY)
                         && beansOf(SPRING_RETRY + "RetryConfiguration", beans)
                                 .anyMatch(retries -> retries instanceof Ordered advisor && advisor.getOrder() <= order);

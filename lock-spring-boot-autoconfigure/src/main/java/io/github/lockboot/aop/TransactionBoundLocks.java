@@ -40,8 +40,7 @@ record TransactionBoundLocks(HeldLocks held, AtomicBoolean returned) implements 
                 && call.getProxy() instanceof Advised proxy
                 && Stream.concat(
                                 Stream.of(proxy.getAdvisors())
-                                        .dropWhile(
-                                                each -> !(each.getAdvice() instanceof DistributedLockInterceptor)),
+                                        .dropWhile(each -> !(each.getAdvice() instanceof DistributedLockInterceptor)),
                                 invocation.getThis() instanceof Advised inner
                                         ? Stream.of(inner.getAdvisors())
                                         : Stream.empty())
@@ -78,8 +77,8 @@ record TransactionBoundLocks(HeldLocks held, AtomicBoolean returned) implements 
      */
     static <T extends @Nullable Object, E extends Throwable> T run(HeldLocks held, HeldLocks.Body<T, E> body) throws E {
         AtomicBoolean returned = new AtomicBoolean();
-        held.giveTo(given -> TransactionSynchronizationManager.registerSynchronization(
-                new TransactionBoundLocks(given, returned)));
+        held.giveTo(given ->
+                TransactionSynchronizationManager.registerSynchronization(new TransactionBoundLocks(given, returned)));
         T result = body.run();
         returned.set(true);
         return result;

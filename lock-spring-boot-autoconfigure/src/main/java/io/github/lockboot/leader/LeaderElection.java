@@ -10,6 +10,7 @@ import java.util.concurrent.ThreadFactory;
 import io.github.lockboot.DistributedLock.Mode;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
+import io.github.lockboot.LockRuntime;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.internal.Threads;
@@ -84,7 +85,8 @@ public final class LeaderElection implements SmartLifecycle, ApplicationEventPub
 
     LeaderElection(LockRegistry registry, String role, LockOptions options, Timer timer, ThreadFactory threads) {
         LockOptions kept = options.withRenewal().withMaxHold(Candidacy.FOR_EVER);
-        NamedLock lock = registry.get("leader:" + role, kept.group() == null ? kept.withGroup(role) : kept);
+        NamedLock lock =
+                LockRuntime.get(registry, "leader:" + role, kept.group() == null ? kept.withGroup(role) : kept);
         this.role = role;
         this.shown = LockNames.printable(role);
         this.candidacy = new Candidacy(registry, lock, timer, threads, this::publish);

@@ -20,7 +20,7 @@ import io.micrometer.core.instrument.Timer;
 /**
  * Counts and times locks. Every meter is tagged {@code group} with the group of the lock, never with its name, and {@code mode}:
  * {@code exclusive}, {@code shared} or, with permits, {@code limited}. All meters of a group and mode exist, at zero, from its first
- * use. Those of a job are tagged {@code job} with its name instead.
+ * use. Those of a job are tagged {@code job.name} instead: Prometheus gives each metric the label {@code job} of its own.
  */
 public final class LockMetrics implements LockRuntime.Listener, ScheduledLock.Listener {
 
@@ -98,7 +98,7 @@ public final class LockMetrics implements LockRuntime.Listener, ScheduledLock.Li
             Timer calls = Timer.builder("lock.job")
                     .description("Time from the call of a job to its outcome")
                     // Not passed on as an Enum, which would have the JVM load its type with this class.
-                    .tags("job", run.job(), "outcome", outcome.name().toLowerCase(Locale.ROOT))
+                    .tags("job.name", run.job(), "outcome", outcome.name().toLowerCase(Locale.ROOT))
                     .register(registry);
             if (outcome == run.outcome()) {
                 calls.record(run.took());
@@ -106,7 +106,7 @@ public final class LockMetrics implements LockRuntime.Listener, ScheduledLock.Li
         }
         Counter.builder("lock.job.overrun")
                 .description("Runs of a job that went on when it was due again")
-                .tag("job", run.job())
+                .tag("job.name", run.job())
                 .register(registry)
                 .increment(run.overran() ? 1 : 0);
     }

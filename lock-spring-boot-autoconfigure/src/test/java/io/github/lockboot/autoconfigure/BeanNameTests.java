@@ -102,11 +102,15 @@ class BeanNameTests {
     @ValueSource(strings = {"redis", "memory"})
     void allOursCarryThePrefix(String type) {
         onRedis.withPropertyValues("lock.type=" + type)
-                .withBean("reports", LeaderElection.class, () -> LeaderElection.of(new RecordingLockRegistry(), "reports"))
+                .withBean(
+                        "reports",
+                        LeaderElection.class,
+                        () -> LeaderElection.of(new RecordingLockRegistry(), "reports"))
                 .run(context -> {
                     assertThat(context).hasNotFailed();
                     assertThat(Stream.of(context.getBeanDefinitionNames())
-                                    .filter(name -> isOurs(context.getBeanFactory().getBeanDefinition(name))))
+                                    .filter(name ->
+                                            isOurs(context.getBeanFactory().getBeanDefinition(name))))
                             .hasSizeGreaterThan(12)
                             // Spring Boot calls the component as it calls the bean.
                             .allMatch(name -> name.startsWith("lockboot") || name.equals("lockHealthIndicator"));
@@ -123,12 +127,11 @@ class BeanNameTests {
     @Test
     void aBeanThatTakesTheNameOfOurRegistryIsNamed() {
         onRedis.withAllowBeanDefinitionOverriding(true)
-                .withInitializer(context -> context.addBeanFactoryPostProcessor(beans ->
-                        ((BeanDefinitionRegistry) beans)
+                .withInitializer(context ->
+                        context.addBeanFactoryPostProcessor(beans -> ((BeanDefinitionRegistry) beans)
                                 .registerBeanDefinition(
                                         "lockbootLockRegistry",
-                                        new RootBeanDefinition(
-                                                String.class, () -> "of the application"))))
+                                        new RootBeanDefinition(String.class, () -> "of the application"))))
                 .run(context -> assertThat(context)
                         .getFailure()
                         .rootCause()

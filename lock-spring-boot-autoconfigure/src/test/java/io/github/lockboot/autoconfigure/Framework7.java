@@ -24,14 +24,16 @@ final class Framework7 {
     static Class<? extends Annotation> annotation(String name) {
         assumeTrue(
                 ClassUtils.isPresent(PACKAGE + name, null),
-                "@" + name + " of Spring Framework 7 around a lock: this is Spring Framework 6; run testing/matrix/run 4.1.1");
+                "@" + name
+                        + " of Spring Framework 7 around a lock: this is Spring Framework 6; run testing/matrix/run 4.1.1");
         return (Class<? extends Annotation>) ClassUtils.resolveClassName(PACKAGE + name, null);
     }
 
     /** What {@code @EnableResilientMethods} registers for it. */
     static Class<?> postProcessorOf(Class<? extends Annotation> annotation) {
         return ClassUtils.resolveClassName(
-                PACKAGE + annotation.getSimpleName().replace("Retryable", "RetryAnnotation") + "BeanPostProcessor", null);
+                PACKAGE + annotation.getSimpleName().replace("Retryable", "RetryAnnotation") + "BeanPostProcessor",
+                null);
     }
 
     static Annotation plain(Class<? extends Annotation> annotation) {

@@ -67,7 +67,8 @@ class LockContextTests {
                 .withMessageStartingWith("no @DistributedLock method runs on thread ");
         assertThatIllegalStateException()
                 .isThrownBy(() -> LockContext.current("x"))
-                .withMessageEndingWith("was it called from within its own bean, past the proxy?");
+                .withMessageEndingWith(
+                        "the call came from within the same bean, past the proxy, or nothing locks here, as with lock.enabled=false");
         assertThatIllegalStateException().isThrownBy(LockAssert::assertLocked);
     }
 
@@ -111,7 +112,8 @@ class LockContextTests {
             context.getBean(Told.class).insisting();
             assertThatIllegalStateException()
                     .isThrownBy(() -> context.getBean(Told.class).insistingWithoutAnnotation())
-                    .withMessageContaining("was it called from within its own bean, past the proxy?");
+                    .withMessageContaining(
+                            "the call came from within the same bean, past the proxy, or nothing locks here, as with lock.enabled=false");
             assertThatIllegalStateException()
                     .isThrownBy(() -> context.getBean(Told.class).insistingAfterALoss())
                     .withMessage("lock 'lost\\u000aname' is no longer held: it was lost, so let the method end; see "

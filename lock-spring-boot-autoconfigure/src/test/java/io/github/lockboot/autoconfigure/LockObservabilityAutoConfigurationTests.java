@@ -154,7 +154,7 @@ class LockObservabilityAutoConfigurationTests {
             context.getBean(Job.class).run();
             assertThat(context.getBean(MeterRegistry.class)
                             .get("lock.job")
-                            .tags("job", "nightly", "outcome", "ran")
+                            .tags("job.name", "nightly", "outcome", "ran")
                             .timer()
                             .count())
                     .isEqualTo(1);

@@ -178,9 +178,11 @@ class LockOrderTests {
                     .containsExactly("DistributedLockInterceptor", "TransactionInterceptor", "CacheInterceptor");
             assertThat(context.getBean(DistributedLockAdvisor.class).getOrder()).isEqualTo(-8);
         });
-        runner.withUserConfiguration(Earliest.class).withBean(Shop.class).run(context -> assertThat(
-                        context.getBean(DistributedLockAdvisor.class).getOrder())
-                .isEqualTo(Integer.MIN_VALUE));
+        runner.withUserConfiguration(Earliest.class)
+                .withBean(Shop.class)
+                .run(context -> assertThat(
+                                context.getBean(DistributedLockAdvisor.class).getOrder())
+                        .isEqualTo(Integer.MIN_VALUE));
     }
 
     @Test
@@ -328,8 +330,7 @@ class LockOrderTests {
         }
 
         @Override
-        protected void doBegin(
-                Object transaction, TransactionDefinition definition) {}
+        protected void doBegin(Object transaction, TransactionDefinition definition) {}
 
         @Override
         protected void doCommit(DefaultTransactionStatus status) {}

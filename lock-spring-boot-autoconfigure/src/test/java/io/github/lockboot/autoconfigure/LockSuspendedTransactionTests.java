@@ -67,8 +67,7 @@ class LockSuspendedTransactionTests {
             .withBean(PlatformTransactionManager.class, () -> manager)
             .withUserConfiguration(Transactions.class);
 
-    private final ApplicationContextRunner recorded =
-            runner.withBean(RecordingLockRegistry.class, () -> registry);
+    private final ApplicationContextRunner recorded = runner.withBean(RecordingLockRegistry.class, () -> registry);
 
     @BeforeEach
     void createTable() {
@@ -109,8 +108,7 @@ class LockSuspendedTransactionTests {
     void aLockOfAMethodWithoutTransactionIsReleasedBeforeTheOuterOneEnds() {
         try (LogReader log = new LogReader()) {
             insideATransaction(ledger -> ledger.notSupported("a"));
-            assertThat(registry.events())
-                    .containsExactly("lock none", "unlock none", "after the method", "committed");
+            assertThat(registry.events()).containsExactly("lock none", "unlock none", "after the method", "committed");
             assertThat(log.warnings()).isEmpty();
         }
     }
@@ -155,15 +153,16 @@ class LockSuspendedTransactionTests {
 
     @Test
     void aLockKeptOnSuccessIsReleasedIfItsNestedTransactionWasRolledBack() {
-        insideATransaction(ledger -> assertThatThrownBy(() -> ledger.failNested()).hasMessage("body"));
-        assertThat(registry.events())
-                .containsExactly("lock nested", "after the method", "committed", "unlock nested");
+        insideATransaction(
+                ledger -> assertThatThrownBy(() -> ledger.failNested()).hasMessage("body"));
+        assertThat(registry.events()).containsExactly("lock nested", "after the method", "committed", "unlock nested");
     }
 
     /** Its exception does not roll back, but it is a failure all the same, as outside a transaction. */
     @Test
     void aLockKeptOnSuccessIsReleasedIfItsMethodThrewWhatRollsNothingBack() {
-        insideATransaction(ledger -> assertThatThrownBy(() -> ledger.failAndCommit()).hasMessage("body"));
+        insideATransaction(
+                ledger -> assertThatThrownBy(() -> ledger.failAndCommit()).hasMessage("body"));
         assertThat(registry.events())
                 .containsExactly("lock failing", "after the method", "committed", "unlock failing");
     }
@@ -179,8 +178,7 @@ class LockSuspendedTransactionTests {
                 default -> ledger.nested();
             }
         });
-        assertThat(registry.events())
-                .containsExactly("lock part", "after the method", "committed", "unlock part");
+        assertThat(registry.events()).containsExactly("lock part", "after the method", "committed", "unlock part");
     }
 
     @Test
@@ -192,7 +190,12 @@ class LockSuspendedTransactionTests {
         }));
         assertThat(registry.events())
                 .containsExactly(
-                        "lock under", "lock new", "committed", "unlock new", "after the method", "committed",
+                        "lock under",
+                        "lock new",
+                        "committed",
+                        "unlock new",
+                        "after the method",
+                        "committed",
                         "unlock under");
     }
 
@@ -224,9 +227,21 @@ class LockSuspendedTransactionTests {
                 }));
         assertThat(registry.events())
                 .containsExactly(
-                        "lock class", "unlock class", "lock interface", "committed", "unlock interface", "lock jakarta",
-                        "unlock jakarta", "lock advice", "committed", "unlock advice", "lock proxy", "committed",
-                        "unlock proxy", "after the methods", "committed");
+                        "lock class",
+                        "unlock class",
+                        "lock interface",
+                        "committed",
+                        "unlock interface",
+                        "lock jakarta",
+                        "unlock jakarta",
+                        "lock advice",
+                        "committed",
+                        "unlock advice",
+                        "lock proxy",
+                        "committed",
+                        "unlock proxy",
+                        "after the methods",
+                        "committed");
     }
 
     @Test

@@ -146,12 +146,11 @@ class LocksOnRedisTests {
                         assertThat(exists(server, "lock:a")).isFalse();
                         return null;
                     });
-                    context.getBean("lockbootLockTemplate", LockTemplate.class)
-                            .execute("b", () -> {
-                                assertThat(exists(server, "lock:b")).isTrue();
-                                assertThat(exists(reportServer, "lock:b")).isFalse();
-                                return null;
-                            });
+                    context.getBean("lockbootLockTemplate", LockTemplate.class).execute("b", () -> {
+                        assertThat(exists(server, "lock:b")).isTrue();
+                        assertThat(exists(reportServer, "lock:b")).isFalse();
+                        return null;
+                    });
                 });
     }
 

@@ -108,7 +108,7 @@ class LockMetricsTests {
         assertThat(meters.get("lock.job").timers()).hasSize(ScheduledLock.Outcome.values().length);
         metrics.jobEnded(run(ScheduledLock.Outcome.RAN, true));
         assertThat(meters.get("lock.job")
-                        .tags("job", "nightly", "outcome", "ran")
+                        .tags("job.name", "nightly", "outcome", "ran")
                         .timer()
                         .totalTime(TimeUnit.SECONDS))
                 .isEqualTo(20);
@@ -117,10 +117,23 @@ class LockMetricsTests {
         assertThat(meters.get("lock.job").tags("outcome", "lost").timer().count())
                 .isZero();
         assertThat(meters.get("lock.job.overrun")
-                        .tag("job", "nightly")
+                        .tag("job.name", "nightly")
                         .counter()
                         .count())
                 .isEqualTo(1);
+    }
+
+    /** A scrape would call ours {@code exported_job}, and what asks for {@code job} would get the name of the scrape. */
+    @Test
+    void noTagIsALabelThatPrometheusOrItsTargetsHave() {
+        LockMetrics metrics = new LockMetrics(meters);
+        locks.addListener(metrics);
+        locks.acquireAsync("order:1", ORDERS).join().close();
+        metrics.jobEnded(run(ScheduledLock.Outcome.RAN, true));
+        assertThat(meters.getMeters().stream()
+                        .flatMap(meter -> meter.getId().getTags().stream().map(Tag::getKey)))
+                .isNotEmpty()
+                .containsOnly("group", "mode", "outcome", "origin", "job.name");
     }
 
     private static ScheduledLock.Run run(ScheduledLock.Outcome outcome, boolean overran) {

@@ -79,6 +79,28 @@ class DocumentedMetricsTests {
         assertThat(scraped()).containsAll(find("\\b(lock_\\w+)", String.join(" ", variables)));
     }
 
+    /** Prometheus gives what it scrapes the labels {@code job} and {@code instance}, and renames those that the metric has itself. */
+    @Test
+    void theDashboardAsksForLabelsThatAMetricHasAfterAScrape() throws IOException {
+        List<String> expressions = JsonPath.parse(DASHBOARD.toFile()).read("$.panels[*].targets[*].expr");
+        assertThat(expressions).isNotEmpty().allSatisfy(expression -> {
+            Set<String> asked = find("(?:by \\(|, )(\\w+)(?=[,)])", expression);
+            asked.addAll(find("[{,](\\w+)=", expression));
+            for (String metric : find("\\b(lock_\\w+)", expression)) {
+                assertThat(labelsOf(metric)).containsAll(asked).doesNotContain("job", "instance", "le", "quantile");
+            }
+        });
+        List<String> legends = JsonPath.parse(DASHBOARD.toFile()).read("$.panels[*].targets[*].legendFormat");
+        for (int i = 0; i < legends.size(); i++) {
+            assertThat(find("by \\(([^)]+)\\)", expressions.get(i)).toString())
+                    .contains(find("\\{\\{(\\w+)}}", legends.get(i)));
+        }
+    }
+
+    private Set<String> labelsOf(String metric) {
+        return find("(\\w+)=\"", String.join(" ", find("(?m)^" + metric + "\\{(.*)}", prometheus.scrape())));
+    }
+
     @Test
     void theDocumentNamesEveryMeterAndNoOther() throws IOException {
         String rows = rowsOf("| meter |");

@@ -25,12 +25,15 @@ class OnFreeEndpointId implements ConfigurationCondition {
     @Override
     public boolean matches(ConditionContext context, AnnotatedTypeMetadata method) {
         ConfigurableListableBeanFactory beans = Objects.requireNonNull(context.getBeanFactory());
-        Class<?> ours = ClassUtils.resolveClassName(
-                ((MethodMetadata) method).getReturnTypeName(), beans.getBeanClassLoader());
-        EndpointId id = idOf(AnnotationUtils.findAnnotation(ours, Endpoint.class)).orElseThrow();
+        Class<?> ours =
+                ClassUtils.resolveClassName(((MethodMetadata) method).getReturnTypeName(), beans.getBeanClassLoader());
+        EndpointId id =
+                idOf(AnnotationUtils.findAnnotation(ours, Endpoint.class)).orElseThrow();
         for (String name : beans.getBeanDefinitionNames()) {
             if (!beans.getBeanDefinition(name).isAbstract()
-                    && idOf(beans.findAnnotationOnBean(name, Endpoint.class, false)).filter(id::equals).isPresent()) {
+                    && idOf(beans.findAnnotationOnBean(name, Endpoint.class, false))
+                            .filter(id::equals)
+                            .isPresent()) {
                 return false;
             }
         }

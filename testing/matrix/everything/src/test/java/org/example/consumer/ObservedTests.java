@@ -42,7 +42,7 @@ class ObservedTests {
     void aJobIsCountedAndTimed() {
         application.getBean(ConsumerApplication.Job.class).run();
         MeterRegistry meters = application.getBean(MeterRegistry.class);
-        assertThat(meters.get("lock.job").tags("job", "nightly", "outcome", "ran").timer().count()).isEqualTo(1);
+        assertThat(meters.get("lock.job").tags("job.name", "nightly", "outcome", "ran").timer().count()).isEqualTo(1);
     }
 
     @Test

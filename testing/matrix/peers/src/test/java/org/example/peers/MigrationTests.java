@@ -275,7 +275,7 @@ class MigrationTests {
         assertThat(lock4j().noName("1")).containsExactly(key);
         try (ConfigurableApplicationContext same = application("lock4j:")) {
             server.command("SET", key, "of lock4j", "PX", "60000");
-            LockRegistry ours = same.getBean("distributedLockRegistry", LockRegistry.class);
+            LockRegistry ours = same.getBean("lockbootLockRegistry", LockRegistry.class);
             assertThat(ours.get(key.substring("lock4j:".length())).tryLock()).isFalse();
             server.command("DEL", key);
         }
