@@ -66,10 +66,11 @@ public enum RedisFailure {
             + "( |$)");
 
     /** Of proxies that read which keys a script uses. */
-    private static final Pattern SCRIPT_TEXT = Pattern.compile("\\bbad lua script\\b");
+    private static final Pattern SCRIPT_TEXT = Pattern.compile("\\bbad\\hlua\\hscript\\b");
 
-    private static final Pattern SEVERAL_KEYS = Pattern.compile(
-            "(^|\\W)(TRYAGAIN|CROSSSLOT) |\\bkeys must (be )?in (the )?same slot\\b|" + SCRIPT_TEXT.pattern());
+    private static final Pattern SEVERAL_KEYS =
+            Pattern.compile("(^|\\W)(TRYAGAIN|CROSSSLOT) |\\bkeys\\hmust\\h(be\\h)?in\\h(the\\h)?same\\hslot\\b|"
+                    + SCRIPT_TEXT.pattern());
 
     public static RedisFailure of(@Nullable Throwable failure) {
         for (Throwable t = failure; t != null; t = t.getCause()) {
