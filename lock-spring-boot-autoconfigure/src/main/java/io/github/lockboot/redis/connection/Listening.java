@@ -23,6 +23,7 @@ final class Listening implements MessageListener, SubscriptionListener {
     private static final Log log = LogFactory.getLog(Listening.class);
 
     private static final String JEDIS = "redis.clients.jedis.Jedis";
+    private static final String OF_JEDIS = "org.springframework.data.redis.connection.jedis.";
 
     private final PubSubGrantChannel.Subscription owner;
     private final Executor background;
@@ -81,22 +82,24 @@ final class Listening implements MessageListener, SubscriptionListener {
                 attempt(subscription == null ? () -> {} : subscription::close);
             }
             if (returned && closing.compareAndSet(false, true)) {
-                if (!subscribed
-                        && JEDIS.equals(used.getNativeConnection().getClass().getName())) {
-                    spoil(used);
-                }
-                attempt(used::close);
+                attempt(subscribed ? used::close : () -> closeUnsubscribed(used));
             }
         }
     }
 
     /**
-     * Has Jedis drop the connection. After a refusal it would unsubscribe all the same, and give the connection back to its pool before
-     * the answer to that, which its next user would take for the answer to another command.
+     * Jedis unsubscribes when it closes a connection, also after a refusal, and does not read the answer. The next user of the connection
+     * would take that for the answer to another command. So Jedis is made to drop the connection. Other clients of Jedis have taken it
+     * back to their pool already, and have nothing to close.
      */
-    private static void spoil(RedisConnection used) {
-        attempt(() -> used.execute("QUIT"));
-        attempt(() -> used.execute("PING")); // fails
+    private static void closeUnsubscribed(RedisConnection used) {
+        if (!used.getClass().getName().startsWith(OF_JEDIS)) {
+            used.close();
+        } else if (used.getNativeConnection().getClass().getName().equals(JEDIS)) {
+            attempt(() -> used.execute("QUIT"));
+            attempt(() -> used.execute("PING")); // fails
+            used.close();
+        }
     }
 
     private static void attempt(Runnable end) {
