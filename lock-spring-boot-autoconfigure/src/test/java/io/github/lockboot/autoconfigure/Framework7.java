@@ -1,6 +1,7 @@
 package io.github.lockboot.autoconfigure;
 
 import java.lang.annotation.Annotation;
+import java.lang.invoke.MethodHandles;
 import java.util.Map;
 
 import net.bytebuddy.ByteBuddy;
@@ -50,7 +51,15 @@ final class Framework7 {
                 .intercept(SuperMethodCall.INSTANCE)
                 .annotateMethod(annotation)
                 .make()
-                .load(type.getClassLoader(), ClassLoadingStrategy.Default.INJECTION)
+                .load(type.getClassLoader(), ClassLoadingStrategy.UsingLookup.of(lookupIn(type)))
                 .getLoaded();
+    }
+
+    private static MethodHandles.Lookup lookupIn(Class<?> type) {
+        try {
+            return MethodHandles.privateLookupIn(type, MethodHandles.lookup());
+        } catch (IllegalAccessException failure) {
+            throw new AssertionError(failure);
+        }
     }
 }

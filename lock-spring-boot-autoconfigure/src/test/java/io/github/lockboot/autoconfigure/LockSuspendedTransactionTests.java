@@ -44,10 +44,12 @@ import org.springframework.transaction.interceptor.RuleBasedTransactionAttribute
 import org.springframework.transaction.interceptor.TransactionInterceptor;
 import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.TransactionTemplate;
+import org.springframework.util.ClassUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /** Methods that are called inside a transaction and do not take part in it. */
 @OwnThread
@@ -215,12 +217,10 @@ class LockSuspendedTransactionTests {
     void itIsReleasedAfterTheMethodWhereverTheTransactionIsDeclared() {
         recorded.withBean(OfClass.class)
                 .withBean(OfInterface.class)
-                .withBean(OfJakarta.class)
                 .withUserConfiguration(Advised.class)
                 .run(context -> outer.executeWithoutResult(status -> {
                     context.getBean(OfClass.class).run();
                     context.getBean(Declared.class).run();
-                    context.getBean(OfJakarta.class).run();
                     context.getBean(ByAdvice.class).run();
                     context.getBean(ByProxy.class).run();
                     registry.record("after the methods");
@@ -232,8 +232,6 @@ class LockSuspendedTransactionTests {
                         "lock interface",
                         "committed",
                         "unlock interface",
-                        "lock jakarta",
-                        "unlock jakarta",
                         "lock advice",
                         "committed",
                         "unlock advice",
@@ -242,6 +240,21 @@ class LockSuspendedTransactionTests {
                         "unlock proxy",
                         "after the methods",
                         "committed");
+    }
+
+    @Test
+    void itIsReleasedAfterTheMethodIfJakartaTransactionsDeclareIt() {
+        assumeTrue(
+                ClassUtils.isPresent("jakarta.transaction.Transactional", null),
+                "@Transactional of Jakarta around a lock: it is not on the class path; run LockSuspendedTransactionTests in"
+                        + " lock-spring-boot-autoconfigure");
+        recorded.withBean(OfJakarta.class)
+                .run(context -> outer.executeWithoutResult(status -> {
+                    context.getBean(OfJakarta.class).run();
+                    registry.record("after the method");
+                }));
+        assertThat(registry.events())
+                .containsExactly("lock jakarta", "unlock jakarta", "after the method", "committed");
     }
 
     @Test

@@ -1,9 +1,7 @@
 package io.github.lockboot.autoconfigure.actuate;
 
 import java.util.Objects;
-import java.util.Optional;
 
-import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.actuate.endpoint.EndpointId;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
@@ -27,20 +25,15 @@ class OnFreeEndpointId implements ConfigurationCondition {
         ConfigurableListableBeanFactory beans = Objects.requireNonNull(context.getBeanFactory());
         Class<?> ours =
                 ClassUtils.resolveClassName(((MethodMetadata) method).getReturnTypeName(), beans.getBeanClassLoader());
-        EndpointId id =
-                idOf(AnnotationUtils.findAnnotation(ours, Endpoint.class)).orElseThrow();
+        Endpoint endpoint = Objects.requireNonNull(AnnotationUtils.findAnnotation(ours, Endpoint.class));
         for (String name : beans.getBeanDefinitionNames()) {
-            if (!beans.getBeanDefinition(name).isAbstract()
-                    && idOf(beans.findAnnotationOnBean(name, Endpoint.class, false))
-                            .filter(id::equals)
-                            .isPresent()) {
+            Endpoint other = beans.getBeanDefinition(name).isAbstract()
+                    ? null
+                    : beans.findAnnotationOnBean(name, Endpoint.class, false);
+            if (other != null && EndpointId.of(other.id()).equals(EndpointId.of(endpoint.id()))) {
                 return false;
             }
         }
         return true;
-    }
-
-    private static Optional<EndpointId> idOf(@Nullable Endpoint endpoint) {
-        return Optional.ofNullable(endpoint).map(Endpoint::id).map(EndpointId::of);
     }
 }
