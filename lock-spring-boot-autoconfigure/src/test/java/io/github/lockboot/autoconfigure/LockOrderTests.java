@@ -20,6 +20,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -43,7 +44,9 @@ import org.springframework.security.access.prepost.PostAuthorize;
 import org.springframework.security.access.prepost.PreAuthorize;
 import org.springframework.security.access.prepost.PreFilter;
 import org.springframework.security.authentication.TestingAuthenticationToken;
-import org.springframework.security.config.annotation.method.configuration.EnableMethodSecurity;
+import org.springframework.security.authorization.method.AuthorizationManagerAfterMethodInterceptor;
+import org.springframework.security.authorization.method.AuthorizationManagerBeforeMethodInterceptor;
+import org.springframework.security.authorization.method.PreFilterAuthorizationMethodInterceptor;
 import org.springframework.security.core.context.SecurityContextHolder;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
@@ -194,9 +197,40 @@ class LockOrderTests {
                         .containsExactly("TransactionInterceptor", "CacheInterceptor", "DistributedLockInterceptor"));
     }
 
+    /** What {@code @EnableMethodSecurity} registers, without its module: with that, Spring Boot would secure all other tests, too. */
     @Configuration(proxyBeanMethods = false)
-    @EnableMethodSecurity(securedEnabled = true, jsr250Enabled = true)
     static class Security {
+
+        @Bean
+        @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+        static Advisor preFilter() {
+            return new PreFilterAuthorizationMethodInterceptor();
+        }
+
+        @Bean
+        @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+        static Advisor preAuthorize() {
+            return AuthorizationManagerBeforeMethodInterceptor.preAuthorize();
+        }
+
+        @Bean
+        @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+        static Advisor secured() {
+            return AuthorizationManagerBeforeMethodInterceptor.secured();
+        }
+
+        @Bean
+        @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+        static Advisor jsr250() {
+            return AuthorizationManagerBeforeMethodInterceptor.jsr250();
+        }
+
+        @Bean
+        @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+        static Advisor postAuthorize() {
+            return AuthorizationManagerAfterMethodInterceptor.postAuthorize();
+        }
+
         @Bean
         Safe safe() {
             return () -> {};
