@@ -14,6 +14,7 @@ import java.util.function.LongSupplier;
 
 import io.github.lockboot.internal.Timer;
 import io.github.lockboot.redis.protocol.RedisFailure;
+import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.StatefulRedisConnectionImpl;
@@ -97,13 +98,18 @@ final class KeyTracking implements PushListener {
         unanswered.put(sent, connection);
         sent.whenComplete((none, failure) -> {
             unanswered.remove(sent);
-            if (!(failure instanceof RedisCommandExecutionException)) {
-                due = failure == null ? due : timer.nanoTime() + PAUSE.toNanos();
-            } else if (RedisFailure.of(failure) != RedisFailure.NOT_NOW) {
-                refusedIn = sentIn;
+            if (failure instanceof RedisCommandExecutionException) {
+                refusedIn = RedisFailure.of(failure) == RedisFailure.NOT_NOW ? refusedIn : sentIn;
+            } else if (failure != null && !isClosed(connection)) {
+                due = timer.nanoTime() + PAUSE.toNanos();
             }
         });
         return sent;
+    }
+
+    /** By the registry itself, which says nothing of tracking. */
+    private static boolean isClosed(Object connection) {
+        return connection instanceof RedisChannelHandler<?, ?> known && known.isClosed();
     }
 
     /**

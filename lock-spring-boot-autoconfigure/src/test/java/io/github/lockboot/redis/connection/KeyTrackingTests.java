@@ -72,6 +72,15 @@ class KeyTrackingTests {
         assertThat(tracking.isRefused()).isFalse();
     }
 
+    /** As when the application has moved to another server. */
+    @Test
+    void aConnectionThatTheRegistryClosesIsNoRefusal() {
+        when(connection.isClosed()).thenReturn(true);
+        tracking.onDisconnected(connection);
+        assertThat(sent).isCancelled();
+        assertThat(tracking.isRefused()).isFalse();
+    }
+
     @Test
     void aCommandThatExpiresWithoutAnAnswerIsARefusalForAWhile() {
         sent.cancel(true);

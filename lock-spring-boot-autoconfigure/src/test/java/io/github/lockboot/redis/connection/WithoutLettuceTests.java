@@ -32,9 +32,18 @@ class WithoutLettuceTests {
                             boolean.class,
                             int.class,
                             Duration.class,
+                            Supplier.class,
                             Timer.class,
                             Executor.class)
-                    .invoke(null, factory, false, 0, Duration.ofSeconds(2), timer, (Executor) Runnable::run);
+                    .invoke(
+                            null,
+                            factory,
+                            false,
+                            0,
+                            Duration.ofSeconds(2),
+                            (Supplier<String>) () -> "0123456789",
+                            timer,
+                            (Executor) Runnable::run);
             Supplier<?> made = (Supplier<?>) type.getMethod("factory").invoke(connections);
             assertThat(made.get() == factory).isTrue(); // it answers no other question, such as equals
             ((BiConsumer<?, ?>) type.getMethod("cuts").invoke(connections)).accept(null, null);
