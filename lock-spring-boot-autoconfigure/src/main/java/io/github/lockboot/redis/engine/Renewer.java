@@ -189,7 +189,7 @@ final class Renewer {
 
     /** Another has perhaps changed the lock. */
     void changed(Slot slot) {
-        if (slot.askedAt != null && !slot.leftToEnd && !slot.changed && !slot.lease.terms.isLimited()) {
+        if (slot.askedAt != null && !slot.leftToEnd && !slot.changed && isWatchable(slot)) {
             slot.changed = true;
             if (slot.isResting()) {
                 rest(slot);
