@@ -71,9 +71,9 @@ interface Contention {
     /** Calls another method of the class, with the parameters of this one, optionally followed by the exception. */
     private static Contention fallback(String name, LockedMethod method) {
         List<Class<?>> parameters = method.parameterTypes();
-        List<Class<?>> withCause = Stream.concat(parameters.stream(), Stream.of(LockNotAcquiredException.class))
-                .toList();
-        LockedMethod found = Stream.of(parameters, withCause)
+        List<Class<?>> withCause = withCause(parameters);
+        List<Class<?>> erased = List.of(method.method().getParameterTypes()).subList(0, parameters.size());
+        LockedMethod found = Stream.of(parameters, withCause, erased, withCause(erased))
                 .flatMap(wanted -> find(name, method, wanted))
                 .findFirst()
                 .orElse(null);
@@ -107,6 +107,11 @@ interface Contention {
             }
             return AopUtils.invokeJoinpointUsingReflection(invocation.getThis(), found.method(), args.toArray());
         };
+    }
+
+    private static List<Class<?>> withCause(List<Class<?>> parameters) {
+        return Stream.concat(parameters.stream(), Stream.<Class<?>>of(LockNotAcquiredException.class))
+                .toList();
     }
 
     private static Stream<LockedMethod> find(String name, LockedMethod method, List<Class<?>> parameters) {

@@ -28,6 +28,7 @@ import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.BeansException;
+import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.config.SmartInstantiationAwareBeanPostProcessor;
@@ -90,7 +91,9 @@ public final class DistributedLockValidator
     /** @throws InvalidLockDefinitionException if the start is over and the bean has locked methods */
     @Override
     public Object getEarlyBeanReference(Object bean, String beanName) {
-        injectedEarly.add(beanName);
+        if (!(bean instanceof FactoryBean)) { // the proxy is made of what it gives, which is complete
+            injectedEarly.add(beanName);
+        }
         if (checked) {
             List<Finding> findings = new ArrayList<>();
             checkCircle(beanName, AopProxyUtils.ultimateTargetClass(bean), findings);

@@ -48,13 +48,15 @@ final class OuterRetry {
                                 .anyMatch(retries -> retries instanceof Ordered advisor && advisor.getOrder() <= order);
     }
 
-    /** Not if it is stateful: then the caller gets the exception, and calls again if it wants to. */
+    /** That of the method comes first. Not if it is stateful: then the caller gets the exception, and calls again if it wants to. */
     private static boolean isOn(LockedMethod method, String retryable) {
         return Stream.of(method.method(), method.targetClass())
                 .map(element -> MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY)
                         .get(retryable + "Retryable"))
                 .filter(MergedAnnotation::isPresent)
-                .anyMatch(found -> !found.getValue("stateful", Boolean.class).orElse(false));
+                .findFirst()
+                .filter(found -> !found.getValue("stateful", Boolean.class).orElse(false))
+                .isPresent();
     }
 
     private static Stream<?> beansOf(String type, ListableBeanFactory beans) {

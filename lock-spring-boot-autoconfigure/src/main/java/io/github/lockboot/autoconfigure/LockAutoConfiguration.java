@@ -62,10 +62,11 @@ public final class LockAutoConfiguration {
     /** The name of the bean that is configured by the properties. */
     private static final String REGISTRY = "lockbootLockRegistry";
 
-    /** The advisors of {@code @Transactional} and {@code @Cacheable}. */
+    /** The advisors of {@code @Transactional}, {@code @Cacheable} and the annotations of JCache. */
     private static final List<String> BELONG_AFTER_LOCKS = List.of(
             "org.springframework.transaction.config.internalTransactionAdvisor",
-            "org.springframework.cache.config.internalCacheAdvisor");
+            "org.springframework.cache.config.internalCacheAdvisor",
+            "org.springframework.cache.config.internalJCacheAdvisor");
 
     @Bean
     @ConditionalOnMissingBean

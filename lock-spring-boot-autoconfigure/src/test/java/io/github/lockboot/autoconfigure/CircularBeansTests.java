@@ -8,6 +8,7 @@ import io.github.lockboot.aop.InvalidLockDefinitionException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -93,6 +94,18 @@ class CircularBeansTests {
             context.getBean(LockedHelper.class).run();
             assertThat(((RecordingLockRegistry) context.getBean(LockRegistry.class)).names())
                     .containsExactly("helper");
+        });
+    }
+
+    /** Spring makes the proxy of what it gives, as always. */
+    @Test
+    void aFactoryThatIsPartOfACircleGivesALockedBean() {
+        runner.withUserConfiguration(Factory.class, NeedsProduct.class).run(context -> {
+            assertThat(context).hasNotFailed();
+            context.getBean(NeedsProduct.class).product.run();
+            context.getBean(Product.class).run();
+            assertThat(((RecordingLockRegistry) context.getBean(LockRegistry.class)).names())
+                    .containsExactly("product", "product");
         });
     }
 
@@ -198,6 +211,31 @@ class CircularBeansTests {
         private Plain plain;
 
         @DistributedLock(name = "helper")
+        public void run() {}
+    }
+
+    static class Factory implements FactoryBean<Product> {
+        @Autowired
+        private NeedsProduct needs;
+
+        @Override
+        public Product getObject() {
+            return new Product();
+        }
+
+        @Override
+        public Class<?> getObjectType() {
+            return Product.class;
+        }
+    }
+
+    static class NeedsProduct {
+        @Autowired
+        private Product product;
+    }
+
+    static class Product {
+        @DistributedLock(name = "product")
         public void run() {}
     }
 }

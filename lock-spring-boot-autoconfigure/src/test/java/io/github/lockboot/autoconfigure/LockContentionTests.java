@@ -63,6 +63,17 @@ class LockContentionTests {
                 });
     }
 
+    /** As in its base, where the parameter has no other type. */
+    @Test
+    void aFallbackWithTheErasedTypesOfAGenericBaseIsFound() {
+        registry.take("o1");
+        runner.withBean(Plain.class).withBean(Both.class).run(context -> {
+            assertThat(context).hasNotFailed();
+            assertThat(context.getBean(Plain.class).run("o1")).isEqualTo("any o1");
+            assertThat(context.getBean(Both.class).run("o1")).isEqualTo("narrow o1");
+        });
+    }
+
     @Test
     void aFreeLockIsNotSkipped() {
         run(jobs -> assertThat(jobs.optional()).contains("body"));
@@ -272,6 +283,25 @@ class LockContentionTests {
     static class Narrow extends LockedBase<String> {
         String why(String id, LockNotAcquiredException cause) {
             return cause.getLockName() + " was taken";
+        }
+    }
+
+    abstract static class ErasedBase<T> {
+        @DistributedLock(key = "#id", fallback = "any")
+        public String run(T id) {
+            return "body";
+        }
+
+        String any(Object id) {
+            return "any " + id;
+        }
+    }
+
+    static class Plain extends ErasedBase<String> {}
+
+    static class Both extends ErasedBase<String> {
+        String any(String id) {
+            return "narrow " + id;
         }
     }
 }

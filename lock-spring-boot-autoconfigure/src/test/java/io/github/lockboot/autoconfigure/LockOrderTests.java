@@ -14,6 +14,8 @@ import io.github.lockboot.aop.DistributedLockAdvisor;
 import jakarta.annotation.security.RolesAllowed;
 import jakarta.validation.Validator;
 import jakarta.validation.executable.ExecutableValidator;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -22,6 +24,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.aop.support.NameMatchMethodPointcut;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
@@ -188,6 +192,15 @@ class LockOrderTests {
                         .isEqualTo(Integer.MIN_VALUE));
     }
 
+    /** {@code @EnableCaching} gives the annotations of JCache its order, too. */
+    @Test
+    void itStandsBeforeCachesOfJCache() {
+        runner.withUserConfiguration(JCache.class)
+                .run(context -> assertThat(
+                                context.getBean(DistributedLockAdvisor.class).getOrder())
+                        .isEqualTo(-1));
+    }
+
     @Test
     void theOrderOfTheApplicationCounts() {
         runner.withUserConfiguration(Early.class)
@@ -195,6 +208,19 @@ class LockOrderTests {
                 .withPropertyValues("lock.aop.order=5000")
                 .run(context -> assertThat(advices((Advised) context.getBean(Shop.class)))
                         .containsExactly("TransactionInterceptor", "CacheInterceptor", "DistributedLockInterceptor"));
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class JCache {
+
+        @Bean("org.springframework.cache.config.internalJCacheAdvisor")
+        @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+        static Advisor ofNoMethod() {
+            DefaultPointcutAdvisor advisor = new DefaultPointcutAdvisor(
+                    new NameMatchMethodPointcut(), (MethodInterceptor) MethodInvocation::proceed);
+            advisor.setOrder(0);
+            return advisor;
+        }
     }
 
     /** What {@code @EnableMethodSecurity} registers, without its module: with that, Spring Boot would secure all other tests, too. */

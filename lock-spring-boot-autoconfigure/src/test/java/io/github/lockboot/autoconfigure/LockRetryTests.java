@@ -133,7 +133,7 @@ class LockRetryTests {
 
     /** Its retry is a later call of its caller. */
     @ParameterizedTest
-    @ValueSource(classes = {Stateful.class, Broken.class})
+    @ValueSource(classes = {Stateful.class, StatefulInARetriedClass.class, Broken.class})
     void whatIsNotRetriedAtOnceIsNotRefused(Class<?> bean) {
         runner.withUserConfiguration(RetriesFirst.class)
                 .withBean(bean)
@@ -259,6 +259,14 @@ class LockRetryTests {
     }
 
     static class Stateful {
+        @Retryable(stateful = true)
+        @DistributedLock(name = "kept", keepFor = "1m")
+        public void run() {}
+    }
+
+    /** The annotation of the method is the one that counts. */
+    @Retryable
+    static class StatefulInARetriedClass {
         @Retryable(stateful = true)
         @DistributedLock(name = "kept", keepFor = "1m")
         public void run() {}
