@@ -3,6 +3,7 @@ package io.github.lockboot.redis.connection;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
@@ -47,6 +48,7 @@ import io.lettuce.core.output.CommandOutput;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import io.lettuce.core.pubsub.api.async.RedisPubSubAsyncCommands;
+import io.lettuce.core.resource.Delay;
 import io.netty.buffer.ByteBuf;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -70,6 +72,10 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
 
     /** Lettuce has no event for a new master in a Cluster. */
     private static final long CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    /** Grows to two seconds: Lettuce logs each server of a fixed list that refuses. */
+    private static final Delay BETWEEN_ATTEMPTS =
+            Delay.fullJitter(Duration.ofMillis(1), Duration.ofSeconds(2), 1, TimeUnit.MILLISECONDS);
 
     /** Between two looks at whether the application has moved to another server. */
     private static final long FOLLOW_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -257,7 +263,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             link = made;
             refused = made == null ? refused + 1 : 0;
             nextAttempt = timer.nanoTime()
-                    + OwnConnection.BETWEEN_ATTEMPTS.createDelay(refused).toNanos();
+                    + BETWEEN_ATTEMPTS.createDelay(refused).toNanos();
             if (closed) {
                 unlink();
             } else if (made != null) {

@@ -38,7 +38,7 @@ import static io.lettuce.core.resource.DefaultClientResources.DEFAULT_NETTY_CUST
 final class OwnConnection {
 
     /** The time grows to a second. A random half of it keeps many instances apart that have lost Redis together. */
-    static final Delay BETWEEN_ATTEMPTS =
+    private static final Delay BETWEEN_ATTEMPTS =
             Delay.fullJitter(Duration.ofMillis(1), Duration.ofSeconds(1), 1, TimeUnit.MILLISECONDS);
 
     private static final Duration LONGEST_BETWEEN_TOPOLOGIES = Duration.ofSeconds(5);
