@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 
+import io.github.lockboot.internal.Unexpected;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -110,22 +111,32 @@ final class Listening implements MessageListener, SubscriptionListener {
         }
     }
 
+    /**
+     * What is thrown into Jedis ends reading, but not the subscription: the next user of the connection would get what it was not meant
+     * to get.
+     */
+    private static void tell(Runnable event) {
+        Unexpected.attempt("on the lock channel", event);
+    }
+
     @Override
     public void onMessage(Message message, byte @Nullable [] pattern) {
-        owner.onMessage(this, message.getBody());
+        tell(() -> owner.onMessage(this, message.getBody()));
     }
 
     @Override
     public void onChannelSubscribed(byte[] channel, long count) {
         subscribed = true;
-        owner.onSubscribed(this);
-        if (over) {
-            end();
-        }
+        tell(() -> {
+            owner.onSubscribed(this);
+            if (over) {
+                end();
+            }
+        });
     }
 
     @Override
     public void onChannelUnsubscribed(byte[] channel, long count) {
-        owner.onCut(this);
+        tell(() -> owner.onCut(this));
     }
 }
