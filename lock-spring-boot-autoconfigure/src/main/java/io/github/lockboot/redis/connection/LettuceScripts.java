@@ -618,7 +618,8 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         @SuppressWarnings("unchecked")
         static Link over(LettuceConnectionFactory factory, RedisConnectionStateListener listener) {
             AbstractRedisClient client =
-                    factory.getRequiredNativeClient(); // before the connection: the target of a proxy may change meanwhile
+                    factory.getRequiredNativeClient(); // before the connection: the target of a proxy may change
+            // meanwhile
             RedisCallback<Object> nativeConnection = RedisConnection::getNativeConnection;
             var commands = (AbstractRedisAsyncCommands<byte[], byte[]>)
                     Objects.requireNonNull(new StringRedisTemplate(factory).execute(nativeConnection, true));

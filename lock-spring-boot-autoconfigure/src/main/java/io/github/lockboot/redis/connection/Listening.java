@@ -31,6 +31,7 @@ final class Listening implements MessageListener, SubscriptionListener {
     private volatile @Nullable RedisConnection connection;
     private volatile boolean subscribed;
     private volatile boolean returned;
+    private volatile boolean failed;
     private volatile boolean over;
     private final AtomicBoolean unsubscribing = new AtomicBoolean();
     private final AtomicBoolean closing = new AtomicBoolean();
@@ -59,6 +60,7 @@ final class Listening implements MessageListener, SubscriptionListener {
         } catch (Throwable thrown) { // also an Error: nothing else would try again
             failure = thrown;
         }
+        failed = failure != null;
         returned = true;
         if (failure != null && subscribed) {
             owner.onCut(this);
@@ -83,17 +85,17 @@ final class Listening implements MessageListener, SubscriptionListener {
                 attempt(subscription == null ? () -> {} : subscription::close);
             }
             if (returned && closing.compareAndSet(false, true)) {
-                attempt(subscribed ? used::close : () -> closeUnsubscribed(used));
+                attempt(subscribed && !failed ? used::close : () -> closeAfterFailure(used));
             }
         }
     }
 
     /**
      * Jedis unsubscribes when it closes a connection, also after a refusal, and does not read the answer. The next user of the connection
-     * would take that for the answer to another command. So Jedis is made to drop the connection. Other clients of Jedis have taken it
-     * back to their pool already, and have nothing to close.
+     * would take that for the answer to another command. Where the user may not unsubscribe, the connection stays subscribed. So Jedis
+     * is made to drop the connection. Other clients of Jedis have taken it back to their pool already, and have nothing to close.
      */
-    private static void closeUnsubscribed(RedisConnection used) {
+    private static void closeAfterFailure(RedisConnection used) {
         if (!used.getClass().getName().startsWith(OF_JEDIS)) {
             used.close();
         } else if (used.getNativeConnection().getClass().getName().equals(JEDIS)) {

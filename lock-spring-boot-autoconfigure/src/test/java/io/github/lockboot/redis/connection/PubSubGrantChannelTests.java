@@ -227,7 +227,8 @@ class PubSubGrantChannelTests {
                         byte[] name = CHANNEL.getBytes(StandardCharsets.UTF_8);
                         try {
                             ((SubscriptionListener) listener).onChannelSubscribed(name, 1);
-                            listener.onMessage(new DefaultMessage(name, "a 1 1 0 1 b".getBytes(StandardCharsets.UTF_8)), null);
+                            listener.onMessage(
+                                    new DefaultMessage(name, "a 1 1 0 1 b".getBytes(StandardCharsets.UTF_8)), null);
                             listener.onMessage(new DefaultMessage(name, new byte[0]), null);
                         } catch (Throwable failure) {
                             thrown.incrementAndGet();
