@@ -11,6 +11,7 @@ import io.github.lockboot.LockOptions;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.redis.RedisLockInspector.Notification;
+import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -291,6 +292,34 @@ class RefreshedFactoryTests {
             targets.swap(other);
             awaitLocksOn(second, registry);
             awaitChannelOn(second, registry);
+        } finally {
+            former.destroy();
+            other.destroy();
+        }
+    }
+
+    /** The connection is that of the former one, which is still open. */
+    @Test
+    void aTargetThatIsExchangedWhileLocksConnectIsFollowed() throws Exception {
+        LettuceConnectionFactory former = new LettuceConnectionFactory(settings);
+        LettuceConnectionFactory other =
+                new LettuceConnectionFactory(new RedisStandaloneConfiguration(second.host(), second.port()));
+        former.afterPropertiesSet();
+        other.afterPropertiesSet();
+        HotSwappableTargetSource targets = new HotSwappableTargetSource(former);
+        ProxyFactory proxy = new ProxyFactory();
+        proxy.setTargetSource(targets);
+        proxy.setProxyTargetClass(true);
+        proxy.addAdvice((MethodInterceptor) call -> {
+            Object result = call.proceed();
+            if (call.getMethod().getName().equals("getConnection")) {
+                targets.swap(other);
+            }
+            return result;
+        });
+        try (RedisLockRegistry registry =
+                builder((LettuceConnectionFactory) proxy.getProxy(), true).build()) {
+            awaitLocksOn(second, registry);
         } finally {
             former.destroy();
             other.destroy();

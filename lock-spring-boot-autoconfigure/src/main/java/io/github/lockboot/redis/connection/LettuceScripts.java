@@ -623,10 +623,12 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         /** Connects with the factory's shared connection and registers the listener. Blocks. */
         @SuppressWarnings("unchecked")
         static Link over(LettuceConnectionFactory factory, RedisConnectionStateListener listener) {
+            AbstractRedisClient client =
+                    factory.getRequiredNativeClient(); // before the connection: the target of a proxy may change
+            // meanwhile
             RedisCallback<Object> nativeConnection = RedisConnection::getNativeConnection;
             var commands = (AbstractRedisAsyncCommands<byte[], byte[]>)
                     Objects.requireNonNull(new StringRedisTemplate(factory).execute(nativeConnection, true));
-            AbstractRedisClient client = factory.getRequiredNativeClient();
             client.removeListener(listener);
             client.addListener(listener);
             return new Link(commands, client);

@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 
+import io.github.lockboot.internal.Unexpected;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -30,6 +31,7 @@ final class Listening implements MessageListener, SubscriptionListener {
     private volatile @Nullable RedisConnection connection;
     private volatile boolean subscribed;
     private volatile boolean returned;
+    private volatile boolean failed;
     private volatile boolean over;
     private final AtomicBoolean unsubscribing = new AtomicBoolean();
     private final AtomicBoolean closing = new AtomicBoolean();
@@ -58,6 +60,7 @@ final class Listening implements MessageListener, SubscriptionListener {
         } catch (Throwable thrown) { // also an Error: nothing else would try again
             failure = thrown;
         }
+        failed = failure != null;
         returned = true;
         if (failure != null && subscribed) {
             owner.onCut(this);
@@ -82,17 +85,17 @@ final class Listening implements MessageListener, SubscriptionListener {
                 attempt(subscription == null ? () -> {} : subscription::close);
             }
             if (returned && closing.compareAndSet(false, true)) {
-                attempt(subscribed ? used::close : () -> closeUnsubscribed(used));
+                attempt(subscribed && !failed ? used::close : () -> closeAfterFailure(used));
             }
         }
     }
 
     /**
      * Jedis unsubscribes when it closes a connection, also after a refusal, and does not read the answer. The next user of the connection
-     * would take that for the answer to another command. So Jedis is made to drop the connection. Other clients of Jedis have taken it
-     * back to their pool already, and have nothing to close.
+     * would take that for the answer to another command. Where the user may not unsubscribe, the connection stays subscribed. So Jedis
+     * is made to drop the connection. Other clients of Jedis have taken it back to their pool already, and have nothing to close.
      */
-    private static void closeUnsubscribed(RedisConnection used) {
+    private static void closeAfterFailure(RedisConnection used) {
         if (!used.getClass().getName().startsWith(OF_JEDIS)) {
             used.close();
         } else if (used.getNativeConnection().getClass().getName().equals(JEDIS)) {
@@ -110,22 +113,32 @@ final class Listening implements MessageListener, SubscriptionListener {
         }
     }
 
+    /**
+     * What is thrown into Jedis ends reading, but not the subscription: the next user of the connection would get what it was not meant
+     * to get.
+     */
+    private static void tell(Runnable event) {
+        Unexpected.attempt("on the lock channel", event);
+    }
+
     @Override
     public void onMessage(Message message, byte @Nullable [] pattern) {
-        owner.onMessage(this, message.getBody());
+        tell(() -> owner.onMessage(this, message.getBody()));
     }
 
     @Override
     public void onChannelSubscribed(byte[] channel, long count) {
         subscribed = true;
-        owner.onSubscribed(this);
-        if (over) {
-            end();
-        }
+        tell(() -> {
+            owner.onSubscribed(this);
+            if (over) {
+                end();
+            }
+        });
     }
 
     @Override
     public void onChannelUnsubscribed(byte[] channel, long count) {
-        owner.onCut(this);
+        tell(() -> owner.onCut(this));
     }
 }

@@ -171,12 +171,8 @@ public final class PubSubGrantChannel implements GrantChannel {
         try {
             workers.execute(blocking);
         } catch (Throwable noThread) {
-            later(FIRST_PAUSE_MILLIS, blocking);
+            timer.schedule(TimeUnit.MILLISECONDS.toNanos(FIRST_PAUSE_MILLIS), () -> inBackground(blocking));
         }
-    }
-
-    private void later(long delayMillis, Runnable blocking) {
-        timer.schedule(TimeUnit.MILLISECONDS.toNanos(delayMillis), () -> inBackground(blocking));
     }
 
     /** One of the two channels. The thread of the connection calls it and must not be blocked. */
@@ -197,7 +193,7 @@ public final class PubSubGrantChannel implements GrantChannel {
             this.receiver = receiver;
         }
 
-        /** Subscribes at the first call; if there is no thread for it, at the next. */
+        /** Subscribes at the first call; if there was neither a thread nor memory for it, at the next. */
         private void begin() {
             synchronized (this) {
                 if (state != State.UNUSED) {
@@ -205,10 +201,22 @@ public final class PubSubGrantChannel implements GrantChannel {
                 }
                 state = State.SUBSCRIBING;
             }
+            listenInBackground();
+        }
+
+        private void listenInBackground() {
             try {
-                inBackground(this::listen);
+                workers.execute(this::listen);
+            } catch (Throwable noThread) {
+                listenAfter(FIRST_PAUSE_MILLIS);
+            }
+        }
+
+        private void listenAfter(long pauseMillis) {
+            try {
+                timer.schedule(TimeUnit.MILLISECONDS.toNanos(pauseMillis), this::listenInBackground);
             } catch (Throwable notPlanned) {
-                state = State.UNUSED;
+                state = State.UNUSED; // the next wait begins anew
                 throw notPlanned;
             }
         }
@@ -327,7 +335,14 @@ public final class PubSubGrantChannel implements GrantChannel {
                 state = State.SUBSCRIBING;
                 current = null;
             }
-            lost.end();
+            try {
+                lost.end();
+            } finally { // also without a thread for that
+                goOn(pause, warning, failure);
+            }
+        }
+
+        private void goOn(long pause, @Nullable String warning, @Nullable Throwable failure) {
             if (failure != null && isUnsupported(failure)) {
                 inBackground(() -> log.info("Waiters only poll, because this client does not subscribe to the channel "
                         + channel.get() + ": " + Unexpected.reasonOf(failure)));
@@ -336,15 +351,6 @@ public final class PubSubGrantChannel implements GrantChannel {
                 if (warning != null) {
                     warn(warning);
                 }
-            }
-        }
-
-        private void listenAfter(long pause) {
-            try {
-                later(pause, this::listen);
-            } catch (Throwable notPlanned) {
-                state = State.UNUSED; // the next wait begins anew
-                throw notPlanned;
             }
         }
 

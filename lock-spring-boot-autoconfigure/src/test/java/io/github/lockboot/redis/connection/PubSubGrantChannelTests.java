@@ -1,5 +1,6 @@
 package io.github.lockboot.redis.connection;
 
+import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -32,8 +33,11 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
+import org.springframework.data.redis.connection.DefaultMessage;
+import org.springframework.data.redis.connection.MessageListener;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.SubscriptionListener;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -54,6 +58,7 @@ class PubSubGrantChannelTests {
     private volatile CompletableFuture<Reply> answer = CompletableFuture.completedFuture(Reply.Plain.PUBLISHED);
     private volatile boolean published = true;
     private volatile boolean lacking;
+    private volatile boolean failing;
     private volatile Supplier<RedisConnectionFactory> factory = () -> registries.connectionFactory();
     private final AtomicInteger attempts = new AtomicInteger();
     private final AtomicInteger running = new AtomicInteger();
@@ -145,7 +150,11 @@ class PubSubGrantChannelTests {
     private final class Subscriber implements GrantChannel.Subscriber {
 
         @Override
-        public void onPush(Push push) {}
+        public void onPush(Push push) {
+            if (failing) {
+                throw new OutOfMemoryError("unable to create native thread");
+            }
+        }
 
         @Override
         public void onCompletion(Push push) {}
@@ -176,6 +185,75 @@ class PubSubGrantChannelTests {
         timer.lack(false);
         channel.follow();
         Actor.await("completions are subscribed to", () -> subscriptions.get() == 2);
+    }
+
+    private void lack(boolean threadsAndMemory) {
+        lacking = threadsAndMemory;
+        timer.lack(threadsAndMemory);
+    }
+
+    @Test
+    void aChannelThatIsCutDuringALackOfThreadsAndMemoryIsSubscribedByTheNextWait() {
+        lack(true);
+        killSubscribersExcept(List.of());
+        Actor.await("it is not live", () -> !channel.isLive());
+        Actor.await("that is over", () -> !channel.isOpened());
+        lack(false);
+        channel.open();
+        awaitSubscribedAgain();
+    }
+
+    @Test
+    void aPauseThatEndsDuringALackOfThreadsAndMemoryDoesNotEndTheChannel() {
+        killSubscribersExcept(List.of());
+        Actor.await("it is not live", () -> !channel.isLive());
+        Actor.await("all is done", () -> running.get() == 0);
+        lack(true);
+        timer.tick(Duration.ofSeconds(1));
+        lack(false);
+        channel.open();
+        awaitSubscribedAgain();
+    }
+
+    /** Jedis would give the connection, which is still subscribed, back to its pool. */
+    @Test
+    void whatAMessageCausesIsNotThrownIntoTheClient() {
+        failing = true;
+        AtomicInteger thrown = new AtomicInteger();
+        RedisConnection connection = (RedisConnection) Proxy.newProxyInstance(
+                getClass().getClassLoader(), new Class<?>[] {RedisConnection.class}, (none, method, arguments) -> {
+                    if (method.getName().equals("subscribe")) {
+                        MessageListener listener = (MessageListener) arguments[0];
+                        byte[] name = CHANNEL.getBytes(StandardCharsets.UTF_8);
+                        try {
+                            ((SubscriptionListener) listener).onChannelSubscribed(name, 1);
+                            listener.onMessage(
+                                    new DefaultMessage(name, "a 1 1 0 1 b".getBytes(StandardCharsets.UTF_8)), null);
+                            listener.onMessage(new DefaultMessage(name, new byte[0]), null);
+                        } catch (Throwable failure) {
+                            thrown.incrementAndGet();
+                            throw failure;
+                        }
+                    }
+                    return null;
+                });
+        RedisConnectionFactory jedis = (RedisConnectionFactory) Proxy.newProxyInstance(
+                getClass().getClassLoader(),
+                new Class<?>[] {RedisConnectionFactory.class},
+                (none, method, arguments) -> connection);
+        PubSubGrantChannel other = new PubSubGrantChannel(
+                new Connections(() -> jedis, redis, (used, cut) -> {}, () -> {}),
+                PatientStore.on(redis, WITHIN, WITHIN),
+                () -> "session",
+                WITHIN,
+                new Subscriber(),
+                timer,
+                this::execute);
+        other.open();
+        Actor.await("messages are heard", () -> running.get() == 0);
+        assertThat(thrown).hasValue(0);
+        assertThat(other.isLive()).isTrue();
+        other.close();
     }
 
     @Test

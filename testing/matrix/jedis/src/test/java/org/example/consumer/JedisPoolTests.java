@@ -111,4 +111,32 @@ class JedisPoolTests {
                     NO_CONNECTION_FREE);
         }
     }
+
+    @Test
+    void aChannelThatTheUserMayNotLeaveIsNotGivenBackToThePool() throws Exception {
+        try (RedisServer redis = RedisServer.start()) {
+            for (String right : List.of("on", ">secret", "allkeys", "allchannels", "allcommands", "-unsubscribe")) {
+                redis.command("ACL", "SETUSER", "locks", right);
+            }
+            RedisStandaloneConfiguration standalone = new RedisStandaloneConfiguration(redis.host(), redis.port());
+            standalone.setUsername("locks");
+            standalone.setPassword("secret");
+            JedisConnectionFactory factory = new JedisConnectionFactory(
+                    standalone, JedisClientConfiguration.builder().usePooling().build());
+            factory.afterPropertiesSet();
+            factory.start();
+            try {
+                RedisLockRegistry registry = RedisLockRegistry.builder(factory).build();
+                registry.connect().get(20, TimeUnit.SECONDS);
+                Await.until("it listens", () -> !List.of().equals(redis.command("PUBSUB", "CHANNELS")));
+                registry.close();
+                Await.until("it listens no more", () -> List.of().equals(redis.command("PUBSUB", "CHANNELS")));
+                try (RedisConnection next = factory.getConnection()) {
+                    assertThat(next.stringCommands().get("a".getBytes())).isNull();
+                }
+            } finally {
+                factory.destroy();
+            }
+        }
+    }
 }
