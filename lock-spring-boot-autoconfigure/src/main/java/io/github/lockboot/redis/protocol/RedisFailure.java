@@ -72,6 +72,9 @@ public enum RedisFailure {
             Pattern.compile("(^|\\W)(TRYAGAIN|CROSSSLOT) |\\bkeys\\hmust\\h(be\\h)?in\\h(the\\h)?same\\hslot\\b|"
                     + SCRIPT_TEXT.pattern());
 
+    /** Ahead of the first failure, which may come deep down a stack: a class whose initialization overflows it is lost for good. */
+    static void load() {}
+
     public static RedisFailure of(@Nullable Throwable failure) {
         for (Throwable t = failure; t != null; t = t.getCause()) {
             if (t instanceof NotConnectedException || t instanceof SeveralSlotsException) {

@@ -101,6 +101,7 @@ public final class ScriptStore implements LockStore {
         this.connectingAt = timer.nanoTime() - timeoutNanos;
         this.settings = bytes(poll.toMillis() + " " + patience.toMillis() + " " + maxWaiters + " " + maxHolders + " "
                 + keyPrefix + CLIENT);
+        RedisFailure.load();
     }
 
     /** The channel of a session: grants and hints. */
