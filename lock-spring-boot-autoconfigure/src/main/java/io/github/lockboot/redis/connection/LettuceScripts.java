@@ -73,9 +73,9 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     /** Lettuce has no event for a new master in a Cluster. */
     private static final long CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    /** Grows to two seconds: Lettuce logs each server of a fixed list that refuses. */
+    /** Grows to three seconds: Lettuce logs each server of a fixed list that refuses. */
     private static final Delay BETWEEN_ATTEMPTS =
-            Delay.fullJitter(Duration.ofMillis(1), Duration.ofSeconds(2), 1, TimeUnit.MILLISECONDS);
+            Delay.fullJitter(Duration.ofMillis(1), Duration.ofSeconds(3), 1, TimeUnit.MILLISECONDS);
 
     /** Between two looks at whether the application has moved to another server. */
     private static final long FOLLOW_NANOS = TimeUnit.SECONDS.toNanos(1);
