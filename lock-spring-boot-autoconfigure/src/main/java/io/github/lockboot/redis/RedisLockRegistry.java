@@ -78,7 +78,6 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
     private final int maxWaiters;
     private final boolean logKeys;
     private final Function<String, ThreadFactory> threads;
-    private final Supplier<String> session = SingletonSupplier.of(EngineContext::randomSession);
     private volatile @Nullable Parts parts;
     private volatile String servers = "";
     private volatile boolean announcesChanges = true;
@@ -96,7 +95,9 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         ClassLoader classes =
                 Thread.currentThread().getContextClassLoader(); // of the application, unlike that of some callers
         this.threads = builder.threads != null ? builder.threads : name -> Threads.daemons(name, classes);
-        builder.listeners.forEach(this::addListener);
+        for (LockListener listener : builder.listeners) {
+            addListener(listener);
+        }
     }
 
     /**
@@ -123,7 +124,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
 
     /** {@return the inspector, which shows the state of these locks and releases them by force} */
     public RedisLockInspector inspector() {
-        return new RedisLockInspector(() -> parts().store, this::engine, this::inUse, session);
+        return new RedisLockInspector(() -> parts().store, this::engine, this::inUse, () -> parts().session.get());
     }
 
     private int inUse() {
@@ -224,7 +225,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
                 + Connections.kindOf(connectionFactory) + "): key prefix '" + LockNames.printable(keyPrefix) + "', ttl "
                 + text(options.ttl()) + (Boolean.TRUE.equals(options.renew()) ? ", renewed" : ", not renewed")
                 + ", wait time " + text(options.waitTime())
-                + (used == null ? "" : ", session " + Connections.shown(session.get()))
+                + (used == null ? "" : ", session " + Connections.shown(used.session.get()))
                 + (announcesChanges ? "" : ", a loss is known at the next renewal");
     }
 
@@ -235,6 +236,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
     /** The parts made at the first use. In a type of its own, because Spring looks at the methods of a bean's class at the start. */
     private static final class Parts {
 
+        final Supplier<String> session = SingletonSupplier.of(EngineContext::randomSession);
         final ScriptStore store;
         final Connections connections;
         final ExecutorService connectors;
@@ -244,7 +246,6 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
             Function<String, ThreadFactory> threads = registry.threads;
             EngineContext.Settings settings = registry.settings;
             Duration timeout = settings.commandTimeout();
-            Supplier<String> session = registry.session;
             Timer timer = Timer.system(threads.apply("lock-timer"));
             ExecutorService workers = Threads.workers(threads.apply("lock-worker"), timer);
             // Commands must not wait for a worker, on which a callback may wait for Redis.

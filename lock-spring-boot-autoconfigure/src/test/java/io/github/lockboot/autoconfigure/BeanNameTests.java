@@ -6,11 +6,11 @@ import java.util.stream.Stream;
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockTemplate;
-import io.github.lockboot.RecordingLockRegistry;
 import io.github.lockboot.autoconfigure.actuate.LockHealthAutoConfiguration;
 import io.github.lockboot.autoconfigure.actuate.LocksEndpointAutoConfiguration;
 import io.github.lockboot.internal.Troubleshooting;
 import io.github.lockboot.leader.LeaderElection;
+import io.github.lockboot.memory.MemoryLockRegistry;
 import io.github.lockboot.observability.LockMetrics;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
@@ -105,7 +105,7 @@ class BeanNameTests {
                 .withBean(
                         "reports",
                         LeaderElection.class,
-                        () -> LeaderElection.of(new RecordingLockRegistry(), "reports"))
+                        () -> LeaderElection.of(new MemoryLockRegistry(), "reports"))
                 .run(context -> {
                     assertThat(context).hasNotFailed();
                     assertThat(Stream.of(context.getBeanDefinitionNames())

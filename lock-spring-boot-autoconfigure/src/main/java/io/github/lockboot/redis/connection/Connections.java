@@ -74,6 +74,9 @@ public record Connections(
      * @throws IllegalStateException if the settings of the factory cannot be read, or no grant could be acknowledged
      */
     public static void requireSettings(RedisConnectionFactory factory, boolean sharing, int replicas) {
+        if (factory.getClass() == LettuceConnectionFactory.class && replicas == NONE) {
+            return; // neither proxy nor subclass: the start needs no more classes
+        }
         LettuceConnectionFactory lettuce = ApplicationFactory.ofLettuce(factory);
         if (lettuce != null) {
             boolean fixed = !shares(lettuce, sharing, replicas)
