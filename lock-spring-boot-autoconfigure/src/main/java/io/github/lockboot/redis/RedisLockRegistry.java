@@ -124,7 +124,11 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
 
     /** {@return the inspector, which shows the state of these locks and releases them by force} */
     public RedisLockInspector inspector() {
-        return new RedisLockInspector(() -> parts().store, this::engine, this::inUse, () -> parts().session.get());
+        return new RedisLockInspector(
+                () -> parts().store,
+                this::engine,
+                this::inUse,
+                () -> parts().session.get());
     }
 
     private int inUse() {

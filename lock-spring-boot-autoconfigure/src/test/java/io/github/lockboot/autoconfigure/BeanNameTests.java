@@ -102,10 +102,7 @@ class BeanNameTests {
     @ValueSource(strings = {"redis", "memory"})
     void allOursCarryThePrefix(String type) {
         onRedis.withPropertyValues("lock.type=" + type)
-                .withBean(
-                        "reports",
-                        LeaderElection.class,
-                        () -> LeaderElection.of(new MemoryLockRegistry(), "reports"))
+                .withBean("reports", LeaderElection.class, () -> LeaderElection.of(new MemoryLockRegistry(), "reports"))
                 .run(context -> {
                     assertThat(context).hasNotFailed();
                     assertThat(Stream.of(context.getBeanDefinitionNames())

@@ -262,8 +262,8 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             connecting = false;
             link = made;
             refused = made == null ? refused + 1 : 0;
-            nextAttempt = timer.nanoTime()
-                    + BETWEEN_ATTEMPTS.createDelay(refused).toNanos();
+            nextAttempt =
+                    timer.nanoTime() + BETWEEN_ATTEMPTS.createDelay(refused).toNanos();
             if (closed) {
                 unlink();
             } else if (made != null) {
