@@ -29,6 +29,7 @@ import org.springframework.core.ReactiveAdapter;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.expression.EvaluationContext;
 import org.springframework.scheduling.annotation.Async;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.ClassUtils;
 
 /** A method with the definitions of its locks, parsed once. Takes the locks, runs the method and releases them. */
@@ -138,7 +139,10 @@ class LockedCall {
 
     /** Whether the call belongs to an active transaction, whose end is reported. */
     static boolean isInTransaction(MethodInvocation invocation) {
-        return TRANSACTIONS_PRESENT && TransactionBoundLocks.isToEndWithTransaction(invocation);
+        return TRANSACTIONS_PRESENT
+                && TransactionSynchronizationManager.isActualTransactionActive()
+                && TransactionSynchronizationManager.isSynchronizationActive()
+                && !TransactionBoundLocks.isSuspendedBehindTheLock(invocation);
     }
 
     /** Not of a lock that the thread holds already, and does not wait for. */

@@ -28,14 +28,8 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  */
 record TransactionBoundLocks(HeldLocks held, AtomicBoolean returned) implements TransactionSynchronization {
 
-    /** Whether the call belongs to the active transaction, whose end is reported. */
-    static boolean isToEndWithTransaction(MethodInvocation invocation) {
-        return TransactionSynchronizationManager.isActualTransactionActive()
-                && TransactionSynchronizationManager.isSynchronizationActive()
-                && !isSuspendedBehindTheLock(invocation);
-    }
-
-    private static boolean isSuspendedBehindTheLock(MethodInvocation invocation) {
+    /** Whether a transaction of the method, behind the lock, suspends the active one. */
+    static boolean isSuspendedBehindTheLock(MethodInvocation invocation) {
         return invocation instanceof ProxyMethodInvocation call
                 && call.getProxy() instanceof Advised proxy
                 && Stream.concat(

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
@@ -52,19 +53,22 @@ final class KeyTracking implements PushListener {
 
     private final LongSupplier epoch;
     private final Timer timer;
-    private volatile long refusedIn = -1; // an epoch: a new connection may be treated otherwise
-    private volatile long due;
+    /** An epoch: a new connection may be treated otherwise. */
+    final AtomicLong refusedIn = new AtomicLong(-1);
+
+    /** When it may be tried again. */
+    final AtomicLong due;
 
     /** @param epoch another one after each reconnection */
     KeyTracking(LongSupplier epoch, Timer timer) {
         this.epoch = epoch;
         this.timer = timer;
-        this.due = timer.nanoTime();
+        this.due = new AtomicLong(timer.nanoTime());
     }
 
     /** Whether the protocol, the rights of the user or a proxy do not allow tracking. */
     boolean isRefused() {
-        return refusedIn == epoch.getAsLong() || timer.nanoTime() - due < 0;
+        return refusedIn.get() == epoch.getAsLong() || timer.nanoTime() - due.get() < 0;
     }
 
     /**
@@ -77,7 +81,7 @@ final class KeyTracking implements PushListener {
     RedisFuture<?> switchOn(StatefulConnection<byte[], byte[]> connection) {
         if (!(connection instanceof StatefulRedisConnectionImpl<byte[], byte[]> known)
                 || known.getConnectionState().getNegotiatedProtocolVersion() != ProtocolVersion.RESP3) {
-            refusedIn = epoch.getAsLong();
+            refusedIn.set(epoch.getAsLong());
             return null;
         }
         if (connections.add(known)) {
@@ -99,9 +103,11 @@ final class KeyTracking implements PushListener {
         sent.whenComplete((none, failure) -> {
             unanswered.remove(sent);
             if (failure instanceof RedisCommandExecutionException) {
-                refusedIn = RedisFailure.of(failure) == RedisFailure.NOT_NOW ? refusedIn : sentIn;
+                if (RedisFailure.of(failure) != RedisFailure.NOT_NOW) {
+                    refusedIn.set(sentIn);
+                }
             } else if (failure != null && !isClosed(connection)) {
-                due = timer.nanoTime() + PAUSE.toNanos();
+                due.set(timer.nanoTime() + PAUSE.toNanos());
             }
         });
         return sent;

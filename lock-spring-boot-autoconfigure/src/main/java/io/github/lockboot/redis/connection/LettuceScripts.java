@@ -93,6 +93,8 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     private final AtomicBoolean following = new AtomicBoolean();
     private final AtomicLong epoch = new AtomicLong();
     private final KeyTracking tracking;
+    private final AtomicLong trackingRefusedIn;
+    private final AtomicLong trackingDue;
 
     /** By slot. Its monitor guards additions and the fields below. Commands are sent outside the monitor. */
     private final Lines<Integer, Call> waiting = new Lines<>(Call::slots);
@@ -125,6 +127,8 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         this.check = timer.check(CHECK_NANOS, this::haveWaitingSent);
         this.follow = timer.check(FOLLOW_NANOS, this::haveApplicationFollowed);
         this.tracking = new KeyTracking(this::epoch, timer);
+        this.trackingRefusedIn = tracking.refusedIn;
+        this.trackingDue = tracking.due;
     }
 
     @Override
@@ -354,7 +358,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     /** Not on connections of the application, which may track keys for itself. */
     @Override
     public boolean announcesChanges() {
-        return own != null && !tracking.isRefused();
+        return own != null && trackingRefusedIn.get() != epoch.get() && timer.nanoTime() - trackingDue.get() >= 0;
     }
 
     @Override

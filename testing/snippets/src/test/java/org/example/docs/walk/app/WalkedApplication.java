@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 
 import io.github.lockboot.DistributedLock;
+import io.github.lockboot.autoconfigure.LockObservabilityAutoConfiguration;
 import org.example.docs.walk.WalkedClasses;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -39,7 +40,7 @@ public class WalkedApplication implements Callable<List<String>> {
     }
 
     @Configuration(proxyBeanMethods = false)
-    @EnableAutoConfiguration(exclude = DataSourceAutoConfiguration.class)
+    @EnableAutoConfiguration(exclude = {DataSourceAutoConfiguration.class, LockObservabilityAutoConfiguration.class})
     static class Beans {
 
         @Bean
