@@ -2,18 +2,16 @@ package io.github.lockboot.redis.connection;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 
-import io.github.lockboot.internal.Timer;
 import io.github.lockboot.redis.protocol.RedisFailure;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisCommandExecutionException;
@@ -37,12 +35,6 @@ final class KeyTracking implements PushListener {
     private static final TrackingArgs OPT_IN =
             TrackingArgs.Builder.enabled().optin().noloop();
 
-    /**
-     * How long tracking is not tried again where it got no answer before the connection ended or the command expired. A proxy may close each
-     * connection at such a command, or never answer it; but a server may also have stopped at that moment.
-     */
-    static final Duration PAUSE = Duration.ofMinutes(10);
-
     volatile Consumer<@Nullable String> listener = key -> {};
 
     /** Those that have had this as a listener, which stays over a reconnection. */
@@ -52,23 +44,19 @@ final class KeyTracking implements PushListener {
     private final Map<RedisFuture<?>, Object> unanswered = new ConcurrentHashMap<>();
 
     private final LongSupplier epoch;
-    private final Timer timer;
-    /** An epoch: a new connection may be treated otherwise. */
-    final AtomicLong refusedIn = new AtomicLong(-1);
+    private final LongConsumer onRefused;
+    private final Runnable onUnanswered;
 
-    /** When it may be tried again. */
-    final AtomicLong due;
-
-    /** @param epoch another one after each reconnection */
-    KeyTracking(LongSupplier epoch, Timer timer) {
+    /**
+     * @param epoch another one after each reconnection
+     * @param onRefused called with the epoch in which the protocol or the rights of the user did not allow tracking
+     * @param onUnanswered called if a command got no answer before its connection ended or it expired: a proxy may close each connection at
+     *     such a command, or never answer it
+     */
+    KeyTracking(LongSupplier epoch, LongConsumer onRefused, Runnable onUnanswered) {
         this.epoch = epoch;
-        this.timer = timer;
-        this.due = new AtomicLong(timer.nanoTime());
-    }
-
-    /** Whether the protocol, the rights of the user or a proxy do not allow tracking. */
-    boolean isRefused() {
-        return refusedIn.get() == epoch.getAsLong() || timer.nanoTime() - due.get() < 0;
+        this.onRefused = onRefused;
+        this.onUnanswered = onUnanswered;
     }
 
     /**
@@ -81,7 +69,7 @@ final class KeyTracking implements PushListener {
     RedisFuture<?> switchOn(StatefulConnection<byte[], byte[]> connection) {
         if (!(connection instanceof StatefulRedisConnectionImpl<byte[], byte[]> known)
                 || known.getConnectionState().getNegotiatedProtocolVersion() != ProtocolVersion.RESP3) {
-            refusedIn.set(epoch.getAsLong());
+            onRefused.accept(epoch.getAsLong());
             return null;
         }
         if (connections.add(known)) {
@@ -104,10 +92,10 @@ final class KeyTracking implements PushListener {
             unanswered.remove(sent);
             if (failure instanceof RedisCommandExecutionException) {
                 if (RedisFailure.of(failure) != RedisFailure.NOT_NOW) {
-                    refusedIn.set(sentIn);
+                    onRefused.accept(sentIn);
                 }
             } else if (failure != null && !isClosed(connection)) {
-                due.set(timer.nanoTime() + PAUSE.toNanos());
+                onUnanswered.run();
             }
         });
         return sent;

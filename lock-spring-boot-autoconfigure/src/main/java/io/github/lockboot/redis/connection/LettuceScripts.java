@@ -80,6 +80,8 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     /** Between two looks at whether the application has moved to another server. */
     private static final long FOLLOW_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+    static final Duration TRACKING_PAUSE = Duration.ofMinutes(10);
+
     private static final Set<LuaScript> TAKING_LEASES =
             Set.of(LuaScript.ACQUIRE, LuaScript.ACQUIRE_ALL, LuaScript.RENEW, LuaScript.RENEW_PERMITS);
 
@@ -93,8 +95,8 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     private final AtomicBoolean following = new AtomicBoolean();
     private final AtomicLong epoch = new AtomicLong();
     private final KeyTracking tracking;
-    private final AtomicLong trackingRefusedIn;
-    private final AtomicLong trackingDue;
+    private volatile long trackingRefusedIn = -1; // an epoch: a new connection may be treated otherwise
+    private volatile long trackingDue;
 
     /** By slot. Its monitor guards additions and the fields below. Commands are sent outside the monitor. */
     private final Lines<Integer, Call> waiting = new Lines<>(Call::slots);
@@ -126,9 +128,8 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         this.sender = new SerialExecutor(connector);
         this.check = timer.check(CHECK_NANOS, this::haveWaitingSent);
         this.follow = timer.check(FOLLOW_NANOS, this::haveApplicationFollowed);
-        this.tracking = new KeyTracking(this::epoch, timer);
-        this.trackingRefusedIn = tracking.refusedIn;
-        this.trackingDue = tracking.due;
+        this.tracking = new KeyTracking(this::epoch, refusedIn -> trackingRefusedIn = refusedIn, this::pauseTracking);
+        this.trackingDue = timer.nanoTime();
     }
 
     @Override
@@ -355,10 +356,15 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         return epoch.get();
     }
 
+    /** Whether a proxy does not let tracking pass, or the server stopped at that moment, cannot be told apart. */
+    void pauseTracking() {
+        trackingDue = timer.nanoTime() + TRACKING_PAUSE.toNanos();
+    }
+
     /** Not on connections of the application, which may track keys for itself. */
     @Override
     public boolean announcesChanges() {
-        return own != null && trackingRefusedIn.get() != epoch.get() && timer.nanoTime() - trackingDue.get() >= 0;
+        return own != null && trackingRefusedIn != epoch.get() && timer.nanoTime() - trackingDue >= 0;
     }
 
     @Override

@@ -1,9 +1,10 @@
 package io.github.lockboot.redis.connection;
 
-import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
-import io.github.lockboot.redis.engine.ManualTimer;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.StatefulRedisConnectionImpl;
 import io.lettuce.core.api.async.RedisAsyncCommands;
@@ -26,8 +27,9 @@ import static org.mockito.Mockito.when;
 class KeyTrackingTests {
 
     private final AtomicLong epoch = new AtomicLong();
-    private final ManualTimer timer = new ManualTimer();
-    private final KeyTracking tracking = new KeyTracking(epoch::get, timer);
+    private final List<Long> refusedIn = new ArrayList<>();
+    private final AtomicInteger unanswered = new AtomicInteger();
+    private final KeyTracking tracking = new KeyTracking(epoch::get, refusedIn::add, unanswered::incrementAndGet);
     private final StatefulRedisConnectionImpl<byte[], byte[]> connection = mock(StatefulRedisConnectionImpl.class);
 
     private final RedisAsyncCommands<byte[], byte[]> commands = mock(RedisAsyncCommands.class);
@@ -44,9 +46,8 @@ class KeyTrackingTests {
     @Test
     void whatAUserMayNotDoIsRefusedOnThisConnection() {
         sent.completeExceptionally(new RedisCommandExecutionException("NOPERM this user has no permissions"));
-        assertThat(tracking.isRefused()).isTrue();
-        epoch.incrementAndGet();
-        assertThat(tracking.isRefused()).isFalse();
+        assertThat(refusedIn).containsExactly(0L);
+        assertThat(unanswered).hasValue(0);
     }
 
     /** Lettuce sends a command without an answer again, here before tracking is switched on. */
@@ -56,37 +57,33 @@ class KeyTrackingTests {
         sent.completeExceptionally(
                 new RedisCommandExecutionException(
                         "ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT mode enabled"));
-        assertThat(tracking.isRefused()).isFalse();
+        assertThat(refusedIn).containsExactly(0L);
+        assertThat(unanswered).hasValue(0);
     }
 
     @Test
-    void aConnectionThatEndsBeforeTheAnswerIsARefusalForAWhileAndTheCommandIsNotSentAgain() {
+    void aCommandThatItsConnectionEndsWithoutAnAnswerIsToldAndNotSentAgain() {
         tracking.onDisconnected(new Object());
         assertThat(sent).isNotDone();
-        epoch.incrementAndGet();
         tracking.onDisconnected(connection);
         assertThat(sent).isCancelled();
-        timer.tick(KeyTracking.PAUSE.minusMillis(1));
-        assertThat(tracking.isRefused()).isTrue();
-        timer.tick(Duration.ofMillis(1));
-        assertThat(tracking.isRefused()).isFalse();
+        assertThat(unanswered).hasValue(1);
+        assertThat(refusedIn).isEmpty();
     }
 
     /** As when the application has moved to another server. */
     @Test
-    void aConnectionThatTheRegistryClosesIsNoRefusal() {
+    void aConnectionThatTheRegistryClosesSaysNothingOfTracking() {
         when(connection.isClosed()).thenReturn(true);
         tracking.onDisconnected(connection);
         assertThat(sent).isCancelled();
-        assertThat(tracking.isRefused()).isFalse();
+        assertThat(unanswered).hasValue(0);
     }
 
     @Test
-    void aCommandThatExpiresWithoutAnAnswerIsARefusalForAWhile() {
+    void aCommandThatExpiresWithoutAnAnswerIsTold() {
         sent.cancel(true);
-        assertThat(tracking.isRefused()).isTrue();
-        timer.tick(KeyTracking.PAUSE);
-        assertThat(tracking.isRefused()).isFalse();
+        assertThat(unanswered).hasValue(1);
     }
 
     @ParameterizedTest
@@ -97,8 +94,8 @@ class KeyTrackingTests {
         } else {
             sent.completeExceptionally(new RedisCommandExecutionException(answer));
         }
-        epoch.incrementAndGet();
         tracking.onDisconnected(connection);
-        assertThat(tracking.isRefused()).isFalse();
+        assertThat(refusedIn).isEmpty();
+        assertThat(unanswered).hasValue(0);
     }
 }

@@ -75,6 +75,17 @@ class LettuceScriptsTests {
     }
 
     @Test
+    void trackingThatGotNoAnswerIsTriedAgainAfterAWhile() {
+        LettuceScripts own = new LettuceScripts(() -> factory, timer, Runnable::run, mock(OwnConnection.class), null);
+        assertThat(own.announcesChanges()).isTrue();
+        own.pauseTracking();
+        timer.tick(LettuceScripts.TRACKING_PAUSE.minusMillis(1));
+        assertThat(own.announcesChanges()).isFalse();
+        timer.tick(Duration.ofMillis(1));
+        assertThat(own.announcesChanges()).isTrue();
+    }
+
+    @Test
     void whatExpiresTellsOfAConnectionThatIsLost() {
         when(connection.isOpen()).thenReturn(false);
         call.completeExceptionally(new TimeoutException("late"));
