@@ -11,7 +11,7 @@ import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockTemplate;
 import io.github.lockboot.LogVolume;
 import io.github.lockboot.fixture.RedisServer;
-import io.github.lockboot.redis.RedisLockInspector.Notification;
+import io.github.lockboot.redis.GrantChannels;
 import io.github.lockboot.redis.RedisLockRegistry;
 import io.github.lockboot.redis.connection.PubSubGrantChannel;
 import org.junit.jupiter.api.AfterEach;
@@ -86,7 +86,7 @@ class LockConnectTests {
             if (connected) {
                 Actor.await("connected", () -> scriptsRun() > 0); // a busy machine needs more than the start waits
                 RedisLockRegistry registry = context.getBean(RedisLockRegistry.class);
-                Actor.await("listening", () -> registry.inspector().check() == Notification.LIVE);
+                Actor.await("listening", () -> GrantChannels.isLive(registry));
             } else {
                 assertThat(scriptsRun()).isZero();
             }
@@ -153,7 +153,7 @@ class LockConnectTests {
                     Actor.pass(Duration.ofSeconds(1)); // the attempts of the start have failed
                     server.resume();
                     RedisLockRegistry registry = context.getBean(RedisLockRegistry.class);
-                    Actor.await("listening", () -> registry.inspector().check() == Notification.LIVE);
+                    Actor.await("listening", () -> GrantChannels.isLive(registry));
                 });
     }
 
@@ -164,7 +164,7 @@ class LockConnectTests {
             assertThat(context).hasNotFailed();
             server.restart();
             RedisLockRegistry registry = context.getBean(RedisLockRegistry.class);
-            Actor.await("listening", () -> registry.inspector().check() == Notification.LIVE);
+            Actor.await("listening", () -> GrantChannels.isLive(registry));
         });
     }
 
@@ -190,7 +190,7 @@ class LockConnectTests {
                     .run(context -> {
                         RedisLockRegistry registry = context.getBean(RedisLockRegistry.class);
                         registry.connect();
-                        Actor.await("listening", () -> registry.inspector().check() == Notification.LIVE);
+                        Actor.await("listening", () -> GrantChannels.isLive(registry));
                     });
             assertThat(log.lines(PubSubGrantChannel.class.getName())).isEmpty();
             assertThat(log.bytes()).as("%s", log).isLessThan(1_000);

@@ -13,7 +13,6 @@ import io.github.lockboot.NamedLock;
 import io.github.lockboot.RecordingLockListener;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.internal.Threads;
-import io.github.lockboot.redis.RedisLockInspector.Notification;
 import io.github.lockboot.redis.engine.LockEngine;
 import io.github.lockboot.redis.protocol.RedisFailure.NotConnectedException;
 import org.junit.jupiter.api.AfterEach;
@@ -127,7 +126,7 @@ class FirstConnectionTests {
         go.countDown();
         Actor.get(registry.connect());
         assertThat(server.command("KEYS", "*")).isEqualTo(List.of());
-        Actor.await("the channel is live", () -> registry.inspector().check() == Notification.LIVE);
+        Actor.await("the channel is live", () -> GrantChannels.isLive(registry));
         assertThat(listener.told).as("of a lock that nobody asked for").isEmpty();
     }
 

@@ -16,7 +16,6 @@ import io.github.lockboot.NamedLock;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.fixture.StoredLock;
 import io.github.lockboot.leader.LeaderElection;
-import io.github.lockboot.redis.RedisLockInspector.Notification;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -98,7 +97,7 @@ class ForcedReleaseTests {
     @Test
     void allReadersOfTheInstanceKnowAtOnceAndThoseElsewhereReadOn() throws Exception {
         Actor.get(registry.connect()); // only with the channel a reader joins another
-        Actor.await("the channel is open", () -> registry.inspector().check() == Notification.LIVE);
+        Actor.await("the channel is open", () -> GrantChannels.isLive(registry));
         List<Lease> here =
                 List.of(registry.acquire("prices", LONG.shared()), registry.acquire("prices", LONG.shared()));
         Lease there = elsewhere.acquire("prices", LONG.shared());

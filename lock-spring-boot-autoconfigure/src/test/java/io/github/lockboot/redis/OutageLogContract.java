@@ -11,7 +11,6 @@ import io.github.lockboot.Actor;
 import io.github.lockboot.Figures;
 import io.github.lockboot.LogVolume;
 import io.github.lockboot.fixture.Await;
-import io.github.lockboot.redis.RedisLockInspector.Notification;
 import io.github.lockboot.redis.connection.PubSubGrantChannel;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.DisposableBean;
@@ -104,14 +103,13 @@ public abstract class OutageLogContract {
         Application() {
             Await.until("it can lock", () -> TestRegistries.canLock(registry, "first"));
             registry.connect();
-            Await.until("the channel is live", () -> registry.inspector().check() == Notification.LIVE);
+            Await.until("the channel is live", () -> GrantChannels.isLive(registry));
         }
 
         void awaitLive(LogVolume log) {
             Await.until(
                     BACK,
-                    () -> TestRegistries.canLock(registry, "again")
-                            && registry.inspector().check() == Notification.LIVE,
+                    () -> TestRegistries.canLock(registry, "again") && GrantChannels.isLive(registry),
                     () -> "the channel is not live again after " + log);
             if (showsCut()) {
                 Await.until("it is logged", () -> channelLines(log).size() > 1);

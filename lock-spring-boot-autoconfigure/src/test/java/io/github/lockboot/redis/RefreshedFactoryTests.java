@@ -10,7 +10,6 @@ import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.fixture.RedisServer;
-import io.github.lockboot.redis.RedisLockInspector.Notification;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -147,7 +146,7 @@ class RefreshedFactoryTests {
     private static void awaitChannelOn(RedisServer server, RedisLockRegistry registry) {
         Actor.await(
                 "the channel is live there",
-                () -> registry.inspector().check() == Notification.LIVE
+                () -> GrantChannels.isLive(registry)
                         && String.valueOf(server.command("PUBSUB", "CHANNELS")).contains("lock:"));
     }
 

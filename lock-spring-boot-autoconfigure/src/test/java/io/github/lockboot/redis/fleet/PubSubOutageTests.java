@@ -11,6 +11,7 @@ import io.github.lockboot.Figures;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.RecordingLockListener;
 import io.github.lockboot.fixture.TcpProxy;
+import io.github.lockboot.redis.GrantChannels;
 import io.github.lockboot.redis.RedisLockInspector.Notification;
 import io.github.lockboot.redis.RedisLockRegistry;
 import org.junit.jupiter.api.AfterEach;
@@ -66,7 +67,7 @@ class PubSubOutageTests {
         told.await("acquired x ASKED");
         long missed = System.nanoTime();
         Actor.await("it is subscribed to on another connection", () -> proxy.connections() > connections);
-        Actor.await("it is live again", () -> registry.inspector().check() == Notification.LIVE);
+        Actor.await("it is live again", () -> GrantChannels.isLive(registry));
         Figures.report(
                 "a dead channel: live again %d ms after a grant that it did not tell", Figures.millisSince(missed));
         told.clear();
@@ -87,8 +88,7 @@ class PubSubOutageTests {
             fleet.server().command("CLIENT", "KILL", "TYPE", "pubsub");
             Actor.pass(Duration.ofMillis(100));
         }
-        registries.forEach(
-                registry -> Actor.await("it is live", () -> registry.inspector().check() == Notification.LIVE));
+        registries.forEach(registry -> Actor.await("it is live", () -> GrantChannels.isLive(registry)));
     }
 
     /** From the one to the other, who waits for it. */
@@ -99,7 +99,7 @@ class PubSubOutageTests {
         Actor waiter = fleet.actor();
         CompletableFuture<Void> served = waiter.begin(wanted::lock);
         fleet.awaitQueued("x", 1);
-        Actor.await("subscribed", () -> to.inspector().check() == Notification.LIVE);
+        Actor.await("subscribed", () -> GrantChannels.isLive(to));
         holder.run(held::unlock);
         Actor.get(served);
         waiter.run(wanted::unlock);
