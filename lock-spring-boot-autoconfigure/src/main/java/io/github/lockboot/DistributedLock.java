@@ -54,7 +54,7 @@ import java.lang.annotation.Target;
 @Retention(RetentionPolicy.RUNTIME)
 @Inherited
 @Documented
-@Repeatable(DistributedLocks.class)
+@Repeatable(DistributedLock.List.class)
 public @interface DistributedLock {
 
     /**
@@ -237,5 +237,16 @@ public @interface DistributedLock {
          * Methods that return a primitive, or a Kotlin type that is not nullable, are refused at start.
          */
         SKIP
+    }
+
+    /** Container of several {@link DistributedLock} annotations. */
+    @Target({ElementType.METHOD, ElementType.TYPE})
+    @Retention(RetentionPolicy.RUNTIME)
+    @Inherited
+    @Documented
+    @interface List {
+
+        /** {@return the annotations} */
+        DistributedLock[] value();
     }
 }

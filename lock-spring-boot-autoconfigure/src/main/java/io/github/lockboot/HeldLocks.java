@@ -1,5 +1,6 @@
 package io.github.lockboot;
 
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -12,14 +13,33 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 import io.github.lockboot.internal.Futures;
+import io.github.lockboot.internal.HeldByThread;
 import io.github.lockboot.internal.Unexpected;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The outcome of taking a {@link LockSet}: the locks that are held, or a refusal and no lock. Runs code under the locks, and
+ * The outcome of acquiring some locks: the locks that are held, or a refusal and no lock. Runs code under the locks, and
  * releases them. Not for applications.
  */
-public final class HeldLocks extends LockSet.OfThread {
+public final class HeldLocks extends HeldByThread implements LockContext.Scope {
+
+    /**
+     * One of the locks.
+     *
+     * @param waitTime that of the lock; null if it has yet to be asked for it
+     * @param leasing acquires a lease and waits at most the given time; null if the hold belongs to the thread
+     * @param keep null for no longer than the call
+     */
+    public record Wanted(
+            NamedLock lock,
+            @Nullable Duration waitTime,
+            @Nullable Function<Duration, CompletableFuture<Lease>> leasing,
+            LockContext.@Nullable Keep keep) {
+
+        Wanted(NamedLock lock, @Nullable Function<Duration, CompletableFuture<Lease>> leasing) {
+            this(lock, null, leasing, null);
+        }
+    }
 
     /** What runs under the locks. */
     public interface Body<T extends @Nullable Object, E extends Throwable> {
@@ -119,10 +139,10 @@ public final class HeldLocks extends LockSet.OfThread {
         }
     }
 
-    /** {@return the locks of the annotated methods that run on the current thread, the innermost first} */
-    static Stream<LockContext> shownHere() {
-        return all().filter(each -> each instanceof HeldLocks held && held.shown)
-                .flatMap(each -> ((HeldLocks) each).holds.stream());
+    /** The innermost first. */
+    @Override
+    public Stream<LockContext> shown() {
+        return shown ? holds.stream() : Stream.empty();
     }
 
     /**

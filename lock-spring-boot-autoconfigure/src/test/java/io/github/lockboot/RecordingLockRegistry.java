@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -300,7 +299,7 @@ public final class RecordingLockRegistry implements LockRuntime {
         }
     }
 
-    private final class RecordedLock implements NamedLock, LockSet.Member {
+    private final class RecordedLock implements NamedLock, LockScope {
 
         private final String name;
         private final LockOptions options;
@@ -321,8 +320,14 @@ public final class RecordingLockRegistry implements LockRuntime {
         }
 
         @Override
-        public boolean canJoin(LockSet.Member first) {
-            return false;
+        public @Nullable Runnable enter() {
+            return null;
+        }
+
+        @Override
+        public Runnable release() {
+            unlock();
+            return () -> {};
         }
 
         @Override
@@ -331,16 +336,6 @@ public final class RecordingLockRegistry implements LockRuntime {
                 throw notTogether;
             }
             return false;
-        }
-
-        @Override
-        public Callable<Lease> attempt(boolean interruptible) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public CompletableFuture<Lease> attemptAsync() {
-            throw new UnsupportedOperationException();
         }
 
         @Override

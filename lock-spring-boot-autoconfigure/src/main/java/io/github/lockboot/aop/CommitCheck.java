@@ -10,7 +10,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.github.lockboot.LockLostException;
-import io.github.lockboot.LockSet;
+import io.github.lockboot.internal.HeldByThread;
 import io.github.lockboot.internal.Troubleshooting;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -226,7 +226,7 @@ public final class CommitCheck
         public void beforeBegin(TransactionExecution transaction) {
             TransactionExecution outermost = OUTERMOST.get();
             if (outermost == null || outermost.isCompleted()) { // not every end is reported
-                LockSet.OfThread.ignoreThoseGivenUp();
+                HeldByThread.ignoreThoseGivenUp();
                 OUTERMOST.set(transaction);
             }
         }
@@ -240,7 +240,7 @@ public final class CommitCheck
 
         @Override
         public void beforeCommit(TransactionExecution transaction) {
-            LockLostException lost = LockSet.OfThread.findAnyLoss(REASON);
+            RuntimeException lost = HeldByThread.findAnyLoss(REASON);
             if (lost != null) {
                 throw lost;
             }

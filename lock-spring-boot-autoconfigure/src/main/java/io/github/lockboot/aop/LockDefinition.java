@@ -14,17 +14,18 @@ import io.github.lockboot.DistributedLock;
 import io.github.lockboot.DistributedLock.KeepOn;
 import io.github.lockboot.DistributedLock.Mode;
 import io.github.lockboot.DistributedLock.Renewal;
+import io.github.lockboot.HeldLocks;
+import io.github.lockboot.LockContext.Keep;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockRuntime;
-import io.github.lockboot.LockSet;
-import io.github.lockboot.LockSet.Keep;
 import io.github.lockboot.LockTemplate;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.ScheduledLock;
 import io.github.lockboot.aop.key.KeyExpression;
 import io.github.lockboot.aop.key.KeyVariables;
 import io.github.lockboot.internal.LockNames;
+import io.github.lockboot.internal.Mocks;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.BeansException;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
@@ -156,10 +157,10 @@ final class LockDefinition {
         }
 
         /** @param leased whether the hold belongs to the call; the hold of a lock that is kept always does */
-        LockSet.Wanted wanted(boolean leased) {
+        HeldLocks.Wanted wanted(boolean leased) {
             NamedLock lock = definition.handles.get().apply(name);
             boolean ofCall = leased || definition.keep != null;
-            return new LockSet.Wanted(
+            return new HeldLocks.Wanted(
                     lock,
                     definition.waitTimeOf(lock),
                     ofCall ? wait -> LockRuntime.acquireAsync(definition.registry.get(), lock, wait) : null,
@@ -275,7 +276,7 @@ final class LockDefinition {
     private Supplier<LockRegistry> parseRegistry(Supplier<LockTemplate> template) {
         if (registryName.isEmpty()) {
             return SingletonSupplier.of(
-                    () -> LockRuntime.given(template.get().registry(), "LockTemplate gave no LockRegistry"));
+                    () -> Mocks.nonNull(template.get().registry(), "LockTemplate gave no LockRegistry"));
         }
         if (!beanFactory.containsBean(registryName)) {
             method.add(

@@ -13,7 +13,7 @@ import io.github.lockboot.DistributedLock;
 import io.github.lockboot.HeldLocks;
 import io.github.lockboot.LockContext;
 import io.github.lockboot.LockNotAcquiredException;
-import io.github.lockboot.LockSet;
+import io.github.lockboot.LockRuntime;
 import io.github.lockboot.LockTemplate;
 import io.github.lockboot.aop.LockDefinition.Needed;
 import io.github.lockboot.aop.LockedMethod.End;
@@ -127,12 +127,12 @@ class LockedCall {
     @SuppressWarnings("NullAway") // the type argument allows null
     private @Nullable Object call(MethodInvocation invocation) throws Throwable {
         List<Needed> needed = needed(invocation.getThis(), invocation.getArguments());
-        List<LockSet.Wanted> wanted = wanted(needed, false);
+        List<HeldLocks.Wanted> wanted = wanted(needed, false);
         boolean inTransaction = isInTransaction(invocation);
         if (inTransaction) {
             warnOfTransaction(wanted);
         }
-        HeldLocks held = LockSet.take(wanted);
+        HeldLocks held = LockRuntime.take(wanted);
         HeldLocks.Body<@Nullable Object, Throwable> body = () -> run(invocation, needed, held);
         return inTransaction && held.size() > 0 ? TransactionBoundLocks.run(held, body) : held.runAndRelease(body);
     }
@@ -146,7 +146,7 @@ class LockedCall {
     }
 
     /** Not of a lock that the thread holds already, and does not wait for. */
-    private void warnOfTransaction(List<LockSet.Wanted> wanted) {
+    private void warnOfTransaction(List<HeldLocks.Wanted> wanted) {
         if (wanted.stream().anyMatch(each -> each.lock().remainingLease().isZero())
                 && warned.compareAndSet(false, true)) {
             log.warn(method
@@ -161,7 +161,9 @@ class LockedCall {
         try {
             List<Needed> needed = needed(invocation.getThis(), invocation.getArguments());
             return HeldLocks.<@Nullable Object>runAndReleaseAsync(
-                    waits ? CompletableFuture.completedFuture(LockSet.take(wanted(needed, true))) : takeAsync(needed),
+                    waits
+                            ? CompletableFuture.completedFuture(LockRuntime.take(wanted(needed, true)))
+                            : takeAsync(needed),
                     held -> stage(invocation, needed, held));
         } catch (RuntimeException refused) {
             return CompletableFuture.failedFuture(refused);
@@ -179,10 +181,10 @@ class LockedCall {
     }
 
     static CompletableFuture<HeldLocks> takeAsync(List<Needed> needed) {
-        return LockSet.takeAsync(wanted(needed, true));
+        return LockRuntime.takeAsync(wanted(needed, true));
     }
 
-    private static List<LockSet.Wanted> wanted(List<Needed> needed, boolean leased) {
+    private static List<HeldLocks.Wanted> wanted(List<Needed> needed, boolean leased) {
         return needed.stream().map(each -> each.wanted(leased)).toList();
     }
 

@@ -1,7 +1,6 @@
 package io.github.lockboot.autoconfigure;
 
 import io.github.lockboot.DistributedLock;
-import io.github.lockboot.DistributedLocks;
 import io.github.lockboot.FencingToken;
 import io.github.lockboot.ScheduledLock;
 import org.jspecify.annotations.Nullable;
@@ -18,9 +17,9 @@ class LockRuntimeHints implements RuntimeHintsRegistrar {
     public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
         hints.resources().registerPattern("io/github/lockboot/redis/*.lua");
         ReflectionHints reflection = hints.reflection();
-        for (Class<?> annotation :
-                new Class<?>[] {DistributedLock.class, DistributedLocks.class, ScheduledLock.class, FencingToken.class
-                }) {
+        for (Class<?> annotation : new Class<?>[] {
+            DistributedLock.class, DistributedLock.List.class, ScheduledLock.class, FencingToken.class
+        }) {
             reflection.registerType(annotation, MemberCategory.INVOKE_DECLARED_METHODS);
         }
         // The type of #root in a key expression.

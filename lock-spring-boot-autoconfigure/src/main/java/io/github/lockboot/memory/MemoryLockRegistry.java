@@ -6,13 +6,14 @@ import java.util.concurrent.CompletableFuture;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockOptions;
+import io.github.lockboot.engine.EngineLock;
+import io.github.lockboot.engine.EngineRegistry;
+import io.github.lockboot.engine.LockEngine;
+import io.github.lockboot.engine.LockRequest;
+import io.github.lockboot.engine.LockRequest.Terms;
+import io.github.lockboot.engine.LockStore;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.internal.Timer;
-import io.github.lockboot.redis.engine.EngineRegistry;
-import io.github.lockboot.redis.engine.LockEngine;
-import io.github.lockboot.redis.engine.LockRequest;
-import io.github.lockboot.redis.engine.LockRequest.Terms;
-import io.github.lockboot.redis.protocol.LockStore;
 
 /**
  * Locks in the memory of this process, for tests of code that uses locks. They behave as locks on Redis do, with queue, tokens,
@@ -68,6 +69,18 @@ public final class MemoryLockRegistry extends EngineRegistry implements AutoClos
     @Override
     protected LockEngine makeEngine() {
         return store.newEngine(store.newSession());
+    }
+
+    @Override
+    protected EngineLock handle(LockEngine engine, LockOptions options, LockRequest request) {
+        return new MemoryLock(engine, options, request);
+    }
+
+    private static final class MemoryLock extends EngineLock {
+
+        MemoryLock(LockEngine engine, LockOptions options, LockRequest request) {
+            super(engine, options, request);
+        }
     }
 
     /**

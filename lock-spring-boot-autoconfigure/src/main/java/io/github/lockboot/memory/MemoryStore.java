@@ -16,14 +16,15 @@ import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
+import io.github.lockboot.engine.EngineContext;
+import io.github.lockboot.engine.GrantChannel;
+import io.github.lockboot.engine.GrantChannel.Push;
+import io.github.lockboot.engine.LockEngine;
+import io.github.lockboot.engine.LockStore;
+import io.github.lockboot.engine.Reply;
+import io.github.lockboot.engine.StoreFailure;
 import io.github.lockboot.internal.Threads;
 import io.github.lockboot.internal.Timer;
-import io.github.lockboot.redis.engine.EngineContext;
-import io.github.lockboot.redis.engine.LockEngine;
-import io.github.lockboot.redis.protocol.GrantChannel;
-import io.github.lockboot.redis.protocol.GrantChannel.Push;
-import io.github.lockboot.redis.protocol.LockStore;
-import io.github.lockboot.redis.protocol.Reply;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,6 +36,21 @@ final class MemoryStore implements LockStore {
 
     private static final EngineContext.Settings SETTINGS =
             new EngineContext.Settings(Duration.ofSeconds(2), Duration.ofMillis(20), Duration.ofSeconds(2), 64);
+
+    /** Nothing is sent twice. */
+    private static final Client ONCE_AND_AT_ONCE = new Client() {
+
+        @Override
+        public StoreFailure failureOf(@Nullable Throwable failure) {
+            return StoreFailure.UNKNOWN;
+        }
+
+        @Override
+        public long epoch() {
+            return 0;
+        }
+    };
+
     private static final long SWEEP_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final MemoryTimer timer;
@@ -225,8 +241,13 @@ final class MemoryStore implements LockStore {
     }
 
     @Override
+    public String displayName() {
+        return "the store in memory";
+    }
+
+    @Override
     public Client client() {
-        return () -> 0; // nothing is sent twice
+        return ONCE_AND_AT_ONCE;
     }
 
     private CompletableFuture<Reply> askAsHolder(String name, String id, BiFunction<State, Holder, Reply> question) {

@@ -11,15 +11,15 @@ import java.util.function.Supplier;
 
 import io.github.lockboot.DistributedLock.Mode;
 import io.github.lockboot.LockUnavailableException;
+import io.github.lockboot.engine.GrantChannel;
+import io.github.lockboot.engine.LockEngine;
+import io.github.lockboot.engine.LockStore;
+import io.github.lockboot.engine.Reply;
+import io.github.lockboot.engine.Reply.Holder;
+import io.github.lockboot.engine.Reply.Shown;
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.redis.connection.Connections;
-import io.github.lockboot.redis.engine.LockEngine;
-import io.github.lockboot.redis.protocol.GrantChannel;
-import io.github.lockboot.redis.protocol.LockStore;
-import io.github.lockboot.redis.protocol.Reply;
-import io.github.lockboot.redis.protocol.Reply.Holder;
-import io.github.lockboot.redis.protocol.Reply.Shown;
 import io.github.lockboot.redis.protocol.ScriptStore;
 
 /** Shows the state of a registry and of its locks to operators. Thread-safe. */
@@ -169,7 +169,7 @@ public final class RedisLockInspector {
         try {
             return asked.join();
         } catch (CompletionException failure) {
-            throw new LockUnavailableException(name, LockEngine.NO_ANSWER, Futures.unwrap(failure));
+            throw new LockUnavailableException(name, "Redis" + LockEngine.NO_ANSWER, Futures.unwrap(failure));
         }
     }
 }

@@ -17,19 +17,20 @@ import java.util.function.Supplier;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockListener;
 import io.github.lockboot.LockOptions;
+import io.github.lockboot.engine.EngineContext;
+import io.github.lockboot.engine.EngineRegistry;
+import io.github.lockboot.engine.LockEngine;
+import io.github.lockboot.engine.LockRequest;
+import io.github.lockboot.engine.LockStore;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.internal.Threads;
 import io.github.lockboot.internal.Timer;
 import io.github.lockboot.redis.connection.Connections;
 import io.github.lockboot.redis.connection.PubSubGrantChannel;
-import io.github.lockboot.redis.engine.EngineContext;
-import io.github.lockboot.redis.engine.EngineRegistry;
-import io.github.lockboot.redis.engine.LockEngine;
-import io.github.lockboot.redis.engine.LockRequest;
-import io.github.lockboot.redis.protocol.LockStore;
 import io.github.lockboot.redis.protocol.ScriptStore;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.util.function.SingletonSupplier;
@@ -110,6 +111,46 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         return new Builder(connectionFactory);
     }
 
+    /**
+     * Creates a builder.
+     *
+     * @param template the template whose connection factory is used, as by {@link #builder(RedisConnectionFactory)}; its serializers are
+     *     not used
+     * @return the builder
+     */
+    public static Builder builder(StringRedisTemplate template) {
+        return builder(template.getRequiredConnectionFactory());
+    }
+
+    /** As {@link #get(String, LockOptions)}, with the options of this registry. */
+    @Override
+    public RedisLock get(String name) {
+        return (RedisLock) super.get(name);
+    }
+
+    /**
+     * Returns the lock of a name. Does not ask Redis. Two locks that this registry returns for one name, mode and number of permits are
+     * equal.
+     *
+     * @param name the name, which follows the key prefix in the key
+     * @param options what is not set is as configured for this registry
+     * @return the lock
+     * @throws IllegalArgumentException if the name is empty, too long or not well-formed Unicode, or the options are not valid
+     */
+    @Override
+    public RedisLock get(String name, LockOptions options) {
+        return (RedisLock) super.get(name, options);
+    }
+
+    @Override
+    protected RedisLock handle(LockEngine engine, LockOptions options, LockRequest request) {
+        return new RedisLock(engine, options, request, this);
+    }
+
+    String keyOf(String name) {
+        return keyPrefix + name;
+    }
+
     @Override
     protected LockEngine makeEngine() {
         Parts made = new Parts(this);
@@ -155,7 +196,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
      */
     public List<Finding> check() {
         Parts with = parts();
-        SelfCheck check = new SelfCheck(with.connections.factory(), with.store, InstantSource.system());
+        SelfCheck check = new SelfCheck(with.connections.template(), with.store, InstantSource.system());
         List<Finding> findings = check.run();
         servers = check.servers();
         announcesChanges = with.store.client().announcesChanges(); // known since the check has renewed a lock
@@ -172,7 +213,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
             return Optional.empty();
         }
         Parts with = parts();
-        return new SelfCheck(with.connections.factory(), with.store, InstantSource.system()).checkAcknowledged();
+        return new SelfCheck(with.connections.template(), with.store, InstantSource.system()).checkAcknowledged();
     }
 
     /**

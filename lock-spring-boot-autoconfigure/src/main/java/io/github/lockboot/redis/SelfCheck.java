@@ -15,11 +15,12 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
+import io.github.lockboot.engine.LockStore;
+import io.github.lockboot.engine.Reply;
+import io.github.lockboot.engine.StoreFailure;
+import io.github.lockboot.engine.StoreFailure.NotAcknowledgedException;
 import io.github.lockboot.internal.Futures;
-import io.github.lockboot.redis.protocol.LockStore;
 import io.github.lockboot.redis.protocol.RedisFailure;
-import io.github.lockboot.redis.protocol.RedisFailure.NotAcknowledgedException;
-import io.github.lockboot.redis.protocol.Reply;
 import io.github.lockboot.redis.protocol.ScriptStore;
 import io.lettuce.core.RedisCommandExecutionException;
 import org.jspecify.annotations.Nullable;
@@ -27,8 +28,8 @@ import org.springframework.core.NestedExceptionUtils;
 import org.springframework.data.redis.connection.RedisClusterConnection;
 import org.springframework.data.redis.connection.RedisClusterNode;
 import org.springframework.data.redis.connection.RedisConnection;
-import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.ReturnType;
+import org.springframework.data.redis.core.StringRedisTemplate;
 
 /**
  * One check whether Redis is suitable for locks: the version, eviction policy and clock of the server, or of each master of a
@@ -45,14 +46,14 @@ final class SelfCheck {
 
     private static final String ACKNOWLEDGING = " +role +wait +waitaof";
 
-    private final Supplier<? extends RedisConnectionFactory> factory;
+    private final Supplier<StringRedisTemplate> template;
     private final ScriptStore store;
     private final InstantSource clock;
     private final Set<String> products = new TreeSet<>();
     private final List<Finding> findings = new ArrayList<>();
 
-    SelfCheck(Supplier<? extends RedisConnectionFactory> factory, ScriptStore store, InstantSource clock) {
-        this.factory = factory;
+    SelfCheck(Supplier<StringRedisTemplate> template, ScriptStore store, InstantSource clock) {
+        this.template = template;
         this.store = store;
         this.clock = clock;
     }
@@ -63,7 +64,8 @@ final class SelfCheck {
     }
 
     List<Finding> run() {
-        try (RedisConnection connection = factory.get().getConnection()) {
+        try (RedisConnection connection =
+                template.get().getRequiredConnectionFactory().getConnection()) {
             if (connection instanceof RedisClusterConnection cluster) {
                 var commands = cluster.serverCommands();
                 for (RedisClusterNode node : cluster.clusterGetNodes()) {
@@ -213,7 +215,7 @@ final class SelfCheck {
             Throwable failure = Futures.unwrap(thrown);
             boolean refused = failure instanceof NotAcknowledgedException
                     && failure.getCause() instanceof RedisCommandExecutionException
-                    && RedisFailure.of(failure) == RedisFailure.UNKNOWN;
+                    && RedisFailure.of(failure) == StoreFailure.UNKNOWN;
             return refused ? Optional.of(notAcknowledged(failure)) : Optional.empty();
         } finally {
             store.cancel(name, name);

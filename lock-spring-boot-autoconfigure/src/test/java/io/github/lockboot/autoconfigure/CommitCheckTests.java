@@ -16,13 +16,13 @@ import io.github.lockboot.LockContext;
 import io.github.lockboot.LockListener;
 import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockOptions;
-import io.github.lockboot.LockSet;
 import io.github.lockboot.LockTemplate;
 import io.github.lockboot.LockUse;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.NamedReadWriteLock;
 import io.github.lockboot.OwnThread;
 import io.github.lockboot.aop.CommitCheck;
+import io.github.lockboot.internal.HeldByThread;
 import io.github.lockboot.memory.MemoryLockRegistry;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -480,7 +480,7 @@ class CommitCheckTests {
                 for (int i = 0; i < 1_000; i++) {
                     lock.lock();
                 }
-                assertThat(LockSet.OfThread.all()).isEmpty();
+                assertThat(HeldByThread.all()).isEmpty();
                 commit("a");
             });
         }

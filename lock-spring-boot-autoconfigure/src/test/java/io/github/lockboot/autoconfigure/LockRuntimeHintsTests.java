@@ -8,7 +8,6 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import io.github.lockboot.DistributedLock;
-import io.github.lockboot.DistributedLocks;
 import io.github.lockboot.FencingToken;
 import io.github.lockboot.ScheduledLock;
 import org.junit.jupiter.api.Tag;
@@ -72,7 +71,7 @@ class LockRuntimeHintsTests {
     @Test
     void theAttributesOfTheAnnotationsCanBeRead() {
         for (Class<?> annotation :
-                List.of(DistributedLock.class, DistributedLocks.class, ScheduledLock.class, FencingToken.class)) {
+                List.of(DistributedLock.class, DistributedLock.List.class, ScheduledLock.class, FencingToken.class)) {
             assertThat(methodsOf(annotation.getName())).contains(MemberCategory.INVOKE_DECLARED_METHODS);
         }
     }

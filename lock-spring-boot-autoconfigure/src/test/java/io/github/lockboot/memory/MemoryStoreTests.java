@@ -9,12 +9,12 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
 
-import io.github.lockboot.redis.engine.LockEngine;
-import io.github.lockboot.redis.engine.ManualTimer;
+import io.github.lockboot.engine.LockEngine;
+import io.github.lockboot.engine.LockStore;
+import io.github.lockboot.engine.ManualTimer;
+import io.github.lockboot.engine.Reply;
 import io.github.lockboot.redis.protocol.Kind;
 import io.github.lockboot.redis.protocol.LockModel;
-import io.github.lockboot.redis.protocol.LockStore;
-import io.github.lockboot.redis.protocol.Reply;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;

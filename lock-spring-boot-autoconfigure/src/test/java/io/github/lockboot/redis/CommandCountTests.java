@@ -17,9 +17,10 @@ import io.github.lockboot.Actor;
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.DistributedLock.Release;
 import io.github.lockboot.Figures;
+import io.github.lockboot.HeldLocks;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
-import io.github.lockboot.LockSet;
+import io.github.lockboot.LockRuntime;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.RecordingLockListener;
 import io.github.lockboot.autoconfigure.LockAutoConfiguration;
@@ -192,15 +193,15 @@ class CommandCountTests {
     @Test
     void severalLeasesAreTwoCommandsAltogether() {
         RedisLockRegistry registry = registries.connected();
-        List<LockSet.Wanted> wanted = twenty().stream()
+        List<HeldLocks.Wanted> wanted = twenty().stream()
                 .map(registry::get)
-                .map(lock -> new LockSet.Wanted(
+                .map(lock -> new HeldLocks.Wanted(
                         lock, Duration.ofSeconds(10), wait -> registry.acquireAsync(lock, wait), null))
                 .toList();
-        LockSet.takeAsync(wanted).join().releaseLater(true).join();
+        LockRuntime.takeAsync(wanted).join().releaseLater(true).join();
         resetCounts();
         for (int i = 0; i < 100; i++) {
-            LockSet.takeAsync(wanted).join().releaseLater(true).join();
+            LockRuntime.takeAsync(wanted).join().releaseLater(true).join();
         }
         assertThat(commands()).isEqualTo(200);
     }
@@ -305,7 +306,7 @@ class CommandCountTests {
     /** Commands a hold, from when all threads wait for the lock until the first of them has had enough. */
     private double contend(int instances, int threads, int holdsEach, int limit) throws Exception {
         List<NamedLock> locks = IntStream.range(0, instances)
-                .mapToObj(i ->
+                .<NamedLock>mapToObj(i ->
                         registries.registry(b -> b.localHandoffLimit(limit)).get("contended"))
                 .toList();
         CyclicBarrier warm = new CyclicBarrier(instances * threads + 1);
@@ -355,7 +356,7 @@ class CommandCountTests {
         NamedLock held = registries.connected().get("crowded");
         held.lock();
         List<NamedLock> elsewhere = IntStream.range(0, 4)
-                .mapToObj(i -> registries.connected().get("crowded"))
+                .<NamedLock>mapToObj(i -> registries.connected().get("crowded"))
                 .toList();
         List<CompletableFuture<Void>> waiting = new ArrayList<>();
         CompletableFuture<Void> end = new CompletableFuture<>();

@@ -8,16 +8,17 @@ import java.util.function.Function;
 
 import io.github.lockboot.Actor;
 import io.github.lockboot.HeldLocks;
+import io.github.lockboot.HeldLocks.Wanted;
 import io.github.lockboot.Lease;
+import io.github.lockboot.LockContext.Keep;
 import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockOptions;
-import io.github.lockboot.LockSet;
-import io.github.lockboot.LockSet.Keep;
-import io.github.lockboot.LockSet.Wanted;
+import io.github.lockboot.LockRuntime;
 import io.github.lockboot.NamedLock;
-import io.github.lockboot.redis.engine.EngineLocks;
-import io.github.lockboot.redis.engine.ScriptedEngine;
-import io.github.lockboot.redis.protocol.Reply;
+import io.github.lockboot.engine.EngineLocks;
+import io.github.lockboot.engine.Reply;
+import io.github.lockboot.engine.ScriptedEngine;
+import io.github.lockboot.internal.HeldByThread;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -92,7 +93,7 @@ class DoubtedHoldTests {
     @Test
     void whatTheLibraryAsksForItselfDoesNotEndTheRenewal() throws Exception {
         holder.run(() -> {
-            HeldLocks held = LockSet.take(List.of(new Wanted(lock, Duration.ZERO, null, null)));
+            HeldLocks held = LockRuntime.take(List.of(new Wanted(lock, Duration.ZERO, null, null)));
             assertThat(held.findLoss("before a commit")).isNotNull();
             assertThat(held.innermost().isValid()).isFalse();
             scripted.timer.tick(Duration.ofSeconds(1));
@@ -130,8 +131,8 @@ class DoubtedHoldTests {
             scripted.next("acquire").answer(new Reply.Owner(100, TTL.toMillis(), 0));
             return lease;
         };
-        HeldLocks held =
-                LockSet.take(List.of(new Wanted(lock, Duration.ZERO, leasing, new Keep(Duration.ofMinutes(1), false))));
+        HeldLocks held = LockRuntime.take(
+                List.of(new Wanted(lock, Duration.ZERO, leasing, new Keep(Duration.ofMinutes(1), false))));
         held.runAndRelease(() -> held.call(() -> {
             body.accept(held);
             return null;
@@ -152,7 +153,7 @@ class DoubtedHoldTests {
             assertThat(another.<Boolean>call(shared::tryLock)).isTrue();
             scripted.timer.setWallForwardBy(TTL);
             assertThat(holder.<Boolean>call(shared::isHeldByCurrentThread)).isFalse();
-            holder.run(LockSet.OfThread::ignoreThoseGivenUp);
+            holder.run(HeldByThread::ignoreThoseGivenUp);
             scripted.timer.tick(Duration.ofSeconds(1));
             scripted.next("renew").answer(new Reply.Renewed(TTL.toMillis(), 0));
             assertThat(another.<Boolean>call(shared::isHeldByCurrentThread)).isTrue();

@@ -11,10 +11,10 @@ import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.RecordingLockListener;
+import io.github.lockboot.engine.LockEngine;
+import io.github.lockboot.engine.StoreFailure.NotConnectedException;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.internal.Threads;
-import io.github.lockboot.redis.engine.LockEngine;
-import io.github.lockboot.redis.protocol.RedisFailure.NotConnectedException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -75,7 +75,7 @@ class FirstConnectionTests {
 
     @Test
     void whoeverHasNotTheTimeLearnsThatItIsBeingMade() {
-        String why = "(the connection to Redis is still being made)";
+        String why = "(the connection is still being made)";
         NamedLock lock = registry.get("x");
         assertThatThrownBy(lock::tryLock).hasMessageContaining(why).hasCauseInstanceOf(NotConnectedException.class);
         assertThatThrownBy(lock::isLocked).hasMessageContaining(why).hasCauseInstanceOf(NotConnectedException.class);
@@ -103,7 +103,7 @@ class FirstConnectionTests {
         server.kill();
         go.countDown();
         assertThatThrownBy(() -> registry.get("x").tryLock())
-                .hasMessageStartingWith("lock 'x' is unavailable: " + LockEngine.NO_ANSWER
+                .hasMessageStartingWith("lock 'x' is unavailable: " + "Redis" + LockEngine.NO_ANSWER
                         + " (no connection to Redis: Connection refused: ");
     }
 

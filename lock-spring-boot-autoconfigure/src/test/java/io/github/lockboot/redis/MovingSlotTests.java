@@ -8,7 +8,8 @@ import java.util.concurrent.locks.Lock;
 import java.util.stream.Stream;
 
 import io.github.lockboot.Actor;
-import io.github.lockboot.LockSet;
+import io.github.lockboot.HeldLocks;
+import io.github.lockboot.LockRuntime;
 import io.github.lockboot.LogReader;
 import io.github.lockboot.fixture.RedisCluster;
 import io.github.lockboot.fixture.RedisProbe;
@@ -126,12 +127,12 @@ class MovingSlotTests {
     void severalLeasesAreTakenAndReleased(boolean blocking) {
         RedisLockRegistry registry = registry(blocking);
         try (LogReader log = new LogReader()) {
-            List<LockSet.Wanted> wanted = NAMES.stream()
+            List<HeldLocks.Wanted> wanted = NAMES.stream()
                     .map(registry::get)
-                    .map(lock -> new LockSet.Wanted(lock, SOON, wait -> registry.acquireAsync(lock, wait), null))
+                    .map(lock -> new HeldLocks.Wanted(lock, SOON, wait -> registry.acquireAsync(lock, wait), null))
                     .toList();
             cluster.moveOnly("lock:{x}a", to);
-            LockSet.takeAsync(wanted).join().releaseLater(true).join();
+            LockRuntime.takeAsync(wanted).join().releaseLater(true).join();
             assertThat(refused()).isPositive();
             Actor.await("both are free", SOON, () -> keys() == 0);
             assertThat(log.warnings()).isEmpty();

@@ -5,9 +5,9 @@ import java.util.concurrent.CompletableFuture;
 
 import io.github.lockboot.Actor;
 import io.github.lockboot.Lease;
+import io.github.lockboot.engine.Reply;
+import io.github.lockboot.engine.ScriptedEngine;
 import io.github.lockboot.redis.RedisLockInspector.Notification;
-import io.github.lockboot.redis.engine.ScriptedEngine;
-import io.github.lockboot.redis.protocol.Reply;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;

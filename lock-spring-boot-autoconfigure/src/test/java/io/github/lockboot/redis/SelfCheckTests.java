@@ -9,6 +9,7 @@ import java.util.Set;
 import java.util.concurrent.ExecutorService;
 
 import io.github.lockboot.LockOptions;
+import io.github.lockboot.engine.PatientStore;
 import io.github.lockboot.fixture.AclUser;
 import io.github.lockboot.fixture.RedisCluster;
 import io.github.lockboot.fixture.RedisSentinel;
@@ -16,7 +17,6 @@ import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.internal.Threads;
 import io.github.lockboot.internal.Timer;
 import io.github.lockboot.redis.connection.Connections;
-import io.github.lockboot.redis.engine.PatientStore;
 import io.github.lockboot.redis.protocol.RedisProgram;
 import io.github.lockboot.redis.protocol.ScriptStore;
 import io.lettuce.core.ClientOptions;
@@ -36,6 +36,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.core.StringRedisTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -122,7 +123,9 @@ class SelfCheckTests {
                     .runner();
             ScriptStore store = PatientStore.on(runner, Duration.ofSeconds(2), Duration.ofSeconds(6));
             SelfCheck check = new SelfCheck(
-                    registries::connectionFactory, store, () -> Instant.now().plusSeconds(secondsOff));
+                    () -> new StringRedisTemplate(registries.connectionFactory()),
+                    store,
+                    () -> Instant.now().plusSeconds(secondsOff));
             assertThat(check.run()).singleElement().satisfies(finding -> {
                 assertThat(finding.problem()).startsWith("Redis has a clock ").contains("s " + problem.split(" s ")[1]);
                 assertThat(finding.action()).contains("fencing tokens grow over a failover only if they agree");

@@ -25,7 +25,7 @@ class StartTests {
                 .filteredOn(name -> name.startsWith("io.github.lockboot."))
                 .as("classes of the library, lambdas included")
                 .hasSizeLessThanOrEqualTo(MOST_CLASSES)
-                .doesNotContain("io.github.lockboot.redis.engine.LocalQueue", "io.github.lockboot.redis.protocol.LuaScript");
+                .doesNotContain("io.github.lockboot.engine.LocalQueue", "io.github.lockboot.redis.protocol.LuaScript");
         assertThat(loaded)
                 .as("what reads expressions")
                 .doesNotContain("org.springframework.expression.spel.standard.InternalSpelExpressionParser");

@@ -26,7 +26,7 @@ class PicturesTests {
 
     private static final Path IMAGES = Page.ROOT.resolve("docs/images");
     private static final Path ACQUISITION = Page.ROOT.resolve(
-            "lock-spring-boot-autoconfigure/src/main/java/io/github/lockboot/redis/engine/Acquisition.java");
+            "lock-spring-boot-autoconfigure/src/main/java/io/github/lockboot/engine/Acquisition.java");
     private static final Pattern DRAWING = Pattern.compile("<pre>(.*?)</pre>", Pattern.DOTALL);
     private static final Pattern STATES = Pattern.compile("private enum State \\{(.*?)\\}", Pattern.DOTALL);
 

@@ -18,7 +18,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 /** Each rule that is broken in a model can be broken in the code. */
 class MutantTests {
 
-    private static final String ACQUISITION = "io.github.lockboot.redis.engine.Acquisition";
+    private static final String ACQUISITION = "io.github.lockboot.engine.Acquisition";
     private static final String UNLOCK = "io/github/lockboot/redis/unlock.lua";
 
     static List<String> names() {

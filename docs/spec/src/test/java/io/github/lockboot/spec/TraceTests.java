@@ -14,7 +14,7 @@ import java.util.regex.Pattern;
 import java.util.stream.LongStream;
 
 import io.github.lockboot.fixture.RedisServer;
-import io.github.lockboot.redis.engine.SpecifiedSchedule;
+import io.github.lockboot.engine.SpecifiedSchedule;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -185,7 +185,7 @@ class TraceTests {
     /** @param scripts whether the scripts themselves run, on a real Redis */
     @SuppressWarnings("unchecked")
     private static List<String> trace(ClassLoader loader, long seed, boolean scripts) throws Exception {
-        Class<?> schedule = loader.loadClass("io.github.lockboot.redis.engine.SpecifiedSchedule");
+        Class<?> schedule = loader.loadClass("io.github.lockboot.engine.SpecifiedSchedule");
         return (List<String>)
                 (scripts
                         ? schedule.getMethod("trace", long.class, int.class).invoke(null, seed, server.port())

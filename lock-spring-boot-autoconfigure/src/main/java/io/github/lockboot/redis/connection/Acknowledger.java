@@ -13,11 +13,11 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
+import io.github.lockboot.engine.Reply;
+import io.github.lockboot.engine.StoreFailure.NotAcknowledgedException;
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.Timer;
 import io.github.lockboot.internal.Unexpected;
-import io.github.lockboot.redis.protocol.RedisFailure.NotAcknowledgedException;
-import io.github.lockboot.redis.protocol.Reply;
 import io.lettuce.core.AbstractRedisAsyncCommands;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.codec.ByteArrayCodec;

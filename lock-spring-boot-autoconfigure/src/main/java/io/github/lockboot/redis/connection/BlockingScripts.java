@@ -6,21 +6,19 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.NoSuchElementException;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
-import java.util.stream.Stream;
 
+import io.github.lockboot.engine.Reply;
+import io.github.lockboot.engine.StoreFailure.NotConnectedException;
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.redis.protocol.LuaScript;
 import io.github.lockboot.redis.protocol.LuaScript.ForeignReplyException;
 import io.github.lockboot.redis.protocol.RedisFailure;
-import io.github.lockboot.redis.protocol.RedisFailure.NotConnectedException;
 import io.github.lockboot.redis.protocol.RedisFailure.SeveralSlotsException;
-import io.github.lockboot.redis.protocol.Reply;
 import io.github.lockboot.redis.protocol.ScriptStore;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.NestedExceptionUtils;
@@ -28,7 +26,6 @@ import org.springframework.dao.InvalidDataAccessApiUsageException;
 import org.springframework.data.redis.connection.ClusterSlotHashUtil;
 import org.springframework.data.redis.connection.DecoratedRedisConnection;
 import org.springframework.data.redis.connection.RedisClusterConnection;
-import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.core.RedisCallback;
 import org.springframework.data.redis.core.RedisOperations;
 import org.springframework.data.redis.core.SessionCallback;
@@ -41,21 +38,12 @@ import org.springframework.data.redis.serializer.RedisSerializer;
  */
 public final class BlockingScripts implements ScriptStore.Runner {
 
-    /** Where threads wait in the pools of Apache Commons, which Jedis and Lettuce use. */
-    private static final String IDLE_CONNECTIONS = "org.apache.commons.pool2.impl.LinkedBlockingDeque";
-
-    /** Stacks are slow to read. */
-    private static final int FEW = 4;
-
     private final StringRedisTemplate template;
     private final Executor executor;
     private final Map<String, CompletableFuture<Void>> newest = new ConcurrentHashMap<>();
 
-    /** The threads that call the client. */
-    private final Set<Thread> calling = ConcurrentHashMap.newKeySet();
-
-    BlockingScripts(RedisConnectionFactory factory, Executor executor) {
-        this.template = new StringRedisTemplate(factory);
+    BlockingScripts(StringRedisTemplate template, Executor executor) {
+        this.template = template;
         this.executor = executor;
     }
 
@@ -96,10 +84,7 @@ public final class BlockingScripts implements ScriptStore.Runner {
         if (call.isDone()) {
             return;
         }
-        Thread thread = Thread.currentThread();
         try {
-            call.thread = thread;
-            calling.add(thread);
             String answer = answer(template, () -> !call.isDone(), script, keys, arguments);
             if (answer == null) {
                 throw new ForeignReplyException();
@@ -107,22 +92,12 @@ public final class BlockingScripts implements ScriptStore.Runner {
             call.complete(Reply.parse(answer));
         } catch (Throwable failure) {
             call.completeExceptionally(failure);
-        } finally {
-            calling.remove(thread);
-            call.thread = null;
         }
     }
 
-    /** As far as some of the threads show. */
     @Override
-    public boolean lacksConnection() {
-        return calling.stream().limit(FEW).anyMatch(BlockingScripts::waitsForConnection);
-    }
-
-    /** Whether the thread waits in a pool that has given out all its connections. Clients say nothing of that until they give up. */
-    private static boolean waitsForConnection(Thread thread) {
-        return Stream.of(thread.getStackTrace())
-                .anyMatch(frame -> frame.getClassName().equals(IDLE_CONNECTIONS));
+    public Throwable whyUnanswered() {
+        return new TimeoutException(RedisFailure.NO_ANSWER_OR_NO_CONNECTION);
     }
 
     @Override
@@ -210,21 +185,17 @@ public final class BlockingScripts implements ScriptStore.Runner {
         }
     }
 
-    private final class Call extends CompletableFuture<Reply> {
-
-        /** Null while it waits for others on its key, or for a thread. */
-        private volatile @Nullable Thread thread;
+    /** A client that waits for a connection of its pool does not show that until it gives up. */
+    private static final class Call extends CompletableFuture<Reply> {
 
         @Override
         public boolean completeExceptionally(Throwable failure) {
             return super.completeExceptionally(explained(failure));
         }
 
-        private Throwable explained(Throwable failure) {
+        private static Throwable explained(Throwable failure) {
             if (failure instanceof TimeoutException) {
-                Thread calls = thread;
-                boolean lacking = calls == null ? lacksConnection() : waitsForConnection(calls);
-                return lacking ? RedisFailure.noConnectionFree() : failure;
+                return new TimeoutException(RedisFailure.NO_ANSWER_OR_NO_CONNECTION);
             }
             boolean exhausted = NestedExceptionUtils.getMostSpecificCause(failure) instanceof NoSuchElementException;
             return exhausted ? new NotConnectedException(RedisFailure.NO_CONNECTION_FREE, failure) : failure;

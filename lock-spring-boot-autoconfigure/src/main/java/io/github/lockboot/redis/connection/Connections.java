@@ -11,17 +11,18 @@ import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.core.StringRedisTemplate;
 
 /**
  * The connections of a registry.
  *
- * @param factory makes the connection factory at the first call
+ * @param template what all that speaks to Redis uses; made at the first call, and another one once the application has another client
  * @param cuts notices, on a thread that must not be blocked, the end of a connection that is subscribed to a channel, where the client
  *     does not throw it; no cast to the class for Lettuce does, which only loads beside Lettuce
  * @param whenClosed closes those that the registry has made; called once the runner is closed
  */
 public record Connections(
-        Supplier<? extends RedisConnectionFactory> factory,
+        Supplier<StringRedisTemplate> template,
         ScriptStore.Runner runner,
         BiConsumer<RedisConnection, Runnable> cuts,
         Runnable whenClosed) {
@@ -55,17 +56,19 @@ public record Connections(
             Executor workers) {
         LettuceConnectionFactory lettuce = ApplicationFactory.ofLettuce(factory);
         if (lettuce == null) {
+            StringRedisTemplate template = new StringRedisTemplate(factory);
             return new Connections(
-                    () -> factory, new BlockingScripts(factory, workers), (connection, action) -> {}, () -> {});
+                    () -> template, new BlockingScripts(template, workers), (connection, action) -> {}, () -> {});
         }
         if (shares(lettuce, sharing, replicas)) {
-            LettuceScripts shared = new LettuceScripts(() -> lettuce, timer, workers, null, null);
-            return new Connections(() -> lettuce, shared, LettuceScripts::whenCut, () -> {});
+            StringRedisTemplate template = new StringRedisTemplate(lettuce);
+            LettuceScripts shared = new LettuceScripts(() -> template, timer, workers, null, null);
+            return new Connections(() -> template, shared, LettuceScripts::whenCut, () -> {});
         }
         OwnConnection own = new OwnConnection(lettuce, commandTimeout, session, timer, workers);
         Acknowledger acknowledger = replicas == NONE ? null : new Acknowledger(replicas, commandTimeout, timer);
-        LettuceScripts scripts = new LettuceScripts(own::factory, timer, workers, own, acknowledger);
-        return new Connections(own::factory, scripts, LettuceScripts::whenCut, own::close);
+        LettuceScripts scripts = new LettuceScripts(own::template, timer, workers, own, acknowledger);
+        return new Connections(own::template, scripts, LettuceScripts::whenCut, own::close);
     }
 
     /**

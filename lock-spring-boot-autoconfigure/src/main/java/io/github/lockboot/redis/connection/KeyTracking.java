@@ -12,6 +12,7 @@ import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 
+import io.github.lockboot.engine.StoreFailure;
 import io.github.lockboot.redis.protocol.RedisFailure;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisCommandExecutionException;
@@ -91,7 +92,7 @@ final class KeyTracking implements PushListener {
         sent.whenComplete((none, failure) -> {
             unanswered.remove(sent);
             if (failure instanceof RedisCommandExecutionException) {
-                if (RedisFailure.of(failure) != RedisFailure.NOT_NOW) {
+                if (RedisFailure.of(failure) != StoreFailure.NOT_NOW) {
                     onRefused.accept(sentIn);
                 }
             } else if (failure != null && !isClosed(connection)) {

@@ -20,6 +20,9 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import io.github.lockboot.engine.Reply;
+import io.github.lockboot.engine.StoreFailure;
+import io.github.lockboot.engine.StoreFailure.NotConnectedException;
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.SerialExecutor;
 import io.github.lockboot.internal.Timer;
@@ -27,9 +30,7 @@ import io.github.lockboot.internal.Unexpected;
 import io.github.lockboot.redis.protocol.LuaScript;
 import io.github.lockboot.redis.protocol.LuaScript.ForeignReplyException;
 import io.github.lockboot.redis.protocol.RedisFailure;
-import io.github.lockboot.redis.protocol.RedisFailure.NotConnectedException;
 import io.github.lockboot.redis.protocol.RedisFailure.SeveralSlotsException;
-import io.github.lockboot.redis.protocol.Reply;
 import io.github.lockboot.redis.protocol.ScriptStore;
 import io.lettuce.core.AbstractRedisAsyncCommands;
 import io.lettuce.core.AbstractRedisClient;
@@ -85,7 +86,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     private static final Set<LuaScript> TAKING_LEASES =
             Set.of(LuaScript.ACQUIRE, LuaScript.ACQUIRE_ALL, LuaScript.RENEW, LuaScript.RENEW_PERMITS);
 
-    private final Supplier<LettuceConnectionFactory> factory;
+    private final Supplier<StringRedisTemplate> template;
     private final Timer timer;
     private final Executor connector;
     private final @Nullable OwnConnection own;
@@ -115,12 +116,12 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
      * @param acknowledger of leases, if they have to be acknowledged
      */
     LettuceScripts(
-            Supplier<LettuceConnectionFactory> factory,
+            Supplier<StringRedisTemplate> template,
             Timer timer,
             Executor connector,
             @Nullable OwnConnection own,
             @Nullable Acknowledger acknowledger) {
-        this.factory = factory;
+        this.template = template;
         this.timer = timer;
         this.connector = connector;
         this.own = own;
@@ -257,7 +258,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             synchronized (waiting) { // the call that has it connect is added under this monitor
                 before = waiting.all();
             }
-            made = Link.over(factory.get(), this);
+            made = Link.over(template.get(), this);
         } catch (Throwable notMade) { // also an Error: the next call must connect again
             failure = notMade;
         }
@@ -287,7 +288,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
 
     /** On the timer's thread. Returns whether there is a connection, and the application may move to another server. */
     private boolean haveApplicationFollowed() {
-        if (link == null || own == null && !ApplicationFactory.isProxy(factory.get())) {
+        if (link == null || own == null && !ApplicationFactory.isProxy(factory())) {
             return false;
         }
         if ((own == null || own.mayHaveMoved()) && following.compareAndSet(false, true)) {
@@ -308,7 +309,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             if (current == null) {
                 return;
             }
-            AbstractRedisClient newest = ApplicationFactory.clientOf(ApplicationFactory.targetOf(factory.get()));
+            AbstractRedisClient newest = ApplicationFactory.clientOf(ApplicationFactory.targetOf(factory()));
             if (newest != null && newest != current.client) {
                 synchronized (waiting) {
                     link = link == current ? null : link;
@@ -558,7 +559,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         private Throwable explained(Throwable failure) {
             try {
                 if (command == null) {
-                    return RedisFailure.of(failure) == RedisFailure.NOT_SENT
+                    return RedisFailure.of(failure) == StoreFailure.NOT_SENT
                             ? failure
                             : new NotConnectedException("no connection to Redis", failure);
                 }
@@ -627,18 +628,25 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         }
     }
 
+    private LettuceConnectionFactory factory() {
+        return factoryOf(template.get());
+    }
+
+    private static LettuceConnectionFactory factoryOf(StringRedisTemplate template) {
+        return (LettuceConnectionFactory) template.getRequiredConnectionFactory();
+    }
+
     /** The connection of scripts, to one server or to the masters of a Cluster. */
     private record Link(AbstractRedisAsyncCommands<byte[], byte[]> commands, AbstractRedisClient client) {
 
         /** Connects with the factory's shared connection and registers the listener. Blocks. */
         @SuppressWarnings("unchecked")
-        static Link over(LettuceConnectionFactory factory, RedisConnectionStateListener listener) {
-            AbstractRedisClient client =
-                    factory.getRequiredNativeClient(); // before the connection: the target of a proxy may change
-            // meanwhile
+        static Link over(StringRedisTemplate template, RedisConnectionStateListener listener) {
+            // Before the connection: the target of a proxy may change meanwhile.
+            AbstractRedisClient client = factoryOf(template).getRequiredNativeClient();
             RedisCallback<Object> nativeConnection = RedisConnection::getNativeConnection;
             var commands = (AbstractRedisAsyncCommands<byte[], byte[]>)
-                    Objects.requireNonNull(new StringRedisTemplate(factory).execute(nativeConnection, true));
+                    Objects.requireNonNull(template.execute(nativeConnection, true));
             client.removeListener(listener);
             client.addListener(listener);
             return new Link(commands, client);

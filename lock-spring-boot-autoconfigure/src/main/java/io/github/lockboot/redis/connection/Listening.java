@@ -49,7 +49,8 @@ final class Listening implements MessageListener, SubscriptionListener {
     void run(Connections connections, String channel) {
         Throwable failure = null;
         try {
-            RedisConnection made = connections.factory().get().getConnection();
+            RedisConnection made =
+                    connections.template().get().getRequiredConnectionFactory().getConnection();
             connection = made;
             if (!over) {
                 made.subscribe(this, channel.getBytes(StandardCharsets.UTF_8));

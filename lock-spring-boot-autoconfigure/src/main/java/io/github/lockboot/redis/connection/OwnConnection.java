@@ -24,6 +24,7 @@ import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration.LettuceClientConfigurationBuilder;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.core.StringRedisTemplate;
 
 import static io.lettuce.core.resource.DefaultClientResources.DEFAULT_NETTY_CUSTOMIZER;
 
@@ -51,6 +52,7 @@ final class OwnConnection {
     private final Executor executor;
     private final AtomicLong nextRenewal;
     private volatile @Nullable LettuceConnectionFactory made;
+    private @Nullable StringRedisTemplate template;
     private volatile @Nullable SocketWatchdog watchdog; // of what is made
     private volatile @Nullable AbstractRedisClient followed; // the application's
     private boolean closed;
@@ -86,6 +88,17 @@ final class OwnConnection {
             own = make(target);
         }
         return own;
+    }
+
+    /** Returns the template over {@link #factory}; another one if the application has another client. May block. */
+    synchronized StringRedisTemplate template() {
+        LettuceConnectionFactory own = factory();
+        StringRedisTemplate current = template;
+        if (current == null || current.getConnectionFactory() != own) {
+            current = new StringRedisTemplate(own);
+            template = current;
+        }
+        return current;
     }
 
     private LettuceConnectionFactory make(LettuceConnectionFactory target) {

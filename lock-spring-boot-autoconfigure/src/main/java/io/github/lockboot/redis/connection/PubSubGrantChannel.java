@@ -10,10 +10,10 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
+import io.github.lockboot.engine.GrantChannel;
+import io.github.lockboot.engine.Reply;
 import io.github.lockboot.internal.Timer;
 import io.github.lockboot.internal.Unexpected;
-import io.github.lockboot.redis.protocol.GrantChannel;
-import io.github.lockboot.redis.protocol.Reply;
 import io.github.lockboot.redis.protocol.ScriptStore;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;

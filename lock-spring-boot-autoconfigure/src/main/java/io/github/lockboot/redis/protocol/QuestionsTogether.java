@@ -6,6 +6,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
+import io.github.lockboot.engine.LockStore;
+import io.github.lockboot.engine.Reply;
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.redis.protocol.RedisFailure.SeveralSlotsException;
 import org.jspecify.annotations.Nullable;

@@ -1,58 +1,20 @@
 package io.github.lockboot.redis.protocol;
 
-import java.util.concurrent.TimeoutException;
 import java.util.regex.Pattern;
 
+import io.github.lockboot.engine.StoreFailure;
+import io.github.lockboot.engine.StoreFailure.NotConnectedException;
 import org.jspecify.annotations.Nullable;
 
-/** Whether a failed command has run. */
-public enum RedisFailure {
-
-    /**
-     * Redis refused the command, which may be sent again. An earlier copy may have run. Even this one may have run: an error has no
-     * number, so it may belong to another command.
-     */
-    NOT_NOW,
-
-    /** There was no connection: the client did not get the command. */
-    NOT_SENT,
-
-    /** The command may have run, may run later, or may never run. */
-    UNKNOWN;
+/** What the errors of Redis, and of proxies before it, say of a command that failed. */
+public final class RedisFailure {
 
     public static final String NO_CONNECTION_FREE =
             "no connection in the pool of the Redis client was free; check its size, such as"
                     + " spring.data.redis.jedis.pool.max-active, and what keeps its connections";
 
-    /** There is no connection; the cause says why. */
-    public static final class NotConnectedException extends RuntimeException {
-
-        private static final long serialVersionUID = 1L;
-
-        public NotConnectedException(String message, @Nullable Throwable cause) {
-            super(message, cause);
-        }
-    }
-
-    /** Too few replicas have what Redis answered, or the append-only file does not. */
-    public static final class NotAcknowledgedException extends RuntimeException {
-
-        private static final long serialVersionUID = 1L;
-
-        public NotAcknowledgedException(String message, @Nullable Throwable cause) {
-            super(message, cause);
-        }
-    }
-
-    /** The lease of a grant was over before its caller could use it. */
-    public static final class GrantedTooLateException extends RuntimeException {
-
-        private static final long serialVersionUID = 1L;
-
-        public GrantedTooLateException(String message) {
-            super(message, null, false, false); // it says how a grant ended, not where
-        }
-    }
+    /** For a client that shows neither. */
+    public static final String NO_ANSWER_OR_NO_CONNECTION = "Redis did not answer in time, or " + NO_CONNECTION_FREE;
 
     /** The keys of a script are not of one slot, as they have to be on a Cluster: the client did not get the command. */
     public static final class SeveralSlotsException extends RuntimeException {
@@ -72,20 +34,22 @@ public enum RedisFailure {
             Pattern.compile("(^|\\W)(TRYAGAIN|CROSSSLOT) |\\bkeys\\hmust\\h(be\\h)?in\\h(the\\h)?same\\hslot\\b|"
                     + SCRIPT_TEXT.pattern());
 
+    private RedisFailure() {}
+
     /** Ahead of the first failure, which may come deep down a stack: a class whose initialization overflows it is lost for good. */
     static void load() {}
 
-    public static RedisFailure of(@Nullable Throwable failure) {
+    public static StoreFailure of(@Nullable Throwable failure) {
         for (Throwable t = failure; t != null; t = t.getCause()) {
             if (t instanceof NotConnectedException || t instanceof SeveralSlotsException) {
-                return NOT_SENT;
+                return StoreFailure.NOT_SENT;
             }
             String message = t.getMessage();
             if (message != null && REFUSAL.matcher(message).lookingAt()) {
-                return NOT_NOW;
+                return StoreFailure.NOT_NOW;
             }
         }
-        return UNKNOWN;
+        return StoreFailure.UNKNOWN;
     }
 
     /** Whether Redis, or a proxy before it, may have refused a script only because it has several keys. */
@@ -105,21 +69,6 @@ public enum RedisFailure {
             }
         }
         return false;
-    }
-
-    /** {@return why a question has no answer yet} */
-    public static Throwable whyUnanswered(LockStore.Client client) {
-        if (client.lacksConnection()) {
-            return noConnectionFree();
-        }
-        return client.isConnecting()
-                ? new NotConnectedException("the connection to Redis is still being made", null)
-                : new TimeoutException("Redis has not answered yet");
-    }
-
-    /** {@return the failure of a question that was not sent in time, because others use the connections of the client} */
-    public static Throwable noConnectionFree() {
-        return new TimeoutException(NO_CONNECTION_FREE);
     }
 
     /** Whether the server is a replica, which may have lost its master, or Lettuce knows of replicas only. */

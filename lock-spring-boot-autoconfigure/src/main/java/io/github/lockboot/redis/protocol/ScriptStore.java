@@ -13,6 +13,9 @@ import java.util.function.IntConsumer;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
+import io.github.lockboot.engine.LockStore;
+import io.github.lockboot.engine.Reply;
+import io.github.lockboot.engine.StoreFailure;
 import io.github.lockboot.internal.Timer;
 import io.github.lockboot.redis.protocol.RedisFailure.SeveralSlotsException;
 import org.jspecify.annotations.Nullable;
@@ -29,6 +32,11 @@ public final class ScriptStore implements LockStore {
      * has expired, the script may have run, may run later, or may never run. A reply always belongs to its own call.
      */
     public interface Runner extends LockStore.Client {
+
+        @Override
+        default StoreFailure failureOf(@Nullable Throwable failure) {
+            return RedisFailure.of(failure);
+        }
 
         CompletableFuture<Reply> run(LuaScript script, String key, byte[]... arguments);
 
@@ -187,6 +195,11 @@ public final class ScriptStore implements LockStore {
      */
     public CompletableFuture<Reply> echo(String session) {
         return run(LuaScript.ECHO, "echo:" + echoes.incrementAndGet(), channelOf(session));
+    }
+
+    @Override
+    public String displayName() {
+        return "Redis";
     }
 
     @Override

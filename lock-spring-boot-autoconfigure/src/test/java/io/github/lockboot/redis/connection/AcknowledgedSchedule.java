@@ -12,14 +12,14 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongFunction;
 
+import io.github.lockboot.engine.LockStore;
+import io.github.lockboot.engine.PatientStore;
+import io.github.lockboot.engine.Reply;
 import io.github.lockboot.fixture.Await;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.fixture.StoredLock;
 import io.github.lockboot.fixture.TcpProxy;
 import io.github.lockboot.internal.Timer;
-import io.github.lockboot.redis.engine.PatientStore;
-import io.github.lockboot.redis.protocol.LockStore;
-import io.github.lockboot.redis.protocol.Reply;
 import io.github.lockboot.redis.protocol.ScriptStore;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.resource.ClientResources;

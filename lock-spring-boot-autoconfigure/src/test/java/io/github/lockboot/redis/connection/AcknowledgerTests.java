@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-import io.github.lockboot.redis.engine.ManualTimer;
-import io.github.lockboot.redis.protocol.Reply;
+import io.github.lockboot.engine.ManualTimer;
+import io.github.lockboot.engine.Reply;
 import io.lettuce.core.AbstractRedisAsyncCommands;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.api.StatefulConnection;

@@ -9,15 +9,15 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.lockboot.Actor;
+import io.github.lockboot.engine.GrantChannel;
+import io.github.lockboot.engine.GrantChannel.Push;
+import io.github.lockboot.engine.PatientStore;
 import io.github.lockboot.fixture.Await;
 import io.github.lockboot.fixture.RedisProbe.ErrorReply;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.internal.Threads;
 import io.github.lockboot.internal.Timer;
 import io.github.lockboot.redis.TestRegistries;
-import io.github.lockboot.redis.engine.PatientStore;
-import io.github.lockboot.redis.protocol.GrantChannel;
-import io.github.lockboot.redis.protocol.GrantChannel.Push;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;

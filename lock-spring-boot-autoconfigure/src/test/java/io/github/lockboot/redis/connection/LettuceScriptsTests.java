@@ -11,9 +11,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import io.github.lockboot.redis.engine.ManualTimer;
+import io.github.lockboot.engine.ManualTimer;
+import io.github.lockboot.engine.Reply;
 import io.github.lockboot.redis.protocol.LuaScript;
-import io.github.lockboot.redis.protocol.Reply;
 import io.lettuce.core.AbstractRedisAsyncCommands;
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.api.StatefulConnection;
@@ -31,6 +31,7 @@ import org.mockito.ArgumentCaptor;
 import org.mockito.InOrder;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.core.StringRedisTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.ArgumentMatchers.any;
@@ -52,8 +53,9 @@ class LettuceScriptsTests {
     private final StatefulConnection<byte[], byte[]> connection = mock(StatefulConnection.class);
     private final AbstractRedisAsyncCommands<byte[], byte[]> commands = mock(AbstractRedisAsyncCommands.class);
     private final LettuceConnectionFactory factory = mock(LettuceConnectionFactory.class);
+    private final StringRedisTemplate template = new StringRedisTemplate(factory);
     private final ManualTimer timer = new ManualTimer();
-    private final LettuceScripts scripts = new LettuceScripts(() -> factory, timer, Runnable::run, null, null);
+    private final LettuceScripts scripts = new LettuceScripts(() -> template, timer, Runnable::run, null, null);
     private final AbstractRedisClient client = mock(AbstractRedisClient.class);
     private final Queue<Runnable> held = new ArrayDeque<>();
     private CompletableFuture<Reply> call;
@@ -76,7 +78,7 @@ class LettuceScriptsTests {
 
     @Test
     void trackingThatGotNoAnswerIsTriedAgainAfterAWhile() {
-        LettuceScripts own = new LettuceScripts(() -> factory, timer, Runnable::run, mock(OwnConnection.class), null);
+        LettuceScripts own = new LettuceScripts(() -> template, timer, Runnable::run, mock(OwnConnection.class), null);
         assertThat(own.announcesChanges()).isTrue();
         own.pauseTracking();
         timer.tick(LettuceScripts.TRACKING_PAUSE.minusMillis(1));
@@ -103,7 +105,7 @@ class LettuceScriptsTests {
 
     @Test
     void whatIsClosedWhileItConnectsIsNoLongerReachedFromTheClientOfTheApplication() {
-        LettuceScripts closed = new LettuceScripts(() -> factory, timer, Runnable::run, null, null);
+        LettuceScripts closed = new LettuceScripts(() -> template, timer, Runnable::run, null, null);
         doAnswer(added -> {
                     closed.close();
                     return null;
@@ -163,7 +165,7 @@ class LettuceScriptsTests {
     /** That thread also renews leases. */
     @Test
     void whatWaitsIsNotSentOnTheTimersThread() {
-        LettuceScripts other = new LettuceScripts(() -> factory, timer, held::add, null, null);
+        LettuceScripts other = new LettuceScripts(() -> template, timer, held::add, null, null);
         other.run(LuaScript.UNLOCK, "lock:a", new byte[0]);
         held.remove().run(); // it connects
         clearInvocations(commands);

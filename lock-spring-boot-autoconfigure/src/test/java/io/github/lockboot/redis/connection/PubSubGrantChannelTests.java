@@ -17,15 +17,15 @@ import ch.qos.logback.core.Appender;
 import ch.qos.logback.core.UnsynchronizedAppenderBase;
 import io.github.lockboot.Actor;
 import io.github.lockboot.LogReader;
+import io.github.lockboot.engine.GrantChannel;
+import io.github.lockboot.engine.GrantChannel.Push;
+import io.github.lockboot.engine.ManualTimer;
+import io.github.lockboot.engine.PatientStore;
+import io.github.lockboot.engine.Reply;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.internal.Threads;
 import io.github.lockboot.redis.TestRegistries;
-import io.github.lockboot.redis.engine.ManualTimer;
-import io.github.lockboot.redis.engine.PatientStore;
-import io.github.lockboot.redis.protocol.GrantChannel;
-import io.github.lockboot.redis.protocol.GrantChannel.Push;
 import io.github.lockboot.redis.protocol.LuaScript;
-import io.github.lockboot.redis.protocol.Reply;
 import io.github.lockboot.redis.protocol.ScriptStore;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -38,6 +38,7 @@ import org.springframework.data.redis.connection.MessageListener;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.SubscriptionListener;
+import org.springframework.data.redis.core.StringRedisTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -66,7 +67,8 @@ class PubSubGrantChannelTests {
     private final Redis redis = new Redis();
 
     private final PubSubGrantChannel channel = new PubSubGrantChannel(
-            new Connections(this::connectionFactory, redis, LettuceScripts::whenCut, () -> {}),
+            new Connections(
+                    () -> new StringRedisTemplate(connectionFactory()), redis, LettuceScripts::whenCut, () -> {}),
             PatientStore.on(redis, WITHIN, WITHIN),
             () -> "session",
             WITHIN,
@@ -242,7 +244,7 @@ class PubSubGrantChannelTests {
                 new Class<?>[] {RedisConnectionFactory.class},
                 (none, method, arguments) -> connection);
         PubSubGrantChannel other = new PubSubGrantChannel(
-                new Connections(() -> jedis, redis, (used, cut) -> {}, () -> {}),
+                new Connections(() -> new StringRedisTemplate(jedis), redis, (used, cut) -> {}, () -> {}),
                 PatientStore.on(redis, WITHIN, WITHIN),
                 () -> "session",
                 WITHIN,

@@ -13,9 +13,9 @@ import javax.tools.ToolProvider;
 
 import io.github.lockboot.Actor;
 import io.github.lockboot.NamedLock;
+import io.github.lockboot.engine.LockStore;
 import io.github.lockboot.fixture.StoredLock;
 import io.github.lockboot.redis.RedisLockRegistry;
-import io.github.lockboot.redis.protocol.LockStore;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;

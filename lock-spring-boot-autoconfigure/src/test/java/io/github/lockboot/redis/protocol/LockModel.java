@@ -5,6 +5,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
+import io.github.lockboot.engine.LockStore;
 import io.github.lockboot.fixture.StoredLock;
 import org.jspecify.annotations.Nullable;
 

@@ -8,10 +8,11 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
+import io.github.lockboot.engine.LockStore.Permit;
+import io.github.lockboot.engine.ManualTimer;
+import io.github.lockboot.engine.Reply;
 import io.github.lockboot.fixture.RedisProbe;
 import io.github.lockboot.fixture.RedisServer;
-import io.github.lockboot.redis.engine.ManualTimer;
-import io.github.lockboot.redis.protocol.LockStore.Permit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;

@@ -6,6 +6,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.github.lockboot.Actor;
 import io.github.lockboot.NamedLock;
+import io.github.lockboot.engine.StoreFailure;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.redis.TestRegistries;
 import org.junit.jupiter.api.Test;
@@ -17,18 +18,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 class RedisFailureTests {
 
-    private static RedisFailure of(String message) {
+    private static StoreFailure of(String message) {
         return RedisFailure.of(new RuntimeException(new RuntimeException(message)));
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"READONLY ", "OOM ", "NOREPLICAS ", "MISCONF ", "MASTERDOWN "})
     void aRefusalOfACommandInAScriptIsOne(String error) {
-        assertThat(of(error + "text")).isEqualTo(RedisFailure.NOT_NOW);
-        assertThat(of("-" + error + "text")).isEqualTo(RedisFailure.NOT_NOW);
-        assertThat(of("@user_script: 37: -" + error + "text")).isEqualTo(RedisFailure.NOT_NOW);
+        assertThat(of(error + "text")).isEqualTo(StoreFailure.NOT_NOW);
+        assertThat(of("-" + error + "text")).isEqualTo(StoreFailure.NOT_NOW);
+        assertThat(of("@user_script: 37: -" + error + "text")).isEqualTo(StoreFailure.NOT_NOW);
         assertThat(of("ERR Error running script (call to f_0a): @user_script:54: @user_script: 54: -" + error + "text"))
-                .isEqualTo(RedisFailure.NOT_NOW);
+                .isEqualTo(StoreFailure.NOT_NOW);
     }
 
     @ParameterizedTest
@@ -41,7 +42,7 @@ class RedisFailureTests {
                 "ERR -OOM text"
             })
     void anErrorThatNamesARefusalElsewhereIsNone(String error) {
-        assertThat(of(error)).isEqualTo(RedisFailure.UNKNOWN);
+        assertThat(of(error)).isEqualTo(StoreFailure.UNKNOWN);
     }
 
     @Test

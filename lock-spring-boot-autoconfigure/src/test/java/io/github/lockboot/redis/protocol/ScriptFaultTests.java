@@ -11,11 +11,11 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
+import io.github.lockboot.engine.GrantChannel.Push;
 import io.github.lockboot.fixture.RedisProbe;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.fixture.StoredLock;
 import io.github.lockboot.fixture.StoredLock.Waiter;
-import io.github.lockboot.redis.protocol.GrantChannel.Push;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;

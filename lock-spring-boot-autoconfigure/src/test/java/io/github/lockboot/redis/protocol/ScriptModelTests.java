@@ -9,6 +9,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import io.github.lockboot.engine.LockStore;
 import io.github.lockboot.fixture.RedisProbe;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.redis.protocol.ClockedScripts.Seen;

@@ -6,7 +6,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
 
-import io.github.lockboot.redis.engine.ManualTimer;
+import io.github.lockboot.engine.ManualTimer;
+import io.github.lockboot.engine.Reply;
 import org.junit.jupiter.api.Test;
 import org.springframework.data.redis.connection.ClusterSlotHashUtil;
 

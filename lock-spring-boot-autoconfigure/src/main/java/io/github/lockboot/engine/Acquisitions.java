@@ -1,0 +1,182 @@
+package io.github.lockboot.engine;
+
+import java.util.Collection;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
+
+import io.github.lockboot.internal.Unexpected;
+import org.jspecify.annotations.Nullable;
+
+/** The acquisitions of a registry that are under way, by id, ids that Redis may still have to forget, and what they share. */
+final class Acquisitions {
+
+    /** Beyond this many ids at once, the rest is left to expire. */
+    private static final int MOST_UNSETTLED = 1_000;
+
+    private final EngineContext context;
+    private final Supplier<String> session;
+    private final Supplier<String> nonce;
+    private final AtomicLong sequence = new AtomicLong();
+    private final LockStore store;
+    private final GrantChannel channel;
+    private final Renewer renewer;
+    private final Map<String, Acquisition> byId = new ConcurrentHashMap<>();
+    private final AtomicLong newestToken = new AtomicLong();
+    private final AtomicInteger unsettled = new AtomicInteger();
+
+    Acquisitions(
+            EngineContext context,
+            Supplier<String> session,
+            Supplier<String> nonce,
+            LockStore store,
+            GrantChannel channel) {
+        this.context = context;
+        this.session = session;
+        this.nonce = nonce;
+        this.store = store;
+        this.channel = channel;
+        this.renewer = new Renewer(context, store);
+    }
+
+    EngineContext context() {
+        return context;
+    }
+
+    LockStore store() {
+        return store;
+    }
+
+    Renewer renewer() {
+        return renewer;
+    }
+
+    // --- under way --------------------------------------------------------------------------------------------
+
+    /**
+     * {@return a new id, {@code <session>-<sequence>.<nonce>}} A user who can list channels knows the session; the nonce keeps that user
+     * from guessing the id of a waiter and forging its grant.
+     */
+    String nextId() {
+        return session.get() + "-" + sequence.incrementAndGet() + nonce.get();
+    }
+
+    boolean isOurs(String id) {
+        return id.startsWith(session.get() + "-");
+    }
+
+    void register(Acquisition acquisition) {
+        byId.put(acquisition.id, acquisition);
+    }
+
+    void deregister(Acquisition acquisition) {
+        byId.remove(acquisition.id, acquisition);
+    }
+
+    @Nullable
+    Acquisition of(String id) {
+        return byId.get(id);
+    }
+
+    Collection<Acquisition> all() {
+        return byId.values();
+    }
+
+    /** Remembers the largest token used by this registry. */
+    void noteToken(long token) {
+        if (token > newestToken.get()) {
+            newestToken.accumulateAndGet(token, Math::max);
+        }
+    }
+
+    // --- ids to be forgotten ----------------------------------------------------------------------------------
+
+    /** Whether there is no id left that Redis may have to forget. */
+    boolean isSettled() {
+        return unsettled.get() == 0;
+    }
+
+    /** As {@link #settleUnlock(String, String, long)}, for an id of which nothing is known here. */
+    void settleUnlock(String name, String id) {
+        settleUnlock(name, id, newestToken.get());
+    }
+
+    /**
+     * Unlocks an id whose fate in Redis is unknown, again and again until Redis answers. Where very many are, it is left to expire.
+     *
+     * @return completes when Redis has answered, or is not asked any more
+     */
+    CompletableFuture<Void> settleUnlock(String name, String id, long lastToken) {
+        return settle(() -> store.unlock(name, id, lastToken));
+    }
+
+    /** As {@link #settleUnlock(String, String, long)}, for an id that was not granted. */
+    CompletableFuture<Void> settleCancel(String name, String id) {
+        return settle(() -> store.cancel(name, id));
+    }
+
+    private CompletableFuture<Void> settle(Supplier<CompletableFuture<Reply>> end) {
+        return unsettled.get() < MOST_UNSETTLED ? untilAnswered(end) : CompletableFuture.completedFuture(null);
+    }
+
+    /**
+     * Sends a command again and again until Redis answers.
+     *
+     * @return completes when Redis has answered, or is not asked any more
+     */
+    CompletableFuture<Void> untilAnswered(Supplier<CompletableFuture<Reply>> command) {
+        CompletableFuture<Void> settled = new CompletableFuture<>();
+        unsettled.incrementAndGet();
+        settled.whenComplete((none, failure) -> unsettled.decrementAndGet());
+        tryToSettle(command, settled, context.minRetryInterval());
+        return settled;
+    }
+
+    private void tryToSettle(Supplier<CompletableFuture<Reply>> command, CompletableFuture<Void> settled, long pause) {
+        send(command).whenComplete((reply, failure) -> {
+            try {
+                if (failure == null || context.isClosed()) {
+                    settled.complete(null);
+                } else {
+                    long longer = Math.min(2 * pause, context.retryInterval());
+                    context.schedule(context.jittered(pause), () -> tryToSettle(command, settled, longer));
+                }
+            } catch (Throwable thrown) { // left to expire
+                settled.complete(null);
+                Unexpected.failure("when an end was to be repeated", thrown);
+            }
+        });
+    }
+
+    private static CompletableFuture<Reply> send(Supplier<CompletableFuture<Reply>> command) {
+        try {
+            return command.get();
+        } catch (Throwable notSent) {
+            return CompletableFuture.failedFuture(notSent);
+        }
+    }
+
+    // --- the channel: without it only time is lost ------------------------------------------------------------
+
+    /** Whether a grant would be pushed. */
+    boolean isNotified() {
+        return channel.isLive();
+    }
+
+    void openChannel() {
+        Unexpected.attempt("when the channel was opened", channel::open);
+    }
+
+    /** Called when there is reason to doubt that messages arrive. */
+    void verifyChannel() {
+        Unexpected.attempt("when the channel was verified", channel::verify);
+    }
+
+    /** Has messages for followers arrive. */
+    void followChannel() {
+        Unexpected.attempt("when the channel of completions was subscribed to", channel::follow);
+    }
+}

@@ -1,0 +1,290 @@
+package io.github.lockboot.engine;
+
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.HexFormat;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.DoubleSupplier;
+
+import io.github.lockboot.engine.Grant.Moment;
+import io.github.lockboot.engine.LockRequest.Terms;
+import io.github.lockboot.internal.Futures;
+import io.github.lockboot.internal.Timer;
+import org.jspecify.annotations.Nullable;
+
+/** What the engine gets from outside: time, threads, chance and settings. And how far the life of the registry has come. */
+public final class EngineContext {
+
+    private static final long NO_THREAD_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    private enum Life {
+        OPEN,
+        CLOSING,
+        CLOSED
+    }
+
+    /**
+     * How a registry waits and passes on.
+     *
+     * @param retryInterval how often a waiter asks, in case a message is lost
+     * @param minRetryInterval how soon a waiter asks again that no message can reach
+     * @param commandTimeout how long Redis may take for an answer
+     * @param localHandoffLimit how many local waiters are still served when other JVMs wait
+     */
+    public record Settings(
+            Duration retryInterval, Duration minRetryInterval, Duration commandTimeout, int localHandoffLimit) {
+
+        /** How often a waiter asks at least, whatever its terms. */
+        public Duration poll() {
+            Duration longest = Duration.ofMillis(LockStore.CLAIM_LEASE_MILLIS / 3);
+            return retryInterval.compareTo(longest) < 0 ? retryInterval : longest;
+        }
+
+        /** How long a waiter may be unseen before it is dropped from the queue. */
+        public Duration patience() {
+            Duration longer = poll().compareTo(commandTimeout) > 0 ? poll() : commandTimeout;
+            return longer.multipliedBy(3);
+        }
+    }
+
+    private final Settings settings;
+    private final Timer timer;
+    private final ExecutorService workers;
+    private final DoubleSupplier random;
+    private final LockLog log = new LockLog();
+    private final Set<CompletableFuture<Void>> promises = ConcurrentHashMap.newKeySet();
+    private final Losses losses = new Losses();
+    private volatile Life life = Life.OPEN;
+
+    /** @param random in [0, 1) */
+    public EngineContext(Settings settings, Timer timer, ExecutorService workers, DoubleSupplier random) {
+        this.settings = settings;
+        this.timer = timer;
+        this.workers = workers;
+        this.random = random;
+    }
+
+    public LockLog log() {
+        return log;
+    }
+
+    Losses losses() {
+        return losses;
+    }
+
+    // --- time -------------------------------------------------------------------------------------------------
+
+    Timer timer() {
+        return timer;
+    }
+
+    long nanoTime() {
+        return timer.nanoTime();
+    }
+
+    long wallMillis() {
+        return timer.wallMillis();
+    }
+
+    Moment now() {
+        return Moment.now(timer);
+    }
+
+    Timer.Task schedule(long delayNanos, Runnable task) {
+        return timer.schedule(delayNanos, task);
+    }
+
+    /** For what must happen although a single task may be lost with something that was thrown. */
+    Timer.Task repeat(long delayNanos, long pauseNanos, Runnable task) {
+        return timer.repeat(delayNanos, pauseNanos, task);
+    }
+
+    // --- threads ----------------------------------------------------------------------------------------------
+
+    /** On a worker. When the process has no thread left to give, it is tried again: what is run here must not be forgotten. */
+    void runLater(Runnable mayBlock) {
+        try {
+            workers.execute(mayBlock);
+        } catch (Throwable noThread) {
+            schedule(NO_THREAD_NANOS, () -> runLater(mayBlock));
+        }
+    }
+
+    /**
+     * Waits for an answer of Redis, which comes within the command timeout unless it was lost with something that was thrown. An
+     * interrupt does not end the wait: the flag is set again.
+     *
+     * @return null if there is none, or the future has failed
+     */
+    public <T> @Nullable T awaitAnswer(CompletableFuture<T> answer) {
+        long deadline = Timer.systemNanoTime() + 2 * commandTimeout();
+        boolean interrupted = false;
+        try {
+            while (true) {
+                try {
+                    return answer.get(deadline - Timer.systemNanoTime(), TimeUnit.NANOSECONDS);
+                } catch (InterruptedException interrupt) {
+                    interrupted = true;
+                }
+            }
+        } catch (TimeoutException | ExecutionException none) {
+            return null;
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /** Called before a caller's action changes anything, for the stack that the engine needs. */
+    static void requireStack() {
+        requireStack(8);
+    }
+
+    /**
+     * Makes sure that enough stack is left before anything is changed. A stack overflow in the middle of a change would leave it half
+     * done: a mutex that stays locked, a lock without an owner, a connection that no longer sends. Here it comes while nothing has
+     * happened yet.
+     *
+     * <p>The JVM does not tell how much stack is left, so this uses as much as will be needed and gives it back. A frame of
+     * {@link #descend} takes 80 bytes when compiled, and three times as much before, when all other code is not compiled either.
+     *
+     * @throws StackOverflowError if the current thread has less stack left
+     */
+    public static void requireStack(int kilobytes) {
+        descend(kilobytes * 1024 / 80, 1, 2, 3, 4, 5, 6, 7, 8);
+    }
+
+    /**
+     * Never returns 0, but the JVM cannot know that, so each frame keeps all parameters. They are passed in registers, unlike as many
+     * numbers of type long: this is on the way of each call.
+     */
+    private static double descend(
+            int left, double a, double b, double c, double d, double e, double f, double g, double h) {
+        double below = left == 0 ? 1 : descend(left - 1, a, b, c, d, e, f, g, h);
+        return below == 0 ? a + b + c + d + e + f + g + h : below;
+    }
+
+    // --- settings ---------------------------------------------------------------------------------------------
+
+    /** How often a waiter asks again: never so rarely that it could miss a whole claim lease. */
+    long pollInterval(Terms terms) {
+        long claimLease = TimeUnit.MILLISECONDS.toNanos(Math.min(terms.ttlMillis(), LockStore.CLAIM_LEASE_MILLIS));
+        return Math.min(retryInterval(), claimLease / 3);
+    }
+
+    /** As {@link Settings#poll()}: a longer one counts as that everywhere. */
+    long retryInterval() {
+        return settings.poll().toNanos();
+    }
+
+    long minRetryInterval() {
+        return settings.minRetryInterval().toNanos();
+    }
+
+    /** The duration, shortened by chance to not less than half. */
+    long jittered(long nanos) {
+        return nanos - (long) (nanos / 2 * random.getAsDouble());
+    }
+
+    long commandTimeout() {
+        return settings.commandTimeout().toNanos();
+    }
+
+    /** {@return the beginning of the ids of a registry: 128 random bits} */
+    public static String randomSession() {
+        return Secure.digits() + Secure.digits();
+    }
+
+    /** {@return the end of an id: 64 random bits} */
+    public static String randomNonce() {
+        return "." + Secure.digits();
+    }
+
+    /** Loaded at the first use, because it is slow in a process that has just started. */
+    private static final class Secure {
+
+        private static final SecureRandom RANDOM = new SecureRandom();
+
+        static String digits() {
+            byte[] bits = new byte[Long.BYTES];
+            RANDOM.nextBytes(bits); // by one call, unlike nextLong
+            return HexFormat.of().formatHex(bits);
+        }
+    }
+
+    int localHandoffLimit() {
+        return settings.localHandoffLimit();
+    }
+
+    // --- the registry's life ----------------------------------------------------------------------------------
+
+    /** Whether no lock is granted any more. */
+    boolean isClosing() {
+        return life != Life.OPEN;
+    }
+
+    /** Whether holds are left to their leases. */
+    boolean isClosed() {
+        return life == Life.CLOSED;
+    }
+
+    /** Something that is done at the latest when the registry is closed: what would do it may not run any more. */
+    CompletableFuture<Void> promise() {
+        CompletableFuture<Void> promise = new CompletableFuture<>();
+        promises.add(promise);
+        promise.whenComplete((none, failure) -> promises.remove(promise));
+        if (isClosed()) {
+            promise.complete(null);
+        }
+        return promise;
+    }
+
+    /**
+     * Runs a task after the delay, and again until the promise is kept, because a single run may be lost with something that was thrown.
+     *
+     * @return completes as the promise; if it is cancelled, the task runs all the same
+     */
+    CompletableFuture<Void> repeatUntil(CompletableFuture<Void> promise, long delayNanos, Runnable task) {
+        CompletableFuture<Void> seen = new CompletableFuture<>();
+        Timer.Task repeated = repeat(delayNanos, 2 * commandTimeout(), task);
+        promise.whenComplete((none, failure) -> {
+            repeated.cancel();
+            Futures.complete(seen, none, failure);
+        });
+        return seen;
+    }
+
+    private void keepPromises() {
+        promises.forEach(promise -> promise.complete(null));
+    }
+
+    void stopGranting() {
+        if (life == Life.OPEN) {
+            life = Life.CLOSING;
+        }
+    }
+
+    /** As {@link #close}, while the timer and the threads go on for others. */
+    void leaveHolds() {
+        life = Life.CLOSED;
+        runLater(this::keepPromises); // what depends on them may block
+    }
+
+    void close() {
+        life = Life.CLOSED;
+        timer.close();
+        try {
+            workers.shutdown();
+            workers.execute(this::keepPromises); // what depends on them may block
+        } catch (Throwable noThread) {
+            keepPromises();
+        }
+    }
+}

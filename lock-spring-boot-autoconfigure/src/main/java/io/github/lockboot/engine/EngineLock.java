@@ -1,0 +1,368 @@
+package io.github.lockboot.engine;
+
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.Condition;
+
+import io.github.lockboot.Lease;
+import io.github.lockboot.LockOptions;
+import io.github.lockboot.LockScope;
+import io.github.lockboot.NamedLock;
+import io.github.lockboot.internal.Futures;
+import io.github.lockboot.internal.LockNames;
+import org.jspecify.annotations.Nullable;
+
+/** A lock of a registry: ownership by thread and reentrancy, on top of the engine's queue of the name. It has no state of its own. */
+public abstract class EngineLock implements NamedLock, LockScope {
+
+    final LockRequest request;
+    private final LockEngine engine;
+    private final LockOptions options;
+
+    /** @param options with nothing left open */
+    protected EngineLock(LockEngine engine, LockOptions options, LockRequest request) {
+        this.engine = engine;
+        this.options = options;
+        this.request = request;
+    }
+
+    @Override
+    public String getName() {
+        return request.name();
+    }
+
+    @Override
+    public LockOptions options() {
+        return options;
+    }
+
+    // --- acquisition ------------------------------------------------------------------------------------------
+
+    @Override
+    public void lock() {
+        if (!reenter()) {
+            acquireUninterruptibly(request.waiting(LockRequest.WITHOUT_LIMIT));
+        }
+    }
+
+    @Override
+    public void lockInterruptibly() throws InterruptedException {
+        acquire(request.waiting(LockRequest.WITHOUT_LIMIT));
+    }
+
+    @Override
+    public boolean tryLock() {
+        return reenter() || acquireUninterruptibly(request.waiting(0));
+    }
+
+    @Override
+    public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
+        return acquire(request.waiting(LockRequest.nanosOf(Duration.ofNanos(unit.toNanos(time)))));
+    }
+
+    @Override
+    public boolean tryLock(Duration wait, Duration ttl) throws InterruptedException {
+        LockRequest wanted = LockRequest.of(getName(), options.withTtl(ttl)); // refuses what no lock may have
+        return acquire(wanted.waiting(LockRequest.nanosOf(wait)));
+    }
+
+    private boolean acquire(LockRequest wanted) throws InterruptedException {
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+        return reenter() || engine.acquire(wanted, true);
+    }
+
+    private boolean acquireUninterruptibly(LockRequest wanted) {
+        try {
+            return engine.acquire(wanted, false);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Also if the lease is in doubt: the thread would wait for itself. The owner of the write side may take the read side. */
+    private boolean reenter() {
+        Thread current = Thread.currentThread();
+        Hold owned = ownedBy(current);
+        if (owned == null) {
+            engine.requireNotHeldOtherwise(current, request);
+            return false;
+        }
+        if (request.terms().isExclusive() && owned.isDowngraded() && !owned.isOver()) {
+            throw LockEngine.wouldWaitForItself(current, request, owned);
+        }
+        return owned.enterAgain(asReader(owned));
+    }
+
+    // --- together with others ----------------------------------------------------------------------------------
+
+    @Override
+    public boolean canJoin(LockScope first) {
+        return first instanceof EngineLock other && other.engine == engine && engine.isUnused(request);
+    }
+
+    @Override
+    public boolean together(Runnable asking) {
+        return engine.together(asking);
+    }
+
+    @Override
+    public Callable<@Nullable Lease> attempt(boolean interruptible) {
+        return engine.attempt(request.waiting(0), interruptible);
+    }
+
+    @Override
+    public CompletableFuture<Lease> attemptAsync() {
+        return engine.attemptAsync(request.waiting(0));
+    }
+
+    // --- release ----------------------------------------------------------------------------------------------
+
+    @Override
+    public void unlock() {
+        release().run();
+    }
+
+    @Override
+    public Runnable release() {
+        return exit(held());
+    }
+
+    @Override
+    public Lease asLease() {
+        Hold hold = intact();
+        hold.waiter().beginLease();
+        return new OneHold(hold);
+    }
+
+    private Runnable exit(Hold hold) {
+        return hold.exit(asReader(hold));
+    }
+
+    @Override
+    public Condition newCondition() {
+        throw new UnsupportedOperationException("a distributed lock offers no conditions");
+    }
+
+    // --- state ------------------------------------------------------------------------------------------------
+
+    @Override
+    public int getHoldCount() {
+        Hold mine = mine();
+        if (mine == null) {
+            mine = engine.lostHere(getName());
+        }
+        return mine != null && mine.answerThread() ? mine.count(asReader(mine)) : 0;
+    }
+
+    @Override
+    public boolean isHeldByCurrentThread() {
+        return getHoldCount() > 0;
+    }
+
+    @Override
+    public boolean isLocked() {
+        return engine.isLocked(getName());
+    }
+
+    @Override
+    public long fencingToken() {
+        return intact().fencingToken();
+    }
+
+    @Override
+    public Duration remainingLease() {
+        Hold mine = mine();
+        return mine == null ? Duration.ZERO : mine.remainingLease();
+    }
+
+    @Override
+    public @Nullable Runnable enter() {
+        Hold mine = engine.listeners().isEmpty() ? null : mine();
+        return mine == null || !mine.isValid() ? null : mine.enter();
+    }
+
+    @Override
+    public void onLost(Runnable callback) {
+        intact().onLost(callback);
+    }
+
+    /** The hold of the thread that this side of the lock may use; for the read side also that of the write side. */
+    private @Nullable Hold ownedBy(Thread thread) {
+        Hold owned = engine.heldBy(thread, getName(), request.terms());
+        return owned == null && request.terms().isShared() ? engine.writtenBy(thread, getName()) : owned;
+    }
+
+    private @Nullable Hold mine() {
+        Hold owned = ownedBy(Thread.currentThread());
+        return owned == null || owned.count(asReader(owned)) <= 0 ? null : owned;
+    }
+
+    private boolean asReader(Hold hold) {
+        return request.terms().isShared() && hold.grant().terms().isExclusive();
+    }
+
+    /** The current thread's hold, lost or not. */
+    private Hold held() {
+        Thread current = Thread.currentThread();
+        Hold hold = mine();
+        if (hold == null) {
+            hold = engine.lostHere(getName());
+        }
+        if (hold == null || hold.count(asReader(hold)) <= 0) {
+            throw new IllegalMonitorStateException(
+                    "lock '" + LockNames.printable(getName()) + "' is not held by thread " + current.getName()
+                            + ": only the thread that acquired it can use or release it");
+        }
+        return hold;
+    }
+
+    private Hold intact() {
+        Hold hold = held();
+        if (!hold.isValid()) {
+            throw hold.lostException();
+        }
+        return hold;
+    }
+
+    /** How it is waited for, and for how long it is held, does not make it another lock. */
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof EngineLock lock
+                && lock.engine == engine
+                && lock.getName().equals(getName())
+                && lock.request.terms().permits() == request.terms().permits();
+    }
+
+    @Override
+    public int hashCode() {
+        return 31 * getName().hashCode() + request.terms().permits();
+    }
+
+    @Override
+    public String toString() {
+        return getClass().getSimpleName() + "[" + LockNames.printable(getName()) + "]";
+    }
+
+    /** One of the holds that a thread counts. */
+    private final class OneHold implements Lease, LockScope {
+
+        private final Hold hold;
+        private final AtomicBoolean closed = new AtomicBoolean();
+
+        /** Done when it is closed; null unless it is to be closed later. */
+        private volatile @Nullable CompletableFuture<Void> over;
+
+        OneHold(Hold hold) {
+            this.hold = hold;
+        }
+
+        @Override
+        public String name() {
+            return getName();
+        }
+
+        @Override
+        public long fencingToken() {
+            return hold.fencingToken();
+        }
+
+        @Override
+        public boolean isValid() {
+            return !closed.get() && hold.isValid();
+        }
+
+        @Override
+        public Duration remainingLease() {
+            return isValid() ? hold.remainingLease() : Duration.ZERO;
+        }
+
+        @Override
+        public void onLost(Runnable callback) {
+            hold.onLost(callback);
+        }
+
+        @Override
+        public void close() {
+            release().run();
+        }
+
+        @Override
+        public Runnable release() {
+            if (!closed.compareAndSet(false, true)) {
+                return () -> {};
+            }
+            hold.waiter().endLease();
+            try {
+                Runnable answer = exit(hold);
+                return () -> {
+                    try {
+                        answer.run();
+                        keepPromiseOfEnd(null);
+                    } catch (Throwable thrown) {
+                        keepPromiseOfEnd(thrown);
+                        throw thrown;
+                    }
+                };
+            } catch (Throwable thrown) {
+                keepPromiseOfEnd(thrown);
+                throw thrown;
+            }
+        }
+
+        /** If it is lost, it is closed at that time all the same: until then its thread has not released it. */
+        @Override
+        public CompletableFuture<Void> closeAfter(Duration delay) {
+            if (delay.isNegative() || delay.isZero() || closed.get()) {
+                return Lease.super.closeAfter(Duration.ZERO);
+            }
+            EngineContext context = engine.context();
+            CompletableFuture<Void> promise = promiseOfEnd();
+            CompletableFuture<Void> seen = context.repeatUntil(
+                    promise, LockRequest.nanosOf(delay), () -> context.runLater(this::closeReported));
+            if (closed.get()) { // its end may not have seen the promise
+                promise.complete(null);
+            }
+            return seen;
+        }
+
+        private void closeReported() {
+            try {
+                close();
+            } catch (Throwable thrown) {
+                keepPromiseOfEnd(thrown);
+            }
+        }
+
+        private synchronized CompletableFuture<Void> promiseOfEnd() {
+            CompletableFuture<Void> promise = over;
+            if (promise == null) {
+                promise = engine.context().promise();
+                over = promise;
+            }
+            return promise;
+        }
+
+        private void keepPromiseOfEnd(@Nullable Throwable failure) {
+            CompletableFuture<Void> promise = over;
+            if (promise != null) {
+                engine.context()
+                        .runLater(() -> Futures.complete(promise, null, failure)); // what depends on it may block
+            }
+        }
+
+        @Override
+        public @Nullable Runnable enter() {
+            return EngineLock.this.enter();
+        }
+
+        @Override
+        public String toString() {
+            return hold.toString();
+        }
+    }
+}

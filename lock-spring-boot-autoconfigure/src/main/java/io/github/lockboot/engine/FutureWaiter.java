@@ -1,0 +1,90 @@
+package io.github.lockboot.engine;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+
+import io.github.lockboot.Lease;
+import io.github.lockboot.LockListener;
+import io.github.lockboot.LockNotAcquiredException;
+import io.github.lockboot.internal.Timer;
+
+/**
+ * A future, which completes on a worker, because its dependents may block.
+ *
+ * @param <T> what it completes with: the lease, or for a follower nothing if a holder has completed
+ */
+final class FutureWaiter<T> extends Waiter {
+
+    private final CompletableFuture<T> future = new CompletableFuture<>();
+    private final Function<Optional<Lease>, T> result;
+
+    FutureWaiter(EngineContext context, LockRequest request, UseNotifier use, Function<Optional<Lease>, T> result) {
+        super(context, request, use, null);
+        this.result = result;
+    }
+
+    /** Waits in the queue that it has entered. */
+    CompletableFuture<T> start() {
+        if (!future.isDone()) {
+            long first = isWaiting() ? timeToDecide() : context.commandTimeout();
+            Timer.Task atDeadline = context.repeat(first, context.commandTimeout(), this::onTime);
+            future.whenComplete((value, failure) -> atDeadline.cancel());
+        }
+        future.whenComplete((value, failure) -> {
+            if (!line().leave(this)) {
+                setLastCall();
+            }
+        });
+        return future;
+    }
+
+    private void onTime() {
+        if (isWaiting()) {
+            line().leaveAtDeadline(this);
+        } else {
+            wake();
+        }
+    }
+
+    @Override
+    void wake() {
+        context.runLater(this::lookAtOutcome);
+    }
+
+    private void lookAtOutcome() {
+        try {
+            Outcome decided = outcome();
+            if (decided instanceof Hold granted) {
+                onGrant(granted);
+            } else if (decided == Plain.COMPLETED) {
+                use().ended(UseNotifier::followed);
+                future.complete(result.apply(Optional.empty()));
+            } else if (decided != Plain.WAITING && future.isCancelled()) {
+                use().ended(LockListener::abandoned);
+            } else if (decided != Plain.WAITING) {
+                conclude();
+                Duration waited = Duration.ofNanos(context.nanoTime() - start);
+                future.completeExceptionally(
+                        new LockNotAcquiredException(request().name(), waited));
+            }
+        } catch (Throwable thrown) {
+            future.completeExceptionally(thrown);
+            if (future.isCompletedExceptionally()) { // else its dependents have the lease
+                withdraw(thrown);
+            }
+        }
+    }
+
+    private void onGrant(Hold granted) {
+        if (!granted.isCertain()) {
+            line().takeBack(this, granted);
+        } else if (granted.claim()) {
+            conclude();
+            if (!future.complete(result.apply(Optional.of(granted)))) {
+                granted.closeAfter(Duration.ZERO);
+            }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+package io.github.lockboot.engine;
+
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A registry's subscription to the channel of its session, opened at the first wait or before. By a push, Redis grants a lock
+ * to a waiter, or hints that others wait for a lock held here. With followers, the registry also listens to the channel of
+ * completions. Both only save time: waiters poll as well. The default methods are for a store that needs no subscription.
+ */
+public interface GrantChannel extends AutoCloseable {
+
+    /**
+     * A message from Redis: {@code <id> <fence> <lease ms> <waiters> <token> <key>}. On the channel of a session it grants the lock to
+     * {@code id} or, as a hint with a fence of 0, says that others wait for the lock that {@code id} holds. On the channel of
+     * completions it says that {@code id} has completed; the fence is the last token that was used.
+     */
+    record Push(String id, long fence, long leaseMillis, long waiters, long token, String key) {
+
+        public Push(String id, long fence, long leaseMillis, long waiters, String key) {
+            this(id, fence, leaseMillis, waiters, fence, key);
+        }
+
+        private static final String NUMBER = " (0|[1-9][0-9]{0,17})";
+        private static final Pattern FORM =
+                Pattern.compile("([^ ]*)" + NUMBER + NUMBER + NUMBER + NUMBER + " (.*)", Pattern.DOTALL);
+
+        public boolean isHint() {
+            return fence == 0;
+        }
+
+        /** {@return the push; null if the message has another form} */
+        public static @Nullable Push parse(String message) {
+            Matcher words = FORM.matcher(message);
+            return words.matches()
+                    ? new Push(
+                            words.group(1),
+                            Long.parseLong(words.group(2)),
+                            Long.parseLong(words.group(3)),
+                            Long.parseLong(words.group(4)),
+                            Long.parseLong(words.group(5)),
+                            words.group(6))
+                    : null;
+        }
+    }
+
+    /** Receives pushes, on a thread that it must not block. */
+    interface Subscriber {
+
+        void onPush(Push push);
+
+        /** A holder has completed: the wait of all its followers ends. */
+        void onCompletion(Push push);
+
+        /** The channel is subscribed to; earlier pushes may have been missed. */
+        void onSubscribed();
+    }
+
+    /** Subscribes in the background, at the first call only. */
+    default void open() {}
+
+    default boolean isOpened() {
+        return true;
+    }
+
+    /** Subscribes to completions as well, as soon as the channel is opened. */
+    default void follow() {}
+
+    /** Whether pushes are expected to arrive. */
+    default boolean isLive() {
+        return true;
+    }
+
+    /** Checks, when a push seems to be missing, whether pushes still arrive, and subscribes again if not. */
+    default void verify() {}
+
+    @Override
+    default void close() {}
+}

@@ -1,0 +1,569 @@
+package io.github.lockboot.engine;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
+
+import io.github.lockboot.Lease;
+import io.github.lockboot.LockListener.Origin;
+import io.github.lockboot.LockLostException;
+import io.github.lockboot.LockScope;
+import io.github.lockboot.internal.Futures;
+import io.github.lockboot.internal.HeldByThread;
+import io.github.lockboot.internal.LockNames;
+import io.github.lockboot.internal.Unexpected;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One hold of a lock by one waiter, from grant to release or loss.
+ *
+ * <pre>
+ *              claim()               markReleased()
+ *   GRANTED ───────────▶ HELD ────────────────────▶ RELEASED
+ *      │                   │                            │ the answer says that it was no longer ours
+ *      │ takeBack()        │ lose()                     ▼
+ *      ▼                   └─────────────────────────▶ LOST
+ *   TAKEN_BACK
+ * </pre>
+ *
+ * GRANTED: the waiter may not have seen it yet, and it can be taken back. HELD: the waiter has it, as long as the lease of the grant
+ * is certain. TAKEN_BACK and LOST are final, RELEASED is once Redis has answered.
+ */
+public final class Hold extends HeldByThread implements Lease, LockScope, Waiter.Outcome {
+
+    private enum State {
+        GRANTED,
+        TAKEN_BACK,
+        HELD,
+        RELEASED,
+        LOST
+    }
+
+    /** What came of a release. */
+    enum Release {
+
+        /** The lock stays in this JVM: the next waiter has it, or it lingers. Redis was not asked. */
+        PASSED_ON,
+
+        /** Redis has given it to another, or freed it. */
+        RELEASED,
+
+        /** Redis has not answered yet, and the caller does not wait for that. */
+        SENT,
+
+        /** Redis did not answer; it is asked until it does. */
+        UNKNOWN,
+
+        /** It was no longer ours. */
+        LOST
+    }
+
+    /** Where it came from, and where it goes back to. */
+    interface Releaser {
+
+        /** Ends it: the lock goes to the next waiter, or back to Redis. */
+        CompletableFuture<Release> release(Hold hold);
+
+        /** Makes a shared hold of it, in Redis as well. */
+        void downgrade(Hold hold);
+
+        /** Ends it, and the wait of all followers. */
+        CompletableFuture<Release> complete(Hold hold);
+
+        /** It may be renewed again although it was held for too long. */
+        void renewAgain(Hold hold);
+
+        /** Ends the holds whose leases have run out, before an answer that comes late could renew them. */
+        void endLapsed();
+    }
+
+    private static final CompletableFuture<Release> SENT = CompletableFuture.completedFuture(Release.SENT);
+    private static final Runnable NOTHING_MORE = () -> {};
+    private static final long ONCE = 1L << 32;
+
+    private final EngineContext context;
+    private final Releaser releaser;
+    private final String ownerId;
+    private final Grant grant;
+    private final long token;
+    private final Origin origin;
+    private final Waiter waiter;
+    private final long since;
+    private final AtomicReference<State> state = new AtomicReference<>(State.GRANTED);
+
+    /** How often its owner holds it: a multiple of ONCE, and how often the owner of an exclusive hold has the read side as well. */
+    private final AtomicLong counts = new AtomicLong(ONCE);
+
+    private final List<Runnable> lossCallbacks = new ArrayList<>(0);
+    private volatile String lossReason = "";
+    private volatile boolean toldNotHeld;
+    private volatile boolean kept;
+    private volatile long keptUntil;
+
+    /** Done when it is over; null unless it is to be closed later. */
+    private volatile @Nullable CompletableFuture<Void> over;
+
+    /** @param ownerId the acquisition id that owns the lock in Redis */
+    Hold(EngineContext context, Releaser releaser, String ownerId, Grant grant, Waiter waiter) {
+        this.context = context;
+        this.releaser = releaser;
+        this.ownerId = ownerId;
+        this.grant = grant;
+        this.origin = grant.nextOrigin();
+        this.token = grant.nextToken();
+        this.waiter = waiter;
+        this.since = context.nanoTime();
+    }
+
+    Waiter waiter() {
+        return waiter;
+    }
+
+    String ownerId() {
+        return ownerId;
+    }
+
+    Grant grant() {
+        return grant;
+    }
+
+    /** The thread it belongs to; null if it belongs to no thread. */
+    @Nullable
+    Thread thread() {
+        return waiter.thread();
+    }
+
+    Origin origin() {
+        return origin;
+    }
+
+    @Override
+    public String name() {
+        return waiter.request().name();
+    }
+
+    @Override
+    public long fencingToken() {
+        return token;
+    }
+
+    // --- its lease --------------------------------------------------------------------------------------------
+
+    /** Whether the lease may have run out. */
+    boolean isOver() {
+        return grant.isOver(context.nanoTime());
+    }
+
+    /** Whether the lease cannot have run out, by either clock. */
+    boolean isCertain() {
+        return !isOver() && !grant.isInDoubt(context.wallMillis());
+    }
+
+    /** Whether it is held for longer than its maximum hold, so that it is not renewed any more. */
+    boolean isHeldTooLong() {
+        long maxHold = waiter.request().maxHoldNanos();
+        return !kept && maxHold > 0 && context.nanoTime() - since >= maxHold;
+    }
+
+    @Override
+    public boolean canBeKept() {
+        return isHeld() && !isOver();
+    }
+
+    boolean isKeptBeyond(long nanoTime) {
+        return kept && keptUntil - nanoTime > 0;
+    }
+
+    /** Never again once its thread has given it up, although others may have its lease renewed. */
+    @Override
+    public boolean isValid() {
+        return state.get() == State.HELD && isCertain() && !isIgnored();
+    }
+
+    @Override
+    public Duration remainingLease() {
+        return isValid() ? Duration.ofNanos(Math.max(0, grant.deadline() - context.nanoTime())) : Duration.ZERO;
+    }
+
+    /**
+     * As {@link #isValid}, for its thread. After the answer false, the thread may never release the hold, so it is not renewed any more.
+     */
+    boolean answerThread() {
+        boolean valid = isValid();
+        toldNotHeld |= !valid;
+        return valid;
+    }
+
+    boolean wasToldNotHeld() {
+        return toldNotHeld;
+    }
+
+    /** None if another thread has released it. */
+    @Override
+    public @Nullable LockLostException findLoss(String reason) {
+        return isValid() || isReleased() ? null : new LockLostException(name(), token, reason);
+    }
+
+    /** A thread that knows of the loss may never release the hold, nor one that was to have it for one ttl only. */
+    @Override
+    protected boolean isGivenUp() {
+        return (toldNotHeld || !grant.terms().renew() || context.isClosed()) && !isValid();
+    }
+
+    // --- its states -------------------------------------------------------------------------------------------
+
+    boolean claim() {
+        return state.compareAndSet(State.GRANTED, State.HELD);
+    }
+
+    /** Whether its waiter has not seen it yet. */
+    boolean isGranted() {
+        return state.get() == State.GRANTED;
+    }
+
+    boolean takeBack() {
+        return state.compareAndSet(State.GRANTED, State.TAKEN_BACK);
+    }
+
+    boolean isTakenBack() {
+        return state.get() == State.TAKEN_BACK;
+    }
+
+    /** Whether it is neither released nor lost, whatever the clocks say. */
+    boolean isHeld() {
+        return state.get() == State.HELD;
+    }
+
+    boolean markReleased() {
+        return state.compareAndSet(State.HELD, State.RELEASED);
+    }
+
+    boolean isReleased() {
+        return state.get() == State.RELEASED;
+    }
+
+    boolean lose(String reason) {
+        return lose(State.HELD, reason);
+    }
+
+    private boolean lose(State from, String reason) {
+        if (state.get() != from) {
+            return false;
+        }
+        lossReason = reason;
+        boolean lost = state.compareAndSet(from, State.LOST);
+        if (lost && isListed()) {
+            context.losses().update(this);
+        }
+        return lost;
+    }
+
+    boolean isLost() {
+        return state.get() == State.LOST;
+    }
+
+    LockLostException lostException() {
+        return new LockLostException(name(), token, lossReason);
+    }
+
+    // --- reentrancy -------------------------------------------------------------------------------------------
+
+    /**
+     * How often its owner holds it.
+     *
+     * @param asReader whether the read side under an exclusive hold is asked for
+     */
+    int count(boolean asReader) {
+        return part(counts.get(), asReader);
+    }
+
+    private static int part(long counts, boolean asReader) {
+        return (int) (asReader ? counts : counts / ONCE);
+    }
+
+    /** Whether an exclusive hold is only a shared one any more. */
+    boolean isDowngraded() {
+        return count(false) == 0 && !isExited();
+    }
+
+    /** @return false if the lease has run out, or another thread has released it for the last time */
+    boolean enterAgain(boolean asReader) {
+        return isHeld() && !isOver() && canEnter(counts.getAndUpdate(n -> entered(n, asReader)), asReader);
+    }
+
+    private static boolean canEnter(long counts, boolean asReader) {
+        return counts >= (asReader ? 1 : ONCE);
+    }
+
+    private static long entered(long counts, boolean asReader) {
+        Math.incrementExact(part(counts, asReader));
+        return canEnter(counts, asReader) ? counts + (asReader ? 1 : ONCE) : counts;
+    }
+
+    /**
+     * Releases it once; the last time releases the lock, or leaves it to the read side.
+     *
+     * @return waits until Redis has answered; throws {@link LockLostException} if it was lost by then
+     * @throws LockLostException if it was lost
+     */
+    Runnable exit(boolean asReader) {
+        long once = asReader ? 1 : ONCE;
+        long before = counts.getAndUpdate(n -> part(n, asReader) > 0 ? n - once : n);
+        boolean last = part(before, asReader) == 1;
+        try {
+            if (isExited()) {
+                end();
+            }
+        } catch (Throwable thrown) {
+            waiter.withdraw(thrown); // its owner has no more part in it
+            throw thrown;
+        }
+        if (before != once && isOver()) {
+            releaser.endLapsed();
+        }
+        if (isLost()) {
+            throw lostException();
+        }
+        if (before == once) {
+            return end(releaser::release);
+        }
+        if (last && !asReader) {
+            releaser.downgrade(this);
+        }
+        return NOTHING_MORE;
+    }
+
+    /** Whether its owner has released it as often as it held it. */
+    boolean isExited() {
+        return counts.get() == 0;
+    }
+
+    // --- its end ----------------------------------------------------------------------------------------------
+
+    @Override
+    public void close() {
+        release().run();
+    }
+
+    @Override
+    public Runnable release() {
+        return endOnce(releaser::release);
+    }
+
+    /** As {@link #close}, and ends the wait of all followers. */
+    void complete() {
+        endOnce(releaser::complete).run();
+    }
+
+    private Runnable endOnce(Function<Hold, CompletableFuture<Release>> how) {
+        if (isHeld()) { // first: if it is lost from now on, its end reports that
+            return end(how);
+        }
+        if (isLost()) {
+            throw lostException();
+        }
+        return NOTHING_MORE;
+    }
+
+    /** After this call the holder no longer has the hold, even if an exception is thrown. Returns what awaits the answer. */
+    private Runnable end(Function<Hold, CompletableFuture<Release>> how) {
+        CompletableFuture<Release> ended;
+        try {
+            EngineContext.requireStack();
+            ended = how.apply(this);
+        } catch (Throwable thrown) {
+            waiter.withdraw(thrown);
+            throw thrown;
+        }
+        return () -> {
+            // The future completes within the command timeout. If it does not, the answer was lost.
+            Release release = context.awaitAnswer(unlessSent(ended));
+            onEnded(release == null ? Release.UNKNOWN : release);
+        };
+    }
+
+    /** What the caller waits for. If it does not wait, the answer is looked at when it comes. */
+    private CompletableFuture<Release> unlessSent(CompletableFuture<Release> ended) {
+        if (waiter.request().awaitsRelease() || ended.isDone()) {
+            return ended;
+        }
+        whenAnswered(ended);
+        return SENT;
+    }
+
+    /** Nobody waits for the answer any more: it is looked at when it comes. */
+    void whenAnswered(CompletableFuture<Release> ended) {
+        ended.whenComplete((release, failure) -> onAnsweredLater(release == null ? Release.UNKNOWN : release));
+    }
+
+    private void onEnded(Release release) {
+        if (isLostBy(release)) {
+            throw lostException();
+        }
+        if (release == Release.UNKNOWN) {
+            context.log().unconfirmed(name()); // the caller goes on as if the lock were free
+        }
+        if (release != Release.SENT) {
+            waiter.use().released(release != Release.UNKNOWN);
+        }
+        keepPromiseOfEnd(null);
+    }
+
+    /** Does not block: it is called on a thread of the store. */
+    private void onAnsweredLater(Release release) {
+        if (!isLostBy(release)) {
+            boolean known = release != Release.UNKNOWN;
+            waiter.use().releasedLater(known);
+            if (!known) {
+                context.runLater(() -> context.log().unconfirmed(name()));
+            }
+            keepPromiseOfEnd(null);
+        }
+    }
+
+    private boolean isLostBy(Release release) {
+        if (release == Release.LOST && lose(State.RELEASED, "it had already ended when it was released")) {
+            reportLoss();
+        }
+        return release == Release.LOST && isLost();
+    }
+
+    /** Repeated until it is closed: a lock that is kept, and whose end is forgotten, would be kept for ever. */
+    @Override
+    public CompletableFuture<Void> closeAfter(Duration delay) {
+        long delayNanos = LockRequest.nanosOf(delay);
+        try {
+            return closeIn(delayNanos);
+        } catch (Throwable thrown) {
+            waiter.withdraw(thrown); // who called it may not call it again
+            throw thrown;
+        }
+    }
+
+    private CompletableFuture<Void> closeIn(long delayNanos) {
+        boolean notRenewed = isHeldTooLong();
+        keptUntil = context.nanoTime() + delayNanos;
+        kept = true;
+        if (notRenewed) {
+            releaser.renewAgain(this);
+        }
+        if (delayNanos <= 0 || !isHeld()) {
+            CompletableFuture<Void> closed = context.promise();
+            close(closed);
+            return closed;
+        }
+        CompletableFuture<Void> closed = promiseOfEnd();
+        CompletableFuture<Void> seen = context.repeatUntil(closed, delayNanos, () -> close(closed));
+        if (!isHeld()) { // its end may not have seen the promise
+            close(closed);
+        }
+        return seen;
+    }
+
+    private CompletableFuture<Void> promiseOfEnd() {
+        synchronized (lossCallbacks) {
+            CompletableFuture<Void> promise = over;
+            if (promise == null) {
+                promise = context.promise();
+                over = promise;
+            }
+            return promise;
+        }
+    }
+
+    private void keepPromiseOfEnd(@Nullable LockLostException loss) {
+        CompletableFuture<Void> promise = over;
+        if (promise != null) {
+            context.runLater(() -> Futures.complete(promise, null, loss)); // what depends on it may block
+        }
+    }
+
+    /** Completes on a worker, because what depends on it may block. */
+    private void close(CompletableFuture<Void> closed) {
+        try {
+            EngineContext.requireStack();
+            CompletableFuture<Release> ended =
+                    isLost() ? CompletableFuture.completedFuture(Release.LOST) : releaser.release(this);
+            unlessSent(ended)
+                    .exceptionally(failure -> Release.UNKNOWN)
+                    .thenAcceptAsync(this::onEnded, context::runLater)
+                    .whenComplete((none, failure) -> {
+                        Futures.complete(closed, none, failure);
+                    });
+        } catch (Throwable thrown) {
+            closed.completeExceptionally(thrown);
+            waiter.withdraw(thrown);
+        }
+    }
+
+    // --- its loss ---------------------------------------------------------------------------------------------
+
+    @Override
+    public void onLost(Runnable callback) {
+        synchronized (lossCallbacks) {
+            lossCallbacks.add(callback);
+        }
+        if (isLost()) {
+            runLossCallbacks();
+        }
+    }
+
+    @Override
+    protected void onListed() {
+        if (isLost()) {
+            context.losses().update(this);
+        }
+    }
+
+    /** Whether its thread has lost it and not released it. */
+    boolean isLostInList() {
+        return isLost() && isListed();
+    }
+
+    /** By one warning in the log, its listeners and its callbacks. Its thread gets an exception when it releases the lock. */
+    void reportLoss() {
+        try {
+            Thread thread = thread();
+            Throwable stuckAt = thread != null && isHeldTooLong() ? whereStuck(thread) : null;
+            // Not on this thread, which may be the timer's: a log may block.
+            context.runLater(() -> context.log().lost(name(), token, lossReason, stuckAt));
+            waiter.use().lost(lossReason);
+            keepPromiseOfEnd(lostException());
+        } catch (Throwable thrown) {
+            Unexpected.failure("when a loss was reported", thrown);
+        }
+        Unexpected.attempt("when the callbacks of a loss were run", this::runLossCallbacks);
+    }
+
+    private static Throwable whereStuck(Thread thread) {
+        Throwable where = new Throwable("held beyond lock.max-hold by thread " + thread.getName());
+        where.setStackTrace(thread.getStackTrace());
+        return where;
+    }
+
+    /** Each runs once, on a worker. */
+    private void runLossCallbacks() {
+        List<Runnable> taken;
+        synchronized (lossCallbacks) {
+            taken = List.copyOf(lossCallbacks);
+            lossCallbacks.clear();
+        }
+        if (!taken.isEmpty()) {
+            context.runLater(() -> taken.forEach(LockLog::runCallback));
+        }
+    }
+
+    @Override
+    public @Nullable Runnable enter() {
+        return waiter.use().enter();
+    }
+
+    @Override
+    public String toString() {
+        return "Lease[" + LockNames.printable(name()) + ", token " + token + ", " + state + "]";
+    }
+}

@@ -1,0 +1,499 @@
+package io.github.lockboot.engine;
+
+import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.WeakHashMap;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BiFunction;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+
+import io.github.lockboot.Lease;
+import io.github.lockboot.LockNotAcquiredException;
+import io.github.lockboot.LockUnavailableException;
+import io.github.lockboot.engine.GrantChannel.Push;
+import io.github.lockboot.engine.LockRequest.Terms;
+import io.github.lockboot.internal.Futures;
+import io.github.lockboot.internal.LockNames;
+import io.github.lockboot.internal.Timer;
+import io.github.lockboot.internal.Unexpected;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All locks of one registry: what is under way by name and by id, what messages do, and the end of it all.
+ *
+ * <p>A call goes from here to the {@link LocalQueue} of the name and on to its {@link Acquisition}, which asks Redis. A message
+ * of Redis comes in here and goes to the acquisition it names.
+ */
+public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable {
+
+    // After the name of the store.
+    public static final String NO_ANSWER =
+            " did not answer or refused: check the cause, and lock.redis.command-timeout";
+
+    static final String NOT_ACKNOWLEDGED = " granted the lock, which was given back because it was not acknowledged:"
+            + " check the cause, and lock.redis.acknowledge";
+
+    static final String TOO_LATE =
+            " granted the lock, but too late: check what delays it or this process, or raise the ttl";
+
+    static final String CLOSING = "the registry is closing";
+
+    /** All of this process that are open, or have been left to the garbage collection. */
+    private static final Set<LockEngine> OPEN =
+            Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+
+    private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
+    private static final long DRAIN_LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
+    private final EngineContext context;
+    private final LockStore store;
+    private final GrantChannel channel;
+    final Acquisitions acquisitions;
+    private final UseNotifier.Listeners listeners;
+    private final Timer.Check watchdog;
+    private final Map<String, LocalQueue> exclusive = new ConcurrentHashMap<>();
+    private final Map<String, LocalQueue> shared = new ConcurrentHashMap<>();
+    private final Map<String, LocalQueue> limited = new ConcurrentHashMap<>();
+    private final List<Map<String, LocalQueue>> ofAllKinds = List.of(exclusive, shared, limited);
+    private final CompletableFuture<Void> subscribed;
+
+    /**
+     * @param session begins each id, and names the channel of this registry
+     * @param nonce ends an id, so that it is hard to guess
+     * @param channelFactory makes the channel for the engine that gets its pushes
+     */
+    public LockEngine(
+            EngineContext context,
+            Supplier<String> session,
+            Supplier<String> nonce,
+            LockStore store,
+            Function<GrantChannel.Subscriber, GrantChannel> channelFactory) {
+        this.context = context;
+        this.store = store;
+        this.channel = channelFactory.apply(this);
+        this.acquisitions = new Acquisitions(context, session, nonce, store, channel);
+        this.listeners = new UseNotifier.Listeners(context);
+        this.subscribed = context.promise();
+        this.watchdog = context.timer().check(LOOK_NANOS, this::lookAfter);
+        OPEN.add(this);
+    }
+
+    public EngineContext context() {
+        return context;
+    }
+
+    public GrantChannel channel() {
+        return channel;
+    }
+
+    /**
+     * Takes and releases a lock, of which no listener is notified, and opens the channel ahead of the first wait.
+     *
+     * @return completes once both is done, or after a second without the channel
+     */
+    public CompletableFuture<Void> connect(String name) {
+        long longerThanAnAnswer = 3 * TimeUnit.NANOSECONDS.toMillis(context.commandTimeout());
+        Terms brief = new Terms(LockStore.EXCLUSIVE, longerThanAnAnswer, true);
+        LockRequest request = new LockRequest(name, null, brief, 0, 0, false);
+        CompletableFuture<Lease> taken = start(request, (wanted, thread) -> listeners.silent(), Optional::orElseThrow);
+        taken.whenComplete((lease, failure) -> acquisitions.openChannel()); // goes on trying until Redis is there
+        CompletableFuture<Void> connected = taken.thenCompose(lease -> {
+            CompletableFuture<Void> released = lease.closeAfter(Duration.ZERO);
+            context.schedule(LOOK_NANOS, () -> subscribed.complete(null));
+            return released.thenCombine(subscribed, (none, live) -> none);
+        });
+        // A future of its own: who does not wait for it any more does not keep it from releasing the lock. What depends
+        // on it may block.
+        return connected.thenApplyAsync(none -> none, context::runLater);
+    }
+
+    UseNotifier.Listeners listeners() {
+        return listeners;
+    }
+
+    // --- calls ------------------------------------------------------------------------------------------------
+
+    /**
+     * Has the current thread wait for the lock.
+     *
+     * @param interruptible whether an interrupt ends the wait; if not, the flag is set again
+     * @return whether the thread has the lock now
+     * @throws LockUnavailableException if Redis could not be asked
+     * @throws InterruptedException if interrupted while it waited; it has no lock then
+     */
+    boolean acquire(LockRequest request, boolean interruptible) throws InterruptedException {
+        EngineContext.requireStack();
+        UseNotifier use = listeners.requested(request, Thread.currentThread());
+        return await(entered(new ThreadWaiter(context, request, use)), interruptible);
+    }
+
+    private static boolean await(ThreadWaiter waiter, boolean interruptible) throws InterruptedException {
+        try {
+            return waiter.await(interruptible);
+        } catch (Throwable thrown) {
+            waiter.withdraw(thrown);
+            throw thrown;
+        }
+    }
+
+    /**
+     * Begins to ask once whether the lock is free for the current thread. Listeners are not notified of a refusal, because the caller
+     * asks again.
+     *
+     * @return as {@link io.github.lockboot.LockScope#attempt}
+     */
+    Callable<@Nullable Lease> attempt(LockRequest request, boolean interruptible) {
+        EngineContext.requireStack();
+        UseNotifier use = listeners.attempted(request, Thread.currentThread());
+        ThreadWaiter waiter = new ThreadWaiter(context, request, use);
+        Callable<@Nullable Lease> answer = () -> {
+            if (!await(waiter, interruptible)) {
+                throw new LockNotAcquiredException(request.name(), Duration.ofNanos(context.nanoTime() - waiter.start));
+            }
+            return null;
+        };
+        entered(waiter);
+        return answer;
+    }
+
+    /** As {@link #attempt} for a lease that belongs to no thread. */
+    CompletableFuture<Lease> attemptAsync(LockRequest request) {
+        return start(request, listeners::attempted, Optional::orElseThrow);
+    }
+
+    /** As {@link LockStore#together}. */
+    boolean together(Runnable asking) {
+        return store.together(asking);
+    }
+
+    /** Whether the lock is exclusive, and no caller of this registry has it or waits for it. */
+    boolean isUnused(LockRequest request) {
+        return request.terms().isExclusive()
+                && ofAllKinds.stream().noneMatch(queues -> queues.containsKey(request.name()));
+    }
+
+    /** As {@link #acquire} for a lease that belongs to no thread; cancelling the future ends the wait. */
+    public CompletableFuture<Lease> acquireAsync(LockRequest request) {
+        return start(request, listeners::requested, Optional::orElseThrow);
+    }
+
+    /** As {@link #acquireAsync}, but the wait also ends, with nothing, when a holder has completed. */
+    public CompletableFuture<Optional<Lease>> acquireOrFollowAsync(LockRequest request) {
+        acquisitions.followChannel();
+        return start(request.following(), listeners::requested, Function.identity());
+    }
+
+    private <T> CompletableFuture<T> start(
+            LockRequest request,
+            BiFunction<LockRequest, @Nullable Thread, UseNotifier> begin,
+            Function<Optional<Lease>, T> result) {
+        EngineContext.requireStack();
+        UseNotifier use = begin.apply(request, null);
+        FutureWaiter<T> waiter = entered(new FutureWaiter<>(context, request, use, result));
+        try {
+            return waiter.start();
+        } catch (Throwable thrown) { // the caller has no future that would ever tell
+            waiter.withdraw(thrown);
+            throw thrown;
+        }
+    }
+
+    private <W extends Waiter> W entered(W waiter) {
+        try {
+            enter(waiter);
+            return waiter;
+        } catch (Throwable thrown) {
+            waiter.withdraw(thrown);
+            throw thrown;
+        }
+    }
+
+    private void enter(Waiter waiter) {
+        String name = waiter.request().name();
+        Terms kind = waiter.request().terms();
+        Map<String, LocalQueue> queues = queues(kind);
+        LocalQueue queue;
+        do {
+            LocalQueue known = queues.get(name);
+            queue = known != null
+                    ? known
+                    : queues.computeIfAbsent(name, n -> new LocalQueue(n, kind, acquisitions, this::retire));
+        } while (!queue.enter(waiter));
+        watchdog.start(); // not before: there must be something to look after
+    }
+
+    private void retire(LocalQueue queue) {
+        queues(queue.kind()).remove(queue.name(), queue);
+    }
+
+    private Map<String, LocalQueue> queues(Terms kind) {
+        return kind.isExclusive() ? exclusive : kind.isShared() ? shared : limited;
+    }
+
+    Stream<LocalQueue> queues() {
+        return ofAllKinds.stream().flatMap(queues -> queues.values().stream());
+    }
+
+    /**
+     * Has the holder with this id lose the lock, or the waiter with this id its place, which the store then gives away.
+     *
+     * @param reason without the name of the lock
+     * @return false if there is neither here
+     */
+    public boolean revoke(String id, String reason) {
+        Acquisition acquisition = acquisitions.of(id);
+        if (acquisition != null) {
+            acquisition.revoke(reason);
+        }
+        return acquisition != null;
+    }
+
+    /** As {@link #revoke}, whichever engine of this process has the id. */
+    public static boolean revokeInProcess(String id, String reason) {
+        List<LockEngine> open;
+        synchronized (OPEN) {
+            open = List.copyOf(OPEN);
+        }
+        boolean revoked = false;
+        for (LockEngine engine : open) {
+            revoked |= engine.revoke(id, reason);
+        }
+        return revoked;
+    }
+
+    // --- questions --------------------------------------------------------------------------------------------
+
+    /** The queue of an exclusive lock that is in use, if any. */
+    @Nullable
+    LocalQueue queue(String name) {
+        return exclusive.get(name);
+    }
+
+    /** The thread's hold of the lock on terms of this kind, also if its lease may have run out. */
+    @Nullable
+    Hold heldBy(Thread thread, String name, Terms kind) {
+        return heldBy(thread, queues(kind).get(name));
+    }
+
+    /** The thread's hold of the write side, also if it has become a reader. */
+    @Nullable
+    Hold writtenBy(Thread thread, String name) {
+        return heldBy(thread, exclusive.get(name));
+    }
+
+    private static @Nullable Hold heldBy(Thread thread, @Nullable LocalQueue queue) {
+        return queue == null ? null : queue.heldBy(thread);
+    }
+
+    /**
+     * Refuses a thread that would wait for itself.
+     *
+     * @throws IllegalStateException if the thread holds the lock as another kind
+     */
+    void requireNotHeldOtherwise(Thread thread, LockRequest request) {
+        for (Map<String, LocalQueue> others : ofAllKinds) {
+            if (others != queues(request.terms()) && !others.isEmpty()) {
+                LocalQueue queue = others.get(request.name());
+                Hold hold = heldBy(thread, queue);
+                if (hold != null && !hold.isOver()) {
+                    throw wouldWaitForItself(thread, request, hold);
+                } else if (queue != null && hold != null) {
+                    queue.endLapsed();
+                }
+            }
+        }
+    }
+
+    static IllegalStateException wouldWaitForItself(Thread thread, LockRequest request, Hold hold) {
+        boolean reads = hold.isDowngraded() || hold.grant().terms().isShared();
+        String message = "thread " + thread.getName() + " holds lock '" + LockNames.printable(request.name()) + "' "
+                + (reads ? "as a reader" : hold.grant().terms().how()) + " and would wait for itself to hold it "
+                + request.terms().how() + "; release it first";
+        return new IllegalStateException(
+                reads && request.terms().isExclusive()
+                        ? message + ", or begin with the write side, under which the read side may be taken"
+                        : message);
+    }
+
+    /** The newest hold that the current thread has lost and not released. */
+    @Nullable
+    Hold lostHere(String name) {
+        return context.losses().of(Thread.currentThread(), name);
+    }
+
+    /**
+     * {@return whether anybody holds the lock}
+     *
+     * @throws LockUnavailableException if Redis could not be asked
+     */
+    public boolean isLocked(String name) {
+        for (Map<String, LocalQueue> queues : ofAllKinds) {
+            LocalQueue queue = queues.get(name);
+            if (queue != null && queue.holds().stream().anyMatch(Hold::isValid)) {
+                return true;
+            }
+        }
+        EngineContext.requireStack();
+        CompletableFuture<Reply> asked = store.inspect(name);
+        Reply reply = context.awaitAnswer(asked);
+        if (reply == null) {
+            Throwable failure = asked.isDone()
+                    ? asked.handle((none, thrown) -> thrown).join()
+                    : store.client().whyUnanswered();
+            throw new LockUnavailableException(
+                    name, store.displayName() + NO_ANSWER, failure == null ? null : Futures.unwrap(failure));
+        }
+        return reply != Reply.Plain.FREE;
+    }
+
+    /** The number of names in use, ids under way and leases to be renewed: zero once all is released. */
+    public int inUse() {
+        return (int) queues().count()
+                + acquisitions.all().size()
+                + acquisitions.renewer().size();
+    }
+
+    /** Whether nothing is in use and nothing will be. */
+    public boolean isOver() {
+        return context.isClosing() && inUse() == 0;
+    }
+
+    /** Whether a waiter that was granted a lock has not seen it yet. */
+    public boolean isAnyGrantUnseen() {
+        return queues().flatMap(queue -> queue.holds().stream()).anyMatch(Hold::isGranted);
+    }
+
+    // --- messages ---------------------------------------------------------------------------------------------
+
+    @Override
+    public void onPush(Push push) {
+        Acquisition acquisition = acquisitions.of(push.id());
+        if (acquisition != null) {
+            acquisition.receive(push);
+            return;
+        }
+        String name = acquisitions.isOurs(push.id()) ? store.nameOf(push.key()) : null;
+        if (name != null) {
+            // Redis holds the lock for an id that has ended: a late command revived it, or a failover brought it back.
+            acquisitions.settleUnlock(name, push.id());
+        }
+    }
+
+    /** Those of this registry are ignored: its followers were woken by the holder itself. */
+    @Override
+    public void onCompletion(Push push) {
+        String name = acquisitions.isOurs(push.id()) ? null : store.nameOf(push.key());
+        LocalQueue queue = name == null ? null : exclusive.get(name);
+        if (queue != null) {
+            queue.completedElsewhere(push.fence());
+        }
+    }
+
+    /**
+     * Another has changed the lock with this key, or with null perhaps any lock: the holds of it are renewed soon, which shows whether
+     * they are lost. It is a hint only. Does not block.
+     */
+    public void onChanged(@Nullable String key) {
+        String name = key == null ? null : store.nameOf(key);
+        if (key == null) {
+            queues().forEach(LocalQueue::changed);
+        } else if (name != null) {
+            ofAllKinds.stream()
+                    .map(queues -> queues.get(name))
+                    .filter(Objects::nonNull)
+                    .forEach(LocalQueue::changed);
+        }
+    }
+
+    @Override
+    public void onSubscribed() {
+        subscribed.complete(null);
+        acquisitions.all().forEach(Acquisition::mayHaveMissedPush);
+    }
+
+    // --- looking after what is under way ----------------------------------------------------------------------
+
+    /**
+     * Everything under way has something that makes it go on: an answer, a task of the timer, a hold. An exception may have
+     * lost that, so everything under way is checked once a second.
+     *
+     * @return whether anything is under way
+     */
+    private boolean lookAfter() {
+        long now = context.nanoTime();
+        long wallMillis = context.wallMillis();
+        acquisitions.all().forEach(acquisition -> acquisition.lookAfter(now, wallMillis));
+        queues().forEach(LocalQueue::lookAfter);
+        acquisitions.renewer().lookAfter();
+        return inUse() > 0;
+    }
+
+    // --- shutdown ---------------------------------------------------------------------------------------------
+
+    /**
+     * No new grants; waiters leave the queue in Redis and fail. Holds stay until they are released.
+     *
+     * @return completes when Redis has answered, or could not be asked
+     */
+    public CompletableFuture<Void> stopGranting() {
+        context.stopGranting();
+        return CompletableFuture.allOf(queues().map(LockEngine::closed).toArray(CompletableFuture<?>[]::new));
+    }
+
+    /** What is thrown for one does not keep the others open. */
+    private static CompletableFuture<?> closed(LocalQueue queue) {
+        try {
+            return queue.close();
+        } catch (Throwable thrown) {
+            return CompletableFuture.failedFuture(thrown);
+        }
+    }
+
+    /**
+     * Waits until all holds are released. Locks that are kept for longer than this time are left.
+     *
+     * @return completes when the last is released in Redis, when the time has passed, or when the engine is closed
+     */
+    public CompletableFuture<Void> drain(long atMostNanos) {
+        CompletableFuture<Void> drained = context.promise();
+        lookWhetherDrained(drained, context.nanoTime() + atMostNanos);
+        return drained;
+    }
+
+    private void lookWhetherDrained(CompletableFuture<Void> drained, long deadline) {
+        long kept = queues().mapToLong(queue -> queue.keptBeyond(deadline)).sum();
+        boolean anythingLeft = !acquisitions.isSettled() || acquisitions.all().size() > kept;
+        long left = deadline - context.nanoTime();
+        if (!anythingLeft || left <= 0) {
+            Unexpected.attempt("when the channel was closed", channel::close); // its client may be stopped next
+            context.runLater(() -> drained.complete(null)); // what depends on it may block
+        } else {
+            context.schedule(Math.min(left, DRAIN_LOOK_NANOS), () -> lookWhetherDrained(drained, deadline));
+        }
+    }
+
+    /** Leaves holds to their leases, for an engine that shares its timer and threads with others. */
+    public void leaveHolds() {
+        context.leaveHolds();
+    }
+
+    @Override
+    public void close() {
+        OPEN.remove(this);
+        try {
+            channel.close();
+        } finally {
+            context.close();
+        }
+    }
+}

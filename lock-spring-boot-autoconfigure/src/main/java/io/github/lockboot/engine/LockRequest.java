@@ -1,0 +1,130 @@
+package io.github.lockboot.engine;
+
+import java.time.Duration;
+import java.util.Objects;
+
+import io.github.lockboot.DistributedLock;
+import io.github.lockboot.LockOptions;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a caller asks for.
+ *
+ * @param name of the lock
+ * @param group what listeners and metrics know it by
+ * @param terms on which it is held
+ * @param waitNanos how long to wait: 0 or less asks once, {@link #WITHOUT_LIMIT} waits for as long as it takes
+ * @param maxHoldNanos after which the hold is no longer renewed; 0 for never
+ * @param follows whether the wait also ends, without a hold, when a holder has completed
+ * @param awaitsRelease whether the release waits for the answer of Redis
+ */
+public record LockRequest(
+        String name,
+        @Nullable String group,
+        Terms terms,
+        long waitNanos,
+        long maxHoldNanos,
+        boolean follows,
+        boolean awaitsRelease) {
+
+    /** A wait that only the lock, a failure or the caller ends. */
+    public static final long WITHOUT_LIMIT = Long.MAX_VALUE;
+
+    /** Waits that are longer count as this long: the difference cannot be seen. */
+    private static final long LONGEST_NANOS = Long.MAX_VALUE / 4;
+
+    private static final Duration LONGEST = Duration.ofNanos(LONGEST_NANOS);
+
+    /** On what terms an acquisition id holds: fixed for its life. Requests with other terms need an id of their own. */
+    public record Terms(int permits, long ttlMillis, boolean renew, long lingerNanos) {
+
+        /** @param lingerNanos how long the lock stays here without a hold: while it may, a dead JVM costs no more than a dead waiter */
+        public Terms {
+            ttlMillis = lingerNanos > 0 ? Math.min(ttlMillis, LockStore.CLAIM_LEASE_MILLIS) : ttlMillis;
+        }
+
+        /** Terms on which a lock does not linger. */
+        public Terms(int permits, long ttlMillis, boolean renew) {
+            this(permits, ttlMillis, renew, 0);
+        }
+
+        boolean isExclusive() {
+            return permits == LockStore.EXCLUSIVE;
+        }
+
+        boolean isShared() {
+            return permits == LockStore.SHARED;
+        }
+
+        /** Whether it is held by a permit. */
+        boolean isLimited() {
+            return permits > 0;
+        }
+
+        /** How a lock is held on these terms, for messages. */
+        String how() {
+            return isExclusive() ? "exclusively" : isShared() ? "as a reader" : "by a permit";
+        }
+    }
+
+    /** One whose release is awaited. */
+    public LockRequest(
+            String name, @Nullable String group, Terms terms, long waitNanos, long maxHoldNanos, boolean follows) {
+        this(name, group, terms, waitNanos, maxHoldNanos, follows, true);
+    }
+
+    /** @param options complete ones */
+    public static LockRequest of(String name, LockOptions options) {
+        Duration ttl = Objects.requireNonNull(options.ttl());
+        Duration maxHold = options.maxHold();
+        Duration linger = options.linger();
+        return new LockRequest(
+                name,
+                options.group(),
+                new Terms(
+                        permitsOf(options),
+                        ttl.toMillis(),
+                        Objects.requireNonNull(options.renew()),
+                        linger == null ? 0 : nanosOf(linger)),
+                nanosOf(Objects.requireNonNull(options.waitTime())),
+                maxHold == null ? 0 : nanosOf(maxHold),
+                false,
+                options.release() != DistributedLock.Release.SEND);
+    }
+
+    private static int permitsOf(LockOptions options) {
+        if (options.mode() == DistributedLock.Mode.SHARED) {
+            return LockStore.SHARED;
+        }
+        Integer permits = options.permits();
+        return permits == null ? LockStore.EXCLUSIVE : permits;
+    }
+
+    LockRequest named(String other) {
+        return new LockRequest(other, group, terms, waitNanos, maxHoldNanos, follows, awaitsRelease);
+    }
+
+    public LockRequest waiting(long nanos) {
+        return new LockRequest(name, group, terms, nanos, maxHoldNanos, follows, awaitsRelease);
+    }
+
+    LockRequest following() {
+        return new LockRequest(name, group, terms, waitNanos, maxHoldNanos, true, awaitsRelease);
+    }
+
+    boolean triesOnce() {
+        return waitNanos <= 0;
+    }
+
+    boolean isUnlimited() {
+        return waitNanos == WITHOUT_LIMIT;
+    }
+
+    /** The duration, or the longest that can be counted with. */
+    public static long nanosOf(Duration duration) {
+        if (duration.compareTo(LONGEST) > 0) {
+            return LONGEST_NANOS;
+        }
+        return duration.compareTo(LONGEST.negated()) < 0 ? -LONGEST_NANOS : duration.toNanos();
+    }
+}

@@ -1,0 +1,146 @@
+package io.github.lockboot.engine;
+
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The store of locks: one method for each question about one acquisition id. An id is used for one acquisition only. A question may
+ * arrive twice, late, or never. No method blocks. If a future fails, the question may have been answered, or may be answered later.
+ */
+public interface LockStore {
+
+    /** In place of a number of permits: nobody else may hold the lock. */
+    int EXCLUSIVE = 0;
+
+    /** In place of a number of permits: any number may hold the lock, but only shared. */
+    int SHARED = -1;
+
+    /** The number of the format of what lies in Redis. */
+    int FORMAT = 1;
+
+    /** The longest lease of a grant by a push. */
+    long CLAIM_LEASE_MILLIS = 6_000;
+
+    /** The number of tokens of an exclusive grant, including the first. */
+    long TOKENS_PER_GRANT = 65_536;
+
+    /** The number of tokens of a grant of a permit: while it is held, others are granted, with larger tokens. */
+    long TOKENS_PER_PERMIT = 64;
+
+    /** What sends the questions, and what a caller has to know of it. */
+    interface Client {
+
+        /**
+         * {@return whether a lease counts only once replicas, or a file, have it} Then only the answers to {@link #acquire} and
+         * {@link #renew} count, which come once that is so or fail. What else tells of a grant is a reason to ask.
+         */
+        default boolean acknowledges() {
+            return false;
+        }
+
+        /** {@return whether questions wait for the first connection} Until it is made, or has failed, no question expires. */
+        default boolean isConnecting() {
+            return false;
+        }
+
+        /** {@return whether a command that failed in this way has run} */
+        StoreFailure failureOf(@Nullable Throwable failure);
+
+        /** {@return why a question has no answer yet} */
+        default Throwable whyUnanswered() {
+            return isConnecting()
+                    ? new StoreFailure.NotConnectedException("the connection is still being made", null)
+                    : new TimeoutException("there was no answer yet");
+        }
+
+        /**
+         * {@return whether it announces that another has changed a lock, once after each renewal} Announcements may be lost, come late or
+         * without a change.
+         */
+        default boolean announcesChanges() {
+            return false;
+        }
+
+        /** {@return a number that changes whenever questions under way may have been sent twice} */
+        long epoch();
+
+        /**
+         * {@return whether a question that was asked in this epoch may have been sent twice} If not, its reply is the one to the first copy.
+         */
+        default boolean mayHaveRepeatedSince(long epoch) {
+            return epoch() != epoch;
+        }
+    }
+
+    /**
+     * Takes or renews the lock, or queues the id. {@code OWNER}, if the client {@link Client#acknowledges} only once that is
+     * acknowledged, {@code QUEUED} or {@code BUSY}.
+     *
+     * @param permits how many may hold the lock at a time, each by a permit, or {@link #EXCLUSIVE} or {@link #SHARED}
+     */
+    CompletableFuture<Reply> acquire(String name, String id, int permits, long ttlMillis, boolean enqueue);
+
+    /** Releases the lock to the first waiter, if any. {@code RELEASED}, {@code HANDED_OVER} or {@code NOT_OWNER}. */
+    CompletableFuture<Reply> unlock(String name, String id, long lastToken);
+
+    /**
+     * Queues the next id, with the same or other permits, and releases the lock. {@code OWNER} or {@code QUEUED} for the next id, or
+     * {@code NOT_OWNER}.
+     */
+    CompletableFuture<Reply> unlock(
+            String name, String id, long lastToken, String nextId, int nextPermits, long nextTtlMillis);
+
+    /**
+     * Makes a shared hold of the exclusive one with this fence, under the same id and lease; waiting readers are admitted.
+     * {@code RENEWED}, also if it is shared already, or {@code NOT_OWNER}.
+     */
+    CompletableFuture<Reply> downgrade(String name, String id, long fence, long lastToken);
+
+    /** A permit to be renewed: the id that holds it, and the fence of its grant. */
+    record Permit(String id, long fence, long ttlMillis) {}
+
+    /**
+     * Extends the lease of the grant with this fence. {@code RENEWED}, if the client {@link Client#acknowledges} only once that is
+     * acknowledged, or {@code NOT_OWNER}.
+     *
+     * @param late gets the reply if it comes after the future has failed; a reply is as true then
+     */
+    CompletableFuture<Reply> renew(String name, String id, long fence, long ttlMillis, Consumer<Reply> late);
+
+    /** Extends the leases of several permits of one lock. {@code ALL}, with a reply for each as by {@link #renew}. */
+    CompletableFuture<Reply> renewPermits(String name, List<Permit> permits, Consumer<Reply> late);
+
+    /**
+     * Runs an action, and sends together what the current thread asks in it: to acquire exclusive locks without queuing, of which all are
+     * taken or none, and to unlock. If they cannot be sent together, such locks are {@code BUSY}. If Redis refuses what was sent together,
+     * each question is sent for itself.
+     *
+     * @return false if this store cannot do so; then the action has not run
+     */
+    default boolean together(Runnable asking) {
+        return false;
+    }
+
+    /** Leaves the queue, or releases the lock. {@code LEFT}, {@code GIVEN_AWAY} or {@code UNKNOWN}. */
+    CompletableFuture<Reply> cancel(String name, String id);
+
+    /** Releases the lock and empties the queue. {@code COMPLETED} or {@code NOT_OWNER}. */
+    CompletableFuture<Reply> complete(String name, String id, long lastToken);
+
+    /** Changes nothing. {@code FREE}, {@code HELD} or {@code FOREIGN}. */
+    CompletableFuture<Reply> inspect(String name);
+
+    /** {@return the name of the lock with this key; null if it is not a key of this store} */
+    @Nullable
+    String nameOf(String key);
+
+    /** {@return what messages call this store} */
+    String displayName();
+
+    /** {@return what sends the questions} */
+    Client client();
+}

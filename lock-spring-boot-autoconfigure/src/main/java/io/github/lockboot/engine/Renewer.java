@@ -1,0 +1,474 @@
+package io.github.lockboot.engine;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+import io.github.lockboot.engine.Grant.Moment;
+import io.github.lockboot.internal.Timer;
+import io.github.lockboot.internal.Unexpected;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Renews the leases of this registry's holds, and reports those that run out at their deadlines. At most one renewal of a lease is under
+ * way.
+ *
+ * <pre>
+ *            due, or its turn in the line        answered, refused or not sent
+ *   RESTING ──────────────────────────────▶ ASKED ─────────────────────────────▶ RESTING
+ *                                           ▲   │ no answer in time                 ▲
+ *           a third of the lease has passed │   ▼                                   │
+ *           or the connection is another    SILENT ─────────────────────────────────┘
+ *                                                  the answer comes late, and counts
+ * </pre>
+ *
+ * <p>A lease is due when a third of it has passed since it was granted, renewed, or asked for in vain. Renewals that are due at about the
+ * same time are sent together, and none waits for the answer to another. All permits of one lock are renewed by one command.
+ *
+ * <p>Two reasons make an extra renewal: the last one was refused or could not be sent, or the lock has perhaps been changed by another.
+ * After a cut, a flush or a step of the clock this may concern all leases of all instances at once, when Redis has the least to spare. So
+ * extra renewals stand in a line, the oldest deadline first, and at most {@value #MOST_EXTRA} of them are under way. Each answer lets the
+ * next one go: the line moves as fast as Redis answers, and hardly while it does not. A lease leaves the line when it is due anyway. What
+ * is sent beside the line is one renewal in a third of each lease, so nothing that happens makes it more than that.
+ *
+ * <p>A store that announces changes watches an exclusive or shared lock from its first renewal on, which is therefore due a second after
+ * the grant. Only the answer to a renewal that was sent after a change shows whether the lock is lost. Others also change a lock by
+ * waiting for it, and readers by each renewal. So a change makes an extra renewal at once, but not again before a pause has passed: the
+ * interval in which a waiter asks for an exclusive lock, a third of the lease for a shared one.
+ */
+final class Renewer {
+
+    private enum State {
+        RESTING,
+        ASKED,
+        SILENT
+    }
+
+    /** The place of one lease among those that are due. Changed with the mutex of the lease held. */
+    static final class Slot {
+
+        private final Acquisition lease;
+        private State state = State.RESTING;
+
+        /** Among those that are due by time; in the line as well, if it waits for its turn there. */
+        private @Nullable Entry entry;
+
+        private @Nullable Entry place;
+
+        /** When the newest renewal was sent, and in which epoch of the client. */
+        private @Nullable Moment askedAt;
+
+        private long epoch;
+
+        /** Whether the store watches the lock: the first renewal has been answered. */
+        private boolean watched;
+
+        /** Whether the lock has perhaps been changed since the newest renewal was sent. */
+        private boolean changed;
+
+        /** Whether it had been when that was sent, and no answer has shown what of it is true. */
+        private boolean doubted;
+
+        /** Until then a change makes no extra renewal. */
+        private long pausesUntil = Long.MIN_VALUE;
+
+        /** Whether the next renewal is an extra one. */
+        private boolean extra;
+
+        /** Whether the one under way is counted among the extra ones. */
+        private boolean counted;
+
+        /** Whether the lease is left to end, because no holder needs it. */
+        private boolean leftToEnd;
+
+        Slot(Acquisition lease) {
+            this.lease = lease;
+        }
+
+        /** When the newest renewal was sent. */
+        Moment askedAt() {
+            return Objects.requireNonNull(askedAt);
+        }
+
+        private boolean isResting() {
+            return state == State.RESTING;
+        }
+    }
+
+    /** Where a lease stands: by the time of the next look at it, or in the line by its deadline. In nanoseconds since the renewer began. */
+    private record Entry(Slot slot, long at, long tolerance, long sequence) {
+
+        static final Comparator<Entry> IN_ORDER =
+                Comparator.comparingLong(Entry::at).thenComparingLong(Entry::sequence);
+    }
+
+    /** Enough to keep Redis busy, and too few to make others wait. */
+    static final int MOST_EXTRA = 64;
+
+    private static final long NEVER = Long.MAX_VALUE;
+    private static final long LATE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+    private static final long UNWATCHED_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private final EngineContext context;
+    private final LockStore store;
+    private final long start;
+    private final AtomicLong sequence = new AtomicLong();
+    private final ConcurrentSkipListSet<Entry> entries = new ConcurrentSkipListSet<>(Entry.IN_ORDER);
+    private final ConcurrentSkipListSet<Entry> line = new ConcurrentSkipListSet<>(Entry.IN_ORDER);
+    private final AtomicInteger extraUnderWay = new AtomicInteger();
+
+    private final Object plan = new Object();
+    private volatile long nextRound = NEVER;
+    private Timer.@Nullable Task round;
+
+    Renewer(EngineContext context, LockStore store) {
+        this.context = context;
+        this.store = store;
+        this.start = context.nanoTime();
+    }
+
+    // --- what becomes of a lease: its mutex is held -----------------------------------------------------------
+
+    /** Begins with a lease that was granted, or is kept for a new reason. */
+    void begin(Slot slot) {
+        boolean wasLeftToEnd = slot.leftToEnd;
+        slot.leftToEnd = false;
+        if (slot.isResting()) {
+            rest(slot);
+        } else if (wasLeftToEnd) { // what is under way may never be answered
+            repeat(slot);
+        }
+    }
+
+    /** As {@link #begin}, if the lease is left to end. */
+    void beginAgain(Slot slot) {
+        if (slot.leftToEnd) {
+            begin(slot);
+        }
+    }
+
+    /** Begins again with a lease that nobody will look at. */
+    void beginIfForgotten(Slot slot) {
+        if (!isPlanned(slot)) {
+            rest(slot);
+        }
+    }
+
+    /** The renewal that was sent then has been answered: the grant is prolonged. */
+    void renewed(Slot slot, Moment askedAt) {
+        boolean newest = slot.askedAt == askedAt;
+        if (newest) {
+            slot.watched = true;
+            slot.doubted = false;
+        }
+        if (newest || slot.isResting()) {
+            rest(slot);
+        }
+    }
+
+    /**
+     * The renewal that was sent then has failed.
+     *
+     * @param silently whether it may still be answered
+     */
+    void failed(Slot slot, Moment askedAt, boolean silently) {
+        if (slot.askedAt == askedAt && slot.state == State.ASKED) {
+            stopCounting(slot);
+            slot.state = silently ? State.SILENT : State.RESTING;
+            slot.extra = true;
+            repeat(slot);
+        }
+    }
+
+    /** Another has perhaps changed the lock. */
+    void changed(Slot slot) {
+        if (slot.askedAt != null && !slot.leftToEnd && !slot.changed && isWatchable(slot)) {
+            slot.changed = true;
+            if (slot.isResting()) {
+                rest(slot);
+            }
+        }
+    }
+
+    /** The lease has run out by the time of day, and its holder no longer relies on it. */
+    void ranOutByTimeOfDay(Slot slot) {
+        Entry entry = slot.entry;
+        boolean comesSoon = slot.place != null || entry != null && entry.at - now() <= soon(slot);
+        if (slot.isResting() && !comesSoon && slot.lease.shouldRenew()) {
+            slot.changed = true;
+            slot.pausesUntil = now();
+            rest(slot);
+        }
+    }
+
+    /** Ends with it. */
+    void end(Slot slot) {
+        stopCounting(slot);
+        remove(slot);
+    }
+
+    private void stopCounting(Slot slot) {
+        if (slot.counted) {
+            slot.counted = false;
+            if (extraUnderWay.decrementAndGet() < MOST_EXTRA && !line.isEmpty()) {
+                planRound(now());
+            }
+        }
+    }
+
+    /** Plans the next renewal. */
+    private void rest(Slot slot) {
+        stopCounting(slot);
+        slot.state = State.RESTING;
+        slot.extra = false;
+        long due = due(slot);
+        long tolerance = slot.lease.grant().tolerance();
+        if (!slot.lease.terms.renew()) {
+            enter(slot, NEVER, 0);
+        } else if (slot.changed && Math.max(now(), slot.pausesUntil) < due) {
+            slot.extra = true;
+            enter(slot, Math.max(now(), slot.pausesUntil), 0);
+        } else if (isUnwatched(slot) && now() + UNWATCHED_NANOS < due) {
+            enter(slot, now() + UNWATCHED_NANOS, Math.min(tolerance, UNWATCHED_NANOS / 10));
+        } else {
+            enter(slot, due, tolerance);
+        }
+    }
+
+    /** Plans to repeat the renewal. */
+    private void repeat(Slot slot) {
+        enter(slot, Math.min(now() + retryDelay(slot), due(slot)), 0);
+    }
+
+    private long due(Slot slot) {
+        Grant grant = slot.lease.grant();
+        Moment askedAt = slot.askedAt;
+        long due = grant.renewalDue() - start;
+        return askedAt == null ? due : Math.max(due, askedAt.nanos() + grant.third() - start);
+    }
+
+    /** A lease in doubt is asked for as often as a waiter asks. */
+    private long retryDelay(Slot slot) {
+        boolean inDoubt = slot.changed || slot.doubted || isUnwatched(slot);
+        return inDoubt ? soon(slot) : slot.lease.grant().retryDelay();
+    }
+
+    private long soon(Slot slot) {
+        return Math.min(slot.lease.grant().retryDelay(), context.retryInterval());
+    }
+
+    private long pause(Slot slot) {
+        return slot.lease.terms.isExclusive()
+                ? context.retryInterval()
+                : slot.lease.grant().third();
+    }
+
+    /** Not a permit, which each other holder changes with all that it does. */
+    private boolean isWatchable(Slot slot) {
+        return !slot.lease.terms.isLimited() && store.client().announcesChanges();
+    }
+
+    private boolean isUnwatched(Slot slot) {
+        return !slot.watched && isWatchable(slot);
+    }
+
+    // --- the plan ---------------------------------------------------------------------------------------------
+
+    int size() {
+        return entries.size();
+    }
+
+    /** Whether the lease will be looked at. */
+    boolean isPlanned(Slot slot) {
+        Entry entry = slot.entry;
+        return entry != null && entries.contains(entry);
+    }
+
+    private void remove(Slot slot) {
+        Entry entry = slot.entry;
+        Entry place = slot.place;
+        slot.entry = null;
+        slot.place = null;
+        if (entry != null) {
+            entries.remove(entry);
+        }
+        if (place != null) {
+            line.remove(place);
+        }
+    }
+
+    /** It is looked at then, or at its deadline. */
+    private void enter(Slot slot, long at, long tolerance) {
+        remove(slot);
+        Entry entry = new Entry(slot, Math.min(at, deadline(slot)), tolerance, sequence.incrementAndGet());
+        slot.entry = entry;
+        entries.add(entry);
+        if (entry.at < nextRound) {
+            planRound(entry.at);
+        }
+    }
+
+    private void joinLine(Slot slot) {
+        enter(slot, due(slot), 0);
+        Entry place = new Entry(slot, deadline(slot), 0, sequence.incrementAndGet());
+        slot.place = place;
+        line.add(place);
+    }
+
+    private long deadline(Slot slot) {
+        return slot.lease.grant().deadline() - start;
+    }
+
+    /** A round planned for an entry that has gone since is kept: to plan again for every hold would cost more. */
+    private void planRound(long due) {
+        synchronized (plan) {
+            if (due < nextRound) {
+                Timer.Task planned = context.schedule(due - now(), this::round);
+                if (round != null) {
+                    round.cancel();
+                }
+                round = planned;
+                nextRound = due;
+            }
+        }
+    }
+
+    /** Called on the timer's thread now and then: a round that was due before and did not come, or was not planned, never will. */
+    void lookAfter() {
+        if (nextRound != NEVER && now() - nextRound > LATE_NANOS) {
+            round();
+        } else {
+            planNext();
+        }
+    }
+
+    private void planNext() {
+        Entry next = first(entries);
+        if (next != null) {
+            planRound(next.at);
+        }
+        if (mayMoveOn()) {
+            planRound(now());
+        }
+    }
+
+    private boolean mayMoveOn() {
+        return extraUnderWay.get() < MOST_EXTRA && !line.isEmpty();
+    }
+
+    private static @Nullable Entry first(ConcurrentSkipListSet<Entry> inOrder) {
+        Iterator<Entry> each =
+                inOrder.iterator(); // unlike first(), which throws if another thread has removed the last one
+        return each.hasNext() ? each.next() : null;
+    }
+
+    // --- a round ----------------------------------------------------------------------------------------------
+
+    private void round() {
+        synchronized (plan) {
+            nextRound = NEVER;
+            round = null;
+        }
+        try {
+            // All are sent before any is answered; a client may pipeline them. One that throws is due again soon.
+            takeDue()
+                    .forEach(leases -> Unexpected.attempt("when a lease was renewed", () -> Acquisition.renew(leases)));
+        } finally {
+            planNext();
+        }
+    }
+
+    /** {@return the leases to be renewed, those of one command together} */
+    private List<List<Acquisition>> takeDue() {
+        List<List<Acquisition>> toRenew = new ArrayList<>();
+        long now = now();
+        for (Entry next = first(entries); next != null && next.at - next.tolerance <= now; next = first(entries)) {
+            take(next, entries, toRenew);
+        }
+        while (mayMoveOn()) {
+            Entry next = first(line);
+            if (next != null) {
+                take(next, line, toRenew);
+            }
+        }
+        return toRenew;
+    }
+
+    private void take(Entry taken, ConcurrentSkipListSet<Entry> from, List<List<Acquisition>> toRenew) {
+        from.remove(taken);
+        Slot slot = taken.slot;
+        slot.lease.onEvent(() -> {
+            List<Acquisition> leases = slot.entry == taken || slot.place == taken ? look(slot, taken) : List.of();
+            if (!leases.isEmpty()) {
+                toRenew.add(leases);
+            }
+        });
+    }
+
+    /** Plans the next look at the lease, unless it has run out. {@return what to renew now, by one command} */
+    private List<Acquisition> look(Slot slot, Entry taken) {
+        Grant grant = slot.lease.grant();
+        boolean itsTurn = slot.place == taken;
+        if (grant.isOver(context.nanoTime())) {
+            remove(slot);
+            slot.lease.ranOut();
+            return List.of();
+        }
+        slot.leftToEnd = !slot.lease.shouldRenew();
+        if (slot.leftToEnd) {
+            enter(slot, NEVER, 0);
+        } else if (slot.state == State.SILENT && !mayAskAgain(slot)) {
+            enter(slot, Math.min(now() + grant.retryDelay(), due(slot)), 0);
+        } else if (slot.extra && !itsTurn && now() < due(slot)) {
+            joinLine(slot);
+        } else {
+            return ask(slot, itsTurn);
+        }
+        return List.of();
+    }
+
+    /** Whether the lease may be renewed now, with another. */
+    boolean mayAsk(Slot slot) {
+        return slot.isResting() || slot.state == State.SILENT && mayAskAgain(slot);
+    }
+
+    /** Redis answers a copy on the same connection no sooner. */
+    private boolean mayAskAgain(Slot slot) {
+        return store.client().mayHaveRepeatedSince(slot.epoch) || now() >= due(slot);
+    }
+
+    private List<Acquisition> ask(Slot slot, boolean itsTurn) {
+        List<Acquisition> leases = slot.lease.renewedTogether();
+        Moment askedAt = context.now();
+        leases.forEach(lease -> asked(lease.renewal(), askedAt));
+        if (itsTurn) {
+            slot.counted = true;
+            extraUnderWay.incrementAndGet();
+        }
+        return leases;
+    }
+
+    private void asked(Slot slot, Moment askedAt) {
+        stopCounting(slot);
+        slot.state = State.ASKED;
+        slot.askedAt = askedAt;
+        slot.epoch = store.client().epoch();
+        slot.doubted |= slot.changed;
+        slot.changed = false;
+        if (slot.doubted) {
+            slot.pausesUntil = now() + pause(slot);
+        }
+        // By then it is answered or has failed, unless that was lost with something that was thrown.
+        enter(slot, now() + Math.max(slot.lease.grant().third(), 2 * context.commandTimeout()), 0);
+    }
+
+    private long now() {
+        return context.nanoTime() - start;
+    }
+}

@@ -1,0 +1,139 @@
+package io.github.lockboot.engine;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+
+import io.github.lockboot.internal.LockNames;
+
+/** The reply of a script. */
+public sealed interface Reply {
+
+    /** A status word without numbers. */
+    enum Plain implements Reply {
+        RELEASED,
+        HANDED_OVER,
+        NOT_OWNER,
+        LEFT,
+        GIVEN_AWAY,
+        UNKNOWN,
+        COMPLETED,
+        FREE,
+        FOREIGN,
+        PUBLISHED,
+        SKIPPED
+    }
+
+    /**
+     * The id owns the lock: the caller's after {@code acquire}, the next one after {@code unlock}.
+     *
+     * @param fence by which Redis knows the grant; it only grows
+     * @param token the fencing token: the fence, but for a reader the last one of those who held the lock before the readers
+     */
+    record Owner(long fence, long leaseMillis, long waiters, long token) implements Reply {
+
+        public Owner(long fence, long leaseMillis, long waiters) {
+            this(fence, leaseMillis, waiters, fence);
+        }
+    }
+
+    /** The id is in the queue, at a position from 1; {@code fence} is the newest of all grants. */
+    record Queued(long position, long fence, long leftMillis) implements Reply {}
+
+    /** The id is not queued: not requested, the queue is full, or the key is not a lock. */
+    record Busy(long leftMillis) implements Reply {}
+
+    record Renewed(long leaseMillis, long waiters) implements Reply {}
+
+    /** One reply for each lock. */
+    record All(List<Reply> replies) implements Reply {}
+
+    record Held(long fence, long leftMillis, String owner) implements Reply {}
+
+    /** Redis refuses to publish; the reason is its own words. */
+    record Unpublished(String reason) implements Reply {}
+
+    /**
+     * What is stored under the key of a lock.
+     *
+     * @param leftMillis how long the key will be there: -1 for ever, -2 if there is none
+     * @param fence the newest of all grants; 0 if the key is not a lock
+     * @param holders those whose leases run, in the order of their grants
+     * @param text as it is stored; empty if there is no key, or it is not a lock
+     */
+    record Shown(long leftMillis, long fence, List<Holder> holders, String text) implements Reply {
+
+        private static final int NUMBERS = 4;
+
+        private static Shown parse(String line) {
+            String[] words = line.split(" ", NUMBERS + 1);
+            List<Holder> holders = new ArrayList<>();
+            String rest = words[NUMBERS];
+            for (long left = number(words, 3); left > 0; left--) {
+                String[] holder = rest.split(" ", Holder.WORDS + 1);
+                holders.add(new Holder(
+                        holder[4], number(holder, 0), number(holder, 1), number(holder, 2), (int) number(holder, 3)));
+                rest = holder[Holder.WORDS];
+            }
+            return new Shown(number(words, 1), number(words, 2), holders, rest);
+        }
+    }
+
+    /**
+     * A holder of a lock.
+     *
+     * @param fence that of its grant
+     * @param untilMillis the end of its lease, by the clock of Redis
+     * @param permits how many may hold the lock at a time, or {@link LockStore#EXCLUSIVE} or {@link LockStore#SHARED}
+     */
+    record Holder(String id, long fence, long ttlMillis, long untilMillis, int permits) {
+
+        private static final int WORDS = 5;
+
+        /** {@return the last token that may have been used under its grant} All readers have one, of those who held the lock before. */
+        public long lastToken() {
+            return switch (permits) {
+                case LockStore.EXCLUSIVE -> fence + LockStore.TOKENS_PER_GRANT - 1;
+                case LockStore.SHARED -> 0;
+                default -> fence + LockStore.TOKENS_PER_PERMIT - 1;
+            };
+        }
+    }
+
+    /**
+     * @param line a status word and numbers, separated by spaces; text comes last
+     * @throws IllegalStateException if the line has another form
+     */
+    static Reply parse(String line) {
+        if (line.startsWith("ALL ")) {
+            return new All(
+                    Stream.of(line.substring(4).split(",")).map(Reply::parse).toList());
+        }
+        String[] words = line.split(" ", line.startsWith("HELD ") ? 4 : 5);
+        try {
+            return switch (words[0]) {
+                case "OWNER" ->
+                    new Owner(
+                            number(words, 1),
+                            number(words, 2),
+                            number(words, 3),
+                            number(words, words.length > 4 ? 4 : 1));
+                case "QUEUED" -> new Queued(number(words, 1), number(words, 2), number(words, 3));
+                case "BUSY" -> new Busy(number(words, 1));
+                case "RENEWED" -> new Renewed(number(words, 1), number(words, 2));
+                case "HELD" -> new Held(number(words, 1), number(words, 2), words[3]);
+                case "SHOWN" -> Shown.parse(line);
+                case "UNPUBLISHED" -> new Unpublished(line.substring(words[0].length() + 1));
+                default -> Plain.valueOf(words[0]);
+            };
+        } catch (IllegalArgumentException | ArrayIndexOutOfBoundsException strange) {
+            String start = line.substring(0, Math.min(line.length(), 80));
+            throw new IllegalStateException(
+                    "unknown reply of a lock script: '" + LockNames.printable(start) + "'", strange);
+        }
+    }
+
+    private static long number(String[] words, int index) {
+        return Long.parseLong(words[index]);
+    }
+}

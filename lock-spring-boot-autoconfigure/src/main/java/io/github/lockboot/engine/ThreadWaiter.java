@@ -1,0 +1,86 @@
+package io.github.lockboot.engine;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+import io.github.lockboot.LockListener;
+import io.github.lockboot.internal.Timer;
+
+/** The current thread, which parks until it is decided, interrupted or out of time. It looks now and then without being woken. */
+final class ThreadWaiter extends Waiter {
+
+    private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+    private final Thread thread;
+    private long nextAtDeadline = start + timeToDecide();
+
+    ThreadWaiter(EngineContext context, LockRequest request, UseNotifier use) {
+        super(context, request, use, Thread.currentThread());
+        this.thread = Thread.currentThread();
+    }
+
+    /**
+     * Waits in the queue that it has entered.
+     *
+     * @return whether the thread has the lock now
+     * @throws InterruptedException if interrupted while it waited, and {@code interruptible}; else the flag is set again
+     */
+    boolean await(boolean interruptible) throws InterruptedException {
+        boolean interrupted = false;
+        try {
+            while (!isDecided()) {
+                interrupted |= Thread.interrupted();
+                if (interrupted && interruptible && line().leave(this)) {
+                    interrupted = false;
+                    use().ended(LockListener::abandoned);
+                    throw new InterruptedException();
+                }
+                // Taking the queue's mutex may have used up the wake-up that came with a decision: look again.
+                if (isWaiting()) {
+                    park();
+                }
+            }
+        } finally {
+            if (interrupted) {
+                thread.interrupt();
+            }
+        }
+        if (outcome() instanceof Hold hold) {
+            hold.begin(); // first: a listener may end it, on any thread
+        }
+        return conclude() != null;
+    }
+
+    /** Whether the wait is over; a grant counts once it is claimed, with its lease still running. */
+    private boolean isDecided() {
+        Outcome outcome = outcome();
+        if (!(outcome instanceof Hold granted)) {
+            return outcome != Plain.WAITING;
+        }
+        if (!granted.isCertain()) {
+            line().takeBack(this, granted);
+            return false;
+        }
+        return granted.claim();
+    }
+
+    private void park() {
+        long left = nextAtDeadline - context.nanoTime();
+        if (left > 0) {
+            Timer.Task alarm = context.timer().alarm(left, () -> line().leaveAtDeadline(this));
+            // So may the timer, whose alarm may take a lock of its own.
+            if (isWaiting()) {
+                LockSupport.parkNanos(this, Math.min(left, LOOK_NANOS));
+            }
+            alarm.cancel();
+        } else {
+            nextAtDeadline = context.nanoTime() + context.commandTimeout();
+            line().leaveAtDeadline(this);
+        }
+    }
+
+    @Override
+    void wake() {
+        LockSupport.unpark(thread);
+    }
+}

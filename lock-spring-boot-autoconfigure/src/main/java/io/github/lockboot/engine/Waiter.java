@@ -1,0 +1,200 @@
+package io.github.lockboot.engine;
+
+import io.github.lockboot.LockListener;
+import io.github.lockboot.LockUnavailableException;
+import io.github.lockboot.internal.Unexpected;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A caller that wants a lock: a thread that parks, or a future. The queue of the name decides its wait, once; only a grant that the
+ * waiter has not claimed yet can be taken back, and then it waits again.
+ *
+ * <p>At its deadline the waiter asks the queue for a decision, and again every command timeout, because whatever was to decide it or to
+ * wake it may have been lost with something that was thrown.
+ */
+abstract sealed class Waiter permits ThreadWaiter, FutureWaiter {
+
+    /** The state of a wait: read it once, then act on what was read. */
+    sealed interface Outcome permits Plain, Failure, Hold {}
+
+    enum Plain implements Outcome {
+        WAITING,
+        REFUSED,
+        /** A holder has completed what a follower waited for. */
+        COMPLETED
+    }
+
+    /**
+     * The wait ended without the lock because the store could not be asked.
+     *
+     * @param notNow whether the store refuses commands for now: a caller that waits asks again
+     */
+    record Failure(String reason, @Nullable Throwable cause, boolean notNow) implements Outcome {}
+
+    /** The queue it waits in. */
+    interface Line {
+
+        /** {@return false if the waiter has been decided already} Otherwise it is refused. */
+        boolean leave(Waiter waiter);
+
+        /** The time to wait has passed: decides the waiter, now or with the next answer of Redis. */
+        void leaveAtDeadline(Waiter waiter);
+
+        /** Takes back a grant that the waiter found too late, and puts the waiter first in the line. */
+        void takeBack(Waiter waiter, Hold hold);
+
+        /** The caller is gone: the waiter leaves, or what it was granted is released. */
+        void withdraw(Waiter waiter);
+    }
+
+    final EngineContext context;
+    final long start;
+    private final LockRequest request;
+    private final UseNotifier use;
+    private final @Nullable Thread thread;
+    private volatile @Nullable Line line;
+    private volatile Outcome outcome = Plain.WAITING;
+    private volatile boolean lastCall;
+    private volatile boolean withdrawn;
+    private volatile int leases;
+    private int looks;
+
+    /** @param thread that will own the hold; null if the hold will belong to no thread */
+    Waiter(EngineContext context, LockRequest request, UseNotifier use, @Nullable Thread thread) {
+        this.context = context;
+        this.start = context.nanoTime();
+        this.request = request;
+        this.use = use;
+        this.thread = thread;
+        this.lastCall = request.triesOnce();
+    }
+
+    final LockRequest request() {
+        return request;
+    }
+
+    /** Notifies listeners of the wait and the hold. */
+    final UseNotifier use() {
+        return use;
+    }
+
+    final @Nullable Thread thread() {
+        return thread;
+    }
+
+    /** Called before it enters the queue. */
+    final void joins(Line joined) {
+        line = joined;
+    }
+
+    final Line line() {
+        Line joined = line;
+        if (joined == null) {
+            throw new IllegalStateException("the waiter is in no queue");
+        }
+        return joined;
+    }
+
+    /** How long after the start the queue has to decide it. A waiter that tries once has the time of one command. */
+    final long timeToDecide() {
+        return request.triesOnce() ? context.commandTimeout() : request.waitNanos();
+    }
+
+    /** Whether the next answer decides it: it tries once, its time has passed, or it was cancelled. */
+    final boolean isLastCall() {
+        return lastCall;
+    }
+
+    final void setLastCall() {
+        lastCall = true;
+    }
+
+    /** Counts the calls of {@link Line#leaveAtDeadline}. */
+    final void countLook() {
+        looks++;
+    }
+
+    /** Whether two command timeouts have passed in which it should have had an answer. */
+    final boolean isLongOverdue() {
+        return looks > (request.triesOnce() ? 1 : 2);
+    }
+
+    final boolean isWithdrawn() {
+        return withdrawn;
+    }
+
+    /** Whether its caller is there to use the lock. */
+    final boolean canUseLock() {
+        return !withdrawn && (thread == null || leases > 0 || thread.isAlive());
+    }
+
+    /** Any thread may close a lease of the hold, so while there is one, the hold does not end with its own thread. */
+    final synchronized void beginLease() {
+        leases++;
+    }
+
+    final synchronized void endLease() {
+        leases--;
+    }
+
+    // --- the decision -----------------------------------------------------------------------------------------
+
+    final boolean isWaiting() {
+        return outcome == Plain.WAITING;
+    }
+
+    final Outcome outcome() {
+        return outcome;
+    }
+
+    /** Called with the mutex of the queue held. */
+    final void decide(Outcome decided) {
+        outcome = decided;
+    }
+
+    /** Has it look at its outcome. May be called more than once, on any thread; does not block. */
+    abstract void wake();
+
+    /**
+     * Notifies listeners and the log of the decision.
+     *
+     * @return the hold, which the waiter has claimed; null if another has the lock
+     * @throws LockUnavailableException if Redis could not be asked
+     */
+    final @Nullable Hold conclude() {
+        Outcome decided = outcome;
+        if (decided instanceof Hold granted) {
+            use.acquired(granted);
+            return granted;
+        }
+        if (use.isAttempt() && isRefusal(decided)) {
+            return null;
+        }
+        if (decided instanceof Failure failure) {
+            use.ended(LockListener::unavailable);
+            context.log().unavailable(request.name(), failure.reason);
+            throw new LockUnavailableException(request.name(), failure.reason, failure.cause);
+        }
+        use.ended(LockListener::notAcquired);
+        context.log().notAcquired(request.name());
+        return null;
+    }
+
+    /** Whether another has the lock, or the store does not run commands now: a caller that waits asks again. */
+    private static boolean isRefusal(Outcome decided) {
+        return decided == Plain.REFUSED || decided instanceof Failure failure && failure.notNow;
+    }
+
+    /**
+     * Something was thrown, so the caller has no lock, whatever was decided. After a stack overflow the rest is left to the queue, which
+     * looks for waiters that are gone once a second: it would end in the middle here.
+     */
+    final void withdraw(Throwable thrown) {
+        withdrawn = true;
+        Line joined = line;
+        if (joined != null && !(thrown instanceof StackOverflowError)) {
+            joined.withdraw(this);
+        }
+        Unexpected.attempt("when listeners were notified of a failure", () -> use.ended(LockListener::unavailable));
+    }
+}

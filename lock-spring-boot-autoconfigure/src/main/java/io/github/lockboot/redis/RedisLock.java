@@ -1,0 +1,51 @@
+package io.github.lockboot.redis;
+
+import java.util.Map;
+
+import io.github.lockboot.LockOptions;
+import io.github.lockboot.LockUnavailableException;
+import io.github.lockboot.engine.EngineLock;
+import io.github.lockboot.engine.LockEngine;
+import io.github.lockboot.engine.LockRequest;
+
+/**
+ * A lock in Redis, a complete {@link java.util.concurrent.locks.Lock} for all threads of all instances. {@link RedisLockRegistry#get}
+ * makes it; it has no state of its own, so it may be made again for each use, or kept.
+ *
+ * <ul>
+ *   <li>{@link #tryLock()} runs {@code acquire.lua}, which takes the lock if it is free, and does not queue.
+ *   <li>{@link #lock()} and {@link #tryLock(long, java.util.concurrent.TimeUnit)} run the same script, which puts the request into the
+ *       queue in Redis if the lock is held. The release of another holder hands the lock over, and a message wakes this waiter.
+ *   <li>While the lock is held, {@code renew.lua} extends its lease every third of the ttl.
+ *   <li>{@link #unlock()} runs {@code unlock.lua}, which hands the lock to the first waiter or leaves it free. It deletes nothing that
+ *       another holder has, and throws {@link io.github.lockboot.LockLostException} if this hold had ended before.
+ *   <li>A thread that holds the lock acquires it again without a command. While other threads of this process wait, the lock passes to
+ *       them without a command.
+ * </ul>
+ *
+ * <p>Two locks of one registry with the same name, mode and permits are equal.
+ */
+public final class RedisLock extends EngineLock {
+
+    private final RedisLockRegistry registry;
+
+    RedisLock(LockEngine engine, LockOptions options, LockRequest request, RedisLockRegistry registry) {
+        super(engine, options, request);
+        this.registry = registry;
+    }
+
+    /** {@return the key of this lock in Redis: the prefix of the registry, and the name} */
+    public String key() {
+        return registry.keyOf(getName());
+    }
+
+    /**
+     * Reads the key of this lock in Redis for display.
+     *
+     * @return as {@link RedisLockInspector#stateOf}
+     * @throws LockUnavailableException if Redis did not answer
+     */
+    public Map<String, Object> state() {
+        return registry.inspector().stateOf(getName());
+    }
+}

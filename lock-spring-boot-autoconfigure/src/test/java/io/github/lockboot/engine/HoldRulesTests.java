@@ -1,0 +1,409 @@
+package io.github.lockboot.engine;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+
+import io.github.lockboot.Actor;
+import io.github.lockboot.Lease;
+import io.github.lockboot.LockLostException;
+import io.github.lockboot.LockOptions;
+import io.github.lockboot.NamedLock;
+import io.github.lockboot.engine.ScriptedEngine.Sent;
+import io.github.lockboot.redis.protocol.Kind;
+import org.junit.jupiter.api.Test;
+
+import static io.github.lockboot.engine.ScriptedEngine.NAME;
+import static io.github.lockboot.engine.ScriptedEngine.TTL;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/** What several holds of one thread or one JVM are to each other, and how the last of them ends. */
+class HoldRulesTests {
+
+    private static final Duration LONG = Duration.ofMinutes(10);
+    private static final LockOptions OPTIONS =
+            LockOptions.defaults().withTtl(TTL).withWaitTime(Duration.ZERO).withRenewal();
+
+    private final ScriptedEngine scripted = new ScriptedEngine(64);
+    private final NamedLock write = EngineLocks.of(scripted.engine, NAME, OPTIONS);
+    private final NamedLock read = EngineLocks.of(scripted.engine, NAME, OPTIONS.shared());
+
+    private CompletableFuture<Lease> shared() {
+        return scripted.acquire(Kind.SHARED, LONG);
+    }
+
+    /** On the thread of the actor, to which Redis answers. */
+    private boolean tryLock(Actor actor, NamedLock lock, Reply answer) {
+        CompletableFuture<Boolean> result = actor.start(lock::tryLock);
+        Actor.await("it asks or is answered", () -> scripted.sentCount() > 0 || result.isDone());
+        if (!result.isDone()) {
+            scripted.next("acquire").answer(answer);
+        }
+        return result.join();
+    }
+
+    private static Reply owner(long fence) {
+        return new Reply.Owner(fence, TTL.toMillis(), 0);
+    }
+
+    /** It does not wait for the answer: neither an interrupt nor a time that is over leaves any time for that. */
+    @Test
+    void aWaiterThatGivesUpHasSentItsCancelWhenItsCallReturns() throws Exception {
+        CompletableFuture<Lease> cancelled = scripted.acquire(LONG);
+        giveUp(() -> cancelled.cancel(false));
+        CompletableFuture<Lease> late = scripted.acquire(Duration.ofSeconds(1));
+        giveUp(() -> scripted.timer.tick(Duration.ofSeconds(1)));
+        assertThat(late).isCompletedExceptionally();
+        try (Actor actor = new Actor()) {
+            CompletableFuture<Void> interrupted = actor.begin(write::lockInterruptibly);
+            Actor.await("it asks", () -> scripted.sentCount() == 1 && actor.isWaiting());
+            giveUp(() -> {
+                actor.interrupt();
+                assertThatExceptionOfType(InterruptedException.class).isThrownBy(() -> Actor.get(interrupted));
+            });
+        }
+    }
+
+    private void giveUp(Actor.Step step) throws Exception {
+        scripted.next("acquire").answer(new Reply.Queued(1, 100, TTL.toMillis()));
+        step.run();
+        scripted.next("cancel").answer(Reply.Plain.LEFT);
+        scripted.nothingIsSent();
+        assertThat(scripted.engine.inUse()).isZero();
+    }
+
+    @Test
+    void aReaderWhoseWorkIsNotDoneIsWaitedForAlthoughAnotherIsKept() {
+        CompletableFuture<Lease> kept = shared();
+        scripted.next("acquire").answer(owner(100));
+        Lease working = shared().join();
+        kept.join().closeAfter(LONG);
+        CompletableFuture<Void> drained = scripted.engine.drain(TTL.toNanos());
+        scripted.timer.tick(Duration.ofSeconds(1));
+        assertThat(drained).isNotDone();
+        working.closeAfter(Duration.ZERO);
+        scripted.timer.tick(Duration.ofSeconds(1));
+        assertThat(drained).isDone();
+    }
+
+    @Test
+    void aLeaseThatIsToCloseLaterIsDoneWhenTheRegistryIsClosed() {
+        CompletableFuture<Void> closed = scripted.granted(100, TTL).closeAfter(LONG);
+        scripted.engine.close();
+        assertThat(closed).isCompleted();
+    }
+
+    @Test
+    void aLeaseThatIsToCloseAfterTheRegistryIsDoneAtOnce() {
+        Lease lease = scripted.granted(100, TTL);
+        scripted.engine.close();
+        assertThat(lease.closeAfter(LONG)).isCompleted();
+    }
+
+    @Test
+    void aHoldOfAThreadThatIsToCloseLaterIsHeldNoLongerThanItsMaxHold() throws Exception {
+        NamedLock lock = EngineLocks.of(scripted.engine, NAME, OPTIONS.withMaxHold(Duration.ofSeconds(5)));
+        try (Actor actor = new Actor()) {
+            assertThat(tryLock(actor, lock, owner(100))).isTrue();
+            CompletableFuture<Void> closed = actor.call(() -> lock.asLease().closeAfter(LONG));
+            scripted.timer.tick(TTL.dividedBy(2));
+            scripted.nothingIsSent();
+            assertThat(actor.call(lock::isHeldByCurrentThread)).isTrue();
+            scripted.timer.tick(TTL.dividedBy(2));
+            assertThat(actor.call(lock::isHeldByCurrentThread)).isFalse();
+            assertThat(closed).isNotDone();
+            scripted.timer.tick(LONG);
+            assertThat(closed).isCompletedExceptionally();
+        }
+    }
+
+    @Test
+    void aReaderComesAndGoesAtTheSameCostHoweverManyThereAre() throws Exception {
+        CompletableFuture<Lease> first = shared();
+        scripted.next("acquire").answer(owner(100));
+        List<Lease> readers = new ArrayList<>();
+        for (int i = 0; i < 5_000; i++) {
+            readers.add(shared().join());
+        }
+        try (Actor actor = new Actor()) {
+            long before = scripted.timer.reads();
+            readers.add(shared().join());
+            actor.run(read::lock);
+            assertThat(actor.call(read::isHeldByCurrentThread)).isTrue();
+            actor.run(read::unlock);
+            readers.remove(0).close();
+            assertThat(scripted.timer.reads() - before).isLessThan(100);
+            assertThat(actor.call(read::isHeldByCurrentThread)).isFalse();
+        }
+        readers.forEach(Lease::close);
+        scripted.nothingIsSent();
+        first.join().closeAfter(Duration.ZERO);
+        scripted.next("unlock").answer(Reply.Plain.RELEASED);
+        assertThat(scripted.engine.inUse()).isZero();
+    }
+
+    @Test
+    void ofManyReadersThatLoseTheirLeaseTogetherEachIsTold() throws Exception {
+        CompletableFuture<Lease> first = shared();
+        scripted.next("acquire").answer(owner(100));
+        List<Lease> readers = new ArrayList<>(List.of(first.join()));
+        for (int i = 0; i < 100; i++) {
+            readers.add(shared().join());
+        }
+        scripted.timer.tick(TTL.dividedBy(2));
+        scripted.next("renew").answer(Reply.Plain.NOT_OWNER);
+        assertThat(readers).allSatisfy(reader -> assertThat(reader.isValid()).isFalse());
+        assertThat(readers)
+                .allSatisfy(reader ->
+                        assertThatExceptionOfType(LockLostException.class).isThrownBy(reader::close));
+        assertThat(scripted.engine.inUse()).isZero();
+    }
+
+    // --- a lease that is to be closed later, and ends before ----------------------------------------------------
+
+    @Test
+    void aLeaseThatIsClosedBeforeItIsToCloseIsDoneAtOnce() {
+        Lease lease = scripted.granted(100, TTL);
+        CompletableFuture<Void> closed = lease.closeAfter(LONG);
+        CompletableFuture<Void> closedAgain = lease.closeAfter(LONG.multipliedBy(2));
+        CompletableFuture<Void> now = lease.closeAfter(Duration.ZERO);
+        assertThat(closed).isNotDone();
+        scripted.next("unlock").answer(Reply.Plain.RELEASED);
+        assertThat(now).isCompleted();
+        assertThat(closed).isCompleted();
+        assertThat(closedAgain).isCompleted();
+        assertThat(lease.closeAfter(LONG)).isCompleted();
+    }
+
+    @Test
+    void aLeaseThatIsLostBeforeItIsToCloseIsDoneAtOnce() {
+        Lease lease = scripted.granted(100, TTL);
+        CompletableFuture<Void> closed = lease.closeAfter(LONG);
+        scripted.timer.tick(TTL.dividedBy(2));
+        scripted.next("renew").answer(Reply.Plain.NOT_OWNER);
+        assertThat(closed).isCompletedExceptionally();
+        assertThat(closed.handle((none, failure) -> failure).join()).isInstanceOf(LockLostException.class);
+        assertThat(lease.closeAfter(LONG)).isCompletedExceptionally();
+    }
+
+    @Test
+    void oneOfTheHoldsOfAThreadThatIsClosedBeforeItIsToCloseIsDoneAtOnce() throws Exception {
+        try (Actor actor = new Actor()) {
+            assertThat(tryLock(actor, write, owner(100))).isTrue();
+            actor.run(write::lock);
+            Lease one = actor.call(write::asLease);
+            CompletableFuture<Void> closed = one.closeAfter(LONG);
+            one.close();
+            assertThat(closed).isCompleted();
+            assertThat(Actor.get(one.closeAfter(LONG))).isNull();
+            assertThat(actor.call(write::getHoldCount)).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void oneOfTheHoldsOfAThreadThatIsToCloseLaterIsClosedOnTime() throws Exception {
+        try (Actor actor = new Actor()) {
+            assertThat(tryLock(actor, write, owner(100))).isTrue();
+            actor.run(write::lock);
+            CompletableFuture<Void> closed = actor.call(write::asLease).closeAfter(TTL.dividedBy(10));
+            scripted.timer.tick(TTL.dividedBy(10).minusNanos(1));
+            assertThat(closed).isNotDone();
+            scripted.timer.tick(Duration.ofNanos(1));
+            assertThat(closed).isCompleted();
+            assertThat(actor.call(write::getHoldCount)).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void leasesThatAreClosedBeforeTheyAreToCloseLeaveNoTaskBehind() throws Exception {
+        try (Actor actor = new Actor()) {
+            assertThat(tryLock(actor, write, owner(100))).isTrue();
+            int before = scripted.timer.planned();
+            for (int i = 0; i < 1_000; i++) {
+                CompletableFuture<Lease> future = scripted.acquireNamed("n" + i, LONG);
+                scripted.next("acquire").answer(owner(100));
+                future.join().closeAfter(LONG);
+                future.join().closeAfter(Duration.ZERO);
+                scripted.next("unlock").answer(Reply.Plain.RELEASED);
+                actor.run(write::lock);
+                Lease one = actor.call(write::asLease);
+                one.closeAfter(LONG);
+                one.close();
+            }
+            assertThat(scripted.timer.planned()).isLessThan(before + 10);
+        }
+    }
+
+    // --- what a thread has lost ---------------------------------------------------------------------------------
+
+    @Test
+    void aThreadReleasesWhatItHasLostOfANameOnceEachTheNewestFirst() throws Exception {
+        try (Actor actor = new Actor()) {
+            for (long token = 100; token < 103; token++) {
+                assertThat(tryLock(actor, write, owner(token))).isTrue();
+                scripted.timer.stopFor(TTL.multipliedBy(2));
+            }
+            for (long token = 102; token >= 100; token--) {
+                assertThatExceptionOfType(LockLostException.class)
+                        .isThrownBy(() -> actor.run(write::unlock))
+                        .extracting(LockLostException::getFencingToken)
+                        .isEqualTo(token);
+            }
+            assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(() -> actor.run(write::unlock));
+            assertThat(scripted.engine.context().losses().size()).isZero();
+        }
+    }
+
+    @Test
+    void whatThreadsHaveLostThatHaveEndedIsForgotten() throws Exception {
+        for (int i = 0; i < 1_000; i++) {
+            NamedLock lock = EngineLocks.of(scripted.engine, "n" + i, OPTIONS);
+            try (Actor actor = new Actor()) {
+                assertThat(tryLock(actor, lock, owner(100))).isTrue();
+                scripted.timer.stopFor(TTL.multipliedBy(2));
+                assertThat(actor.call(lock::isHeldByCurrentThread)).isFalse();
+                scripted.timer.tick(Duration.ofSeconds(1));
+            }
+        }
+        assertThat(scripted.engine.context().losses().size()).isBetween(1, 200);
+    }
+
+    @Test
+    void eachWriterThatBecomesAReaderTellsRedisHoweverManyThereAre() {
+        List<Hold> writers = new ArrayList<>();
+        for (int i = 0; i <= 1_000; i++) {
+            CompletableFuture<Lease> future = scripted.acquireNamed("n" + i, LONG);
+            scripted.next("acquire").answer(owner(100));
+            writers.add((Hold) future.join());
+        }
+        writers.forEach(writer -> scripted.engine.queue(writer.name()).downgrade(writer));
+        assertThat(scripted.sentCount()).isEqualTo(1_001);
+    }
+
+    /** Another thread has released the write side, and the lock is on its way back to Redis. */
+    @Test
+    void theReadSideCannotBeTakenUnderAWriteSideThatIsBeingReleased() throws Exception {
+        AtomicReference<Boolean> entered = new AtomicReference<>();
+        Hold.Releaser releaser = new Hold.Releaser() {
+
+            @Override
+            public CompletableFuture<Hold.Release> release(Hold hold) {
+                entered.set(hold.enterAgain(true));
+                return CompletableFuture.completedFuture(Hold.Release.PASSED_ON);
+            }
+
+            @Override
+            public void downgrade(Hold hold) {}
+
+            @Override
+            public CompletableFuture<Hold.Release> complete(Hold hold) {
+                return release(hold);
+            }
+
+            @Override
+            public void renewAgain(Hold hold) {}
+
+            @Override
+            public void endLapsed() {}
+        };
+        Hold granted = (Hold) scripted.granted(100, TTL);
+        EngineContext context = scripted.engine.context();
+        Hold hold = new Hold(context, releaser, "id", granted.grant(), granted.waiter());
+        hold.claim();
+        hold.exit(false);
+        assertThat(entered).hasValue(false);
+    }
+
+    @Test
+    void anUnlockAfterTheEndOfTheLeaseTellsOfTheLossAlsoIfItIsNotTheLast() throws Exception {
+        try (Actor actor = new Actor()) {
+            tryLock(actor, write, owner(100));
+            actor.run(write::lock);
+            scripted.timer.stopFor(TTL.multipliedBy(2));
+            assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> actor.run(write::unlock));
+            assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> actor.run(write::unlock));
+        }
+        scripted.nothingIsSent();
+    }
+
+    @Test
+    void aWriterThatBecomesAReaderAfterTheEndOfItsLeaseIsToldOfTheLoss() throws Exception {
+        try (Actor actor = new Actor()) {
+            tryLock(actor, write, owner(100));
+            actor.run(read::lock);
+            scripted.timer.stopFor(TTL.multipliedBy(2));
+            assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> actor.run(write::unlock));
+            assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> actor.run(read::unlock));
+        }
+        scripted.nothingIsSent();
+    }
+
+    @Test
+    void whatDependsOnTheDrainIsNotRunOnTheTimersThread() {
+        scripted.granted(100, TTL);
+        scripted.holdThreads();
+        CompletableFuture<Void> drained =
+                scripted.engine.drain(Duration.ofMillis(100).toNanos());
+        scripted.timer.tick(Duration.ofSeconds(1));
+        assertThat(drained).isNotDone();
+        scripted.resumeThreads();
+        assertThat(drained).isCompleted();
+    }
+
+    @Test
+    void whatDependsOnTheConnectionIsNotRunOnTheTimersThreadOrTheChannels() {
+        CompletableFuture<Void> connected = scripted.engine.connect("first");
+        scripted.next("acquire").answer(owner(100));
+        scripted.next("unlock").answer(Reply.Plain.RELEASED);
+        scripted.holdThreads();
+        scripted.engine.onSubscribed();
+        scripted.timer.tick(Duration.ofSeconds(2));
+        assertThat(connected).isNotDone();
+        scripted.resumeThreads();
+        assertThat(connected).isCompleted();
+    }
+
+    @Test
+    void aThreadWhoseReadLeaseIsOverMayWrite() throws Exception {
+        try (Actor actor = new Actor()) {
+            assertThat(tryLock(actor, read, owner(100))).isTrue();
+            scripted.timer.stopFor(TTL);
+            assertThat(actor.call(read::isHeldByCurrentThread)).isFalse();
+            assertThat(tryLock(actor, write, owner(200))).isTrue();
+        }
+    }
+
+    @Test
+    void aReadLeaseThatIsOverIsNotRenewedByALateAnswerWhileItsThreadWaitsToWrite() throws Exception {
+        try (Actor actor = new Actor()) {
+            assertThat(tryLock(actor, read, owner(100))).isTrue();
+            scripted.timer.tick(TTL.dividedBy(3));
+            Sent renewal = scripted.next("renew");
+            scripted.timer.stopFor(TTL);
+            CompletableFuture<Boolean> written = actor.start(write::tryLock);
+            Actor.await("it asks", () -> scripted.sentCount() > 0);
+            renewal.answer(new Reply.Renewed(TTL.toMillis(), 0));
+            scripted.next("acquire").answer(owner(200));
+            assertThat(written.join()).isTrue();
+            assertThat(actor.call(read::isHeldByCurrentThread))
+                    .as("under the write side only")
+                    .isFalse();
+        }
+    }
+
+    @Test
+    void aThreadWhoseLeaseIsOverSinceItBecameAReaderMayWrite() throws Exception {
+        try (Actor actor = new Actor()) {
+            assertThat(tryLock(actor, write, owner(100))).isTrue();
+            assertThat(tryLock(actor, read, owner(100))).isTrue();
+            actor.run(write::unlock);
+            scripted.next("downgrade").answer(new Reply.Renewed(TTL.toMillis(), 0));
+            scripted.timer.stopFor(TTL);
+            assertThat(actor.call(read::isHeldByCurrentThread)).isFalse();
+            assertThat(tryLock(actor, write, owner(200))).isTrue();
+        }
+    }
+}

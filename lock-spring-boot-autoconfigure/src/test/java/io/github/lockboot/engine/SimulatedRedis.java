@@ -1,0 +1,329 @@
+package io.github.lockboot.engine;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+import io.github.lockboot.engine.ScriptedEngine.Call;
+import io.github.lockboot.redis.protocol.Kind;
+import io.github.lockboot.redis.protocol.LockModel;
+import io.github.lockboot.redis.protocol.LuaScript;
+import org.jspecify.annotations.Nullable;
+
+/** Redis as {@link LockModel} tells it: runs a script at once and publishes what it has to tell. */
+final class SimulatedRedis {
+
+    private static final String CHANNELS = "lock:client:";
+    private static final String COMPLETIONS = "lock:completed";
+    private static final long START_MICROS = 1_800_000_000_000_000L;
+
+    private final SimulatedTime time;
+    private final @Nullable Flaw flaw;
+    private final Publisher publisher;
+    private final Map<String, LockModel> locks = new TreeMap<>();
+    private final Map<String, Long> strangers = new TreeMap<>();
+    private final Map<String, Set<String>> tracking = new TreeMap<>();
+    private @Nullable SimulationTrace trace;
+    private @Nullable RealScripts scripts;
+    private int traced;
+    private long stepMicros;
+    private long runs;
+
+    interface Publisher {
+
+        void toSession(String session, String message);
+
+        void toFollowers(String message);
+
+        /** Announces that another has changed the key. */
+        void changed(String session, String key);
+    }
+
+    /** @param flaw what it does wrong, so that the checks can be checked */
+    SimulatedRedis(SimulatedTime time, @Nullable Flaw flaw, Publisher publisher) {
+        this.time = time;
+        this.flaw = flaw;
+        this.publisher = publisher;
+    }
+
+    void traceTo(@Nullable SimulationTrace traced) {
+        trace = traced;
+    }
+
+    /** From now on the scripts run in place of the model. */
+    void runOn(@Nullable RealScripts real) {
+        scripts = real;
+    }
+
+    /** The number of the last run in the trace. */
+    int lastRun() {
+        return traced;
+    }
+
+    Reply run(Call call) {
+        return call.script() == LuaScript.ACQUIRE_ALL || call.script() == LuaScript.UNLOCK_ALL
+                ? new Reply.All(runAll(call))
+                : runOne(call);
+    }
+
+    /** As the scripts on one key do it, but for all or none. */
+    private List<Reply> runAll(Call call) {
+        String[] keys = call.key().split(" ");
+        boolean acquires = call.script() == LuaScript.ACQUIRE_ALL;
+        boolean othersHold = IntStream.range(0, keys.length)
+                .anyMatch(i -> (lock(keys[i]).exists() || isStrangers(keys[i]))
+                        && !isHeldBy(keys[i], argument(call, 2 * i), acquires));
+        List<Reply> replies = new ArrayList<>();
+        for (int i = 0; i < keys.length; i++) {
+            byte[] id = call.arguments()[2 * i];
+            byte[] number = call.arguments()[2 * i + 1];
+            boolean held = isHeldBy(keys[i], text(id), acquires);
+            byte[] settings = bytes(LockModel.settings(CHANNELS, 100));
+            byte[] zero = bytes("0");
+            if (acquires && othersHold && !held) {
+                replies.add(new Reply.Busy(0));
+            } else if (acquires) {
+                replies.add(runOne(new Call(LuaScript.ACQUIRE, keys[i], id, settings, number, zero, zero)));
+            } else if (held && !lock(keys[i]).hasWaiters()) {
+                replies.add(runOne(new Call(LuaScript.UNLOCK, keys[i], id, settings, number)));
+            } else {
+                replies.add(Reply.Plain.SKIPPED);
+            }
+        }
+        return replies;
+    }
+
+    private boolean isHeldBy(String key, String id, boolean certainly) {
+        LockModel.Holder holder = lock(key).exists() ? lock(key).holder(id) : null;
+        return !isStrangers(key)
+                && holder != null
+                && holder.kind().isExclusive()
+                && !(certainly && holder.until() <= micros() / 1_000);
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    private Reply runOne(Call call) {
+        String key = call.key();
+        LockModel lock = lock(key);
+        runs++;
+        if (flaw == Flaw.REDIS_FORGETS && runs % 20 == 0) {
+            lock.delete();
+        }
+        String before = text(key);
+        LockModel.Outcome outcome = isStrangers(key) ? refused(call, strangers.get(key)) : run(lock, call);
+        String after = text(key);
+        if (!before.equals(after)) {
+            changed(key, sessionOf(call));
+        }
+        if (call.script() == LuaScript.RENEW) {
+            tracking.computeIfAbsent(key, k -> new TreeSet<>()).add(sessionOf(call));
+        }
+        if (flaw == Flaw.KEYS_STAY) {
+            lock.persist();
+        }
+        String line = outcome.reply().stream().map(Object::toString).collect(Collectors.joining(" "));
+        if (trace != null) {
+            traced = trace.ran(sessionOf(call), call, line, before, after);
+        }
+        time.trace(() -> "redis: " + describe(call) + " -> " + line + " " + outcome.messages());
+        for (String message : outcome.messages()) {
+            publish(message.substring(0, message.indexOf(' ')), message.substring(message.indexOf(' ') + 1));
+        }
+        return flaw == Flaw.TOKENS_REPEAT ? withOldToken(Reply.parse(line)) : Reply.parse(line);
+    }
+
+    private String text(String key) {
+        return scripts == null ? lock(key).text() : scripts.text(key, micros());
+    }
+
+    private LockModel lock(String key) {
+        LockModel lock = locks.computeIfAbsent(key, k -> new LockModel(k, CHANNELS, COMPLETIONS, micros()));
+        lock.turn(micros() - lock.micros());
+        return lock;
+    }
+
+    private void publish(String channel, String message) {
+        if (channel.equals(COMPLETIONS)) {
+            publisher.toFollowers(message);
+        } else {
+            publisher.toSession(channel.substring(CHANNELS.length()), message);
+        }
+    }
+
+    private static String sessionOf(Call call) {
+        String id = argument(call, 0);
+        return id.substring(0, id.lastIndexOf('-'));
+    }
+
+    /** Announces it to those who have renewed the lock since its last change, but not to the one who changed it. */
+    private void changed(String key, @Nullable String by) {
+        Set<String> tracked = tracking.remove(key);
+        if (tracked != null) {
+            tracked.stream().filter(session -> !session.equals(by)).forEach(session -> publisher.changed(session, key));
+        }
+    }
+
+    /** Somebody deletes the key. */
+    void delete(String key) {
+        lock(key).delete();
+        if (scripts != null) {
+            scripts.delete(key);
+        }
+        if (trace != null) {
+            trace.deleted();
+        }
+        changed(key, null);
+    }
+
+    /** A connection has gone. */
+    void forget(String session) {
+        tracking.values().forEach(sessions -> sessions.remove(session));
+    }
+
+    /** Somebody who does not know this library sets the key, if there is none. */
+    boolean setByStranger(String key, long ttlMicros) {
+        if (lock(key).exists() || isStrangers(key)) {
+            return false;
+        }
+        strangers.put(key, micros() + ttlMicros);
+        changed(key, null);
+        return true;
+    }
+
+    private boolean isStrangers(String key) {
+        Long until = strangers.get(key);
+        return until != null && micros() < until;
+    }
+
+    private LockModel.Outcome refused(Call call, long until) {
+        LuaScript script = call.script();
+        List<Object> reply = script == LuaScript.ACQUIRE
+                ? List.of("BUSY", (until - micros()) / 1_000)
+                : List.of(script == LuaScript.CANCEL ? "UNKNOWN" : "NOT_OWNER");
+        return new LockModel.Outcome(reply, List.of());
+    }
+
+    private LockModel.Outcome run(LockModel lock, Call call) {
+        if (scripts != null) {
+            return scripts.run(call, micros());
+        }
+        String id = argument(call, 0);
+        LuaScript script = call.script();
+        if (script == LuaScript.ACQUIRE) {
+            return lock.acquire(
+                    id, kind(call, 3), number(call, 2), argument(call, 4).equals("1"), most(call));
+        } else if (script == LuaScript.UNLOCK) {
+            List<LockModel.Holder> holders = lock.holders();
+            String whose = flaw == Flaw.ANYBODY_UNLOCKS && !holders.isEmpty()
+                    ? holders.get(0).id()
+                    : id;
+            return call.arguments().length < 4
+                    ? lock.unlock(whose, number(call, 2), null, Kind.EXCLUSIVE, 0)
+                    : lock.unlock(whose, number(call, 2), argument(call, 3), kind(call, 5), number(call, 4));
+        } else if (script == LuaScript.DOWNGRADE) {
+            return lock.downgrade(id, number(call, 2), number(call, 3));
+        } else if (script == LuaScript.RENEW) {
+            return lock.renew(id, number(call, 2), number(call, 3));
+        } else if (script == LuaScript.RENEW_PERMITS) {
+            return renewPermits(lock, call);
+        } else if (script == LuaScript.CANCEL) {
+            return lock.cancel(id);
+        } else if (script == LuaScript.COMPLETE) {
+            return lock.complete(id, number(call, 2));
+        }
+        throw new IllegalArgumentException("no model of " + describe(call));
+    }
+
+    private static LockModel.Outcome renewPermits(LockModel lock, Call call) {
+        List<String> replies = new ArrayList<>();
+        List<String> messages = new ArrayList<>();
+        for (int i = 2; i < call.arguments().length; i += 3) {
+            LockModel.Outcome one = lock.renew(argument(call, i), number(call, i + 1), number(call, i + 2));
+            replies.add(one.reply().stream().map(Object::toString).collect(Collectors.joining(" ")));
+            messages.addAll(one.messages());
+        }
+        return new LockModel.Outcome(List.of("ALL " + String.join(",", replies)), messages);
+    }
+
+    private static Reply withOldToken(Reply reply) {
+        return reply instanceof Reply.Owner owner ? new Reply.Owner(1, owner.leaseMillis(), owner.waiters()) : reply;
+    }
+
+    /** Its clock is set, forward or back. */
+    void stepClock(long micros) {
+        stepMicros += micros;
+    }
+
+    /** Whether an id holds the lock or waits for it. */
+    boolean isInUse(String key) {
+        LockModel lock = lock(key);
+        return lock.hasWaiters() || lock.holders().stream().anyMatch(holder -> holder.until() > micros() / 1_000);
+    }
+
+    /** Keys that lie there. */
+    Map<String, String> keys() {
+        Map<String, String> keys = new TreeMap<>();
+        for (String key : locks.keySet()) {
+            String text = text(key);
+            if (!text.isEmpty()) {
+                keys.put(key, text);
+            }
+        }
+        return keys;
+    }
+
+    long micros() {
+        return START_MICROS + stepMicros + time.now() / 1_000;
+    }
+
+    static String describe(Call call) {
+        StringBuilder text = new StringBuilder(ScriptedEngine.SCRIPTS.get(call.script()))
+                .append(' ')
+                .append(call.key());
+        text.append(' ').append(argument(call, 0));
+        for (int i = 2; i < call.arguments().length; i++) {
+            text.append(' ').append(argument(call, i));
+        }
+        return text.toString();
+    }
+
+    private static Kind kind(Call call, int index) {
+        return new Kind((int) number(call, index));
+    }
+
+    private static int most(Call call) {
+        return Integer.parseInt(argument(call, 1).split(" ")[2]);
+    }
+
+    private static long number(Call call, int index) {
+        return Long.parseLong(argument(call, index));
+    }
+
+    private static String argument(Call call, int index) {
+        return text(call.arguments()[index]);
+    }
+
+    private static String text(byte[] bytes) {
+        return new String(bytes, StandardCharsets.UTF_8);
+    }
+
+    /** Ways to be wrong that a simulation must notice. */
+    enum Flaw {
+        REDIS_FORGETS,
+        ANYBODY_UNLOCKS,
+        TOKENS_REPEAT,
+        KEYS_STAY,
+        COMMANDS_NEVER_TIME_OUT,
+        CLOCKS_RUN_SLOW,
+        SLEEP_IS_NOT_NOTICED
+    }
+}

@@ -1,0 +1,262 @@
+package io.github.lockboot.engine;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+import io.github.lockboot.Lease;
+import io.github.lockboot.LockListener.Origin;
+import io.github.lockboot.LockLostException;
+import io.github.lockboot.LockUnavailableException;
+import io.github.lockboot.engine.LockRequest.Terms;
+import io.github.lockboot.redis.protocol.Kind;
+import org.jspecify.annotations.Nullable;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Somebody in a JVM of the fleet who asks for a lock, holds it for a while, gives it back or completes a flight, and asks again. */
+final class SimulatedUser {
+
+    private static final long MILLI = 1_000_000;
+    private static final long SECOND = 1_000 * MILLI;
+    private static final long[] LINGERS = {100 * MILLI, 3 * SECOND, 20 * SECOND};
+    private static final long LONG_WAIT = 600 * SECOND;
+
+    final SimulatedClient client;
+    private final String who;
+    private final Simulation.World world;
+    private @Nullable CompletableFuture<?> wait;
+    private boolean leaving;
+    private long askedAt;
+    private boolean askedWithoutHolder;
+
+    SimulatedUser(SimulatedClient client, String who, Simulation.World world) {
+        this.client = client;
+        this.who = who;
+        this.world = world;
+    }
+
+    /** Asks for no more locks. */
+    void leave() {
+        leaving = true;
+    }
+
+    boolean isWaiting() {
+        return wait != null && !wait.isDone();
+    }
+
+    void askSoon() {
+        client.after(world.upTo(SECOND), this::ask);
+    }
+
+    private void ask() {
+        if (leaving || client.isStopping()) {
+            return;
+        }
+        if (world.names().size() > 1
+                && world.kinds().contains(Kind.EXCLUSIVE)
+                && world.random().nextBoolean()) {
+            askForAll();
+            return;
+        }
+        String name = world.anyName();
+        Kind kind = world.anyKind();
+        boolean renew = world.random().nextInt(5) > 0;
+        boolean lingers =
+                world.lingers() && kind.isExclusive() && renew && world.random().nextInt(4) > 0;
+        Terms terms = new Terms(
+                kind.permits(),
+                world.anyTtl(),
+                renew,
+                lingers ? LINGERS[world.random().nextInt(LINGERS.length)] : 0);
+        LocalQueue queue = client.engine.queue(name);
+        askedAt = world.time().now();
+        askedWithoutHolder = queue != null && queue.holds().isEmpty();
+        boolean awaits = !world.sends() || world.random().nextBoolean();
+        int dice = world.random().nextInt(10);
+        long atMost = dice == 0 ? 0 : dice < 7 ? world.upTo(10 * SECOND) : LONG_WAIT;
+        long maxHold = world.random().nextInt(8) == 0 ? SECOND + world.upTo(3 * SECOND) : 0;
+        world.time().trace(() -> who + " asks for " + name + " on " + terms + ", waits " + atMost / MILLI + " ms");
+        CompletableFuture<?> future;
+        if (world.flights() && world.random().nextInt(4) > 0) {
+            CompletableFuture<Optional<Lease>> flight = client.engine.acquireOrFollowAsync(
+                    new LockRequest(name, null, terms, atMost, maxHold, false, awaits));
+            flight.whenComplete(world.witness().watched((lease, failure) -> decided(name, kind, lease, failure, true)));
+            future = flight;
+        } else {
+            CompletableFuture<Lease> lock =
+                    client.engine.acquireAsync(new LockRequest(name, null, terms, atMost, maxHold, false, awaits));
+            lock.whenComplete(world.witness()
+                    .watched((lease, failure) -> decided(name, kind, Optional.ofNullable(lease), failure, false)));
+            future = lock;
+        }
+        wait = future;
+        if (world.random().nextInt(20) == 0) {
+            client.after(world.upTo(3 * SECOND), () -> future.cancel(false));
+        }
+        // Behind one with other terms, who tries once may need both, and a reader or who wants a permit, too: each
+        // awaits an answer of its own.
+        int commands = atMost == 0 || !kind.isExclusive() || client.isAcknowledging() ? 2 : 1;
+        mustEndWithin(atMost + commands * SimulatedClient.COMMAND_TIMEOUT.toNanos() * 6 / 5 + SECOND);
+    }
+
+    /** For all names at once, if nobody in its JVM uses one of them. */
+    private void askForAll() {
+        Terms terms = new Terms(Kind.EXCLUSIVE.permits(), world.anyTtl(), true);
+        List<LockRequest> requests = world.names().stream()
+                .map(name -> new LockRequest(name, null, terms, 0, 0, false))
+                .toList();
+        if (!requests.stream().allMatch(client.engine::isUnused)) {
+            askSoon();
+            return;
+        }
+        world.time().trace(() -> who + " asks for all on " + terms);
+        List<CompletableFuture<Lease>> attempts = new ArrayList<>();
+        List<Lease> held = new ArrayList<>();
+        client.engine.together(() -> requests.forEach(request -> attempts.add(client.engine.attemptAsync(request))));
+        attempts.forEach(attempt -> attempt.whenComplete(world.witness().watched((lease, failure) -> {
+            if (failure != null) {
+                refused(failure);
+            } else {
+                world.count("acquired with others");
+                world.witness().acquired(who, Kind.EXCLUSIVE, lease);
+                held.add(lease);
+            }
+        })));
+        CompletableFuture<Void> all = CompletableFuture.allOf(attempts.toArray(CompletableFuture<?>[]::new));
+        wait = all;
+        mustEndWithin(2 * SimulatedClient.COMMAND_TIMEOUT.toNanos() * 6 / 5 + SECOND);
+        long hold = world.upTo(world.random().nextInt(3) == 0 ? 6 * SECOND : 20 * MILLI);
+        all.whenComplete((none, failure) -> client.after(hold, () -> {
+            client.engine.together(() -> held.forEach(this::release));
+            client.after(world.upTo(SECOND), this::ask);
+        }));
+    }
+
+    /** Whatever it waits for now is decided by then; a pause of its JVM excuses it. */
+    void mustEndWithin(long nanos) {
+        CompletableFuture<?> future = wait;
+        if (future == null) {
+            return;
+        }
+        mustEndAt(future, world.time().now(), client.engine.context().nanoTime() + nanos);
+    }
+
+    /** By the clock of its JVM, which stands still while that sleeps. */
+    private void mustEndAt(CompletableFuture<?> future, long asked, long nanoTime) {
+        client.after(nanoTime - client.engine.context().nanoTime(), () -> {
+            if (!future.isDone() && nanoTime - client.engine.context().nanoTime() > 0) {
+                mustEndAt(future, asked, nanoTime);
+            } else if (!future.isDone() && client.hasPausedSince(asked)) {
+                client.after(
+                        5 * SECOND,
+                        () -> assertThat(future.isDone()
+                                        || client.hasPausedSince(world.time().now() - 5 * SECOND))
+                                .as("the wait of %s has ended after its pause", who)
+                                .isTrue());
+            } else {
+                assertThat(future.isDone())
+                        .as("the wait of %s has ended in time", who)
+                        .isTrue();
+            }
+        });
+    }
+
+    private void decided(
+            String name, Kind kind, @Nullable Optional<Lease> lease, @Nullable Throwable failure, boolean leads) {
+        world.time().trace(() -> who + (failure == null ? " has " + lease : " fails: " + failure));
+        if (failure != null) {
+            refused(failure);
+            askSoon();
+        } else if (lease.isPresent()) {
+            acquired(lease.get(), kind, leads);
+        } else {
+            world.count("followed");
+            world.witness().followed(name);
+            askSoon();
+        }
+    }
+
+    private void refused(Throwable failure) {
+        world.count(failure.getClass().getSimpleName());
+        if (world.weather() == Simulation.Weather.CALM) {
+            assertThat(failure).isNotInstanceOf(LockUnavailableException.class);
+        }
+    }
+
+    private void acquired(Lease lease, Kind kind, boolean leads) {
+        world.count("acquired " + kind.text());
+        world.witness().acquired(who, kind, lease);
+        if (((Hold) lease).origin() == Origin.LOCAL
+                && askedWithoutHolder
+                && world.time().now() - askedAt < MILLI) {
+            world.count("lingered");
+        }
+        long hold = world.random().nextInt(3) == 0 ? world.upTo(6 * SECOND) : world.upTo(20 * MILLI);
+        if (kind.isExclusive()
+                && world.kinds().contains(Kind.SHARED)
+                && world.random().nextInt(3) == 0) {
+            client.after(world.upTo(hold), () -> downgrade((Hold) lease));
+        }
+        client.after(hold, () -> {
+            if (leads && world.random().nextInt(4) > 0 && lease.isValid()) {
+                complete((Hold) lease);
+            } else {
+                release(lease);
+            }
+            client.after(world.random().nextBoolean() ? 0 : world.upTo(SECOND), this::ask);
+        });
+    }
+
+    private void downgrade(Hold lease) {
+        LocalQueue queue = client.engine.queue(lease.name());
+        if (queue != null && lease.isHeld()) {
+            world.count("downgraded");
+            world.time().trace(() -> who + " downgrades " + lease);
+            world.witness().downgraded(lease);
+            queue.downgrade(lease);
+        }
+    }
+
+    private void complete(Hold lease) {
+        world.witness().completed(lease);
+        world.time().trace(() -> who + " completes " + lease);
+        LocalQueue queue = client.engine.queue(lease.name());
+        CompletableFuture<Hold.Release> completed =
+                queue == null ? CompletableFuture.completedFuture(Hold.Release.LOST) : queue.complete(lease);
+        completed.whenComplete(world.witness().watched((outcome, failure) -> {
+            world.count("completed");
+            assertThat(failure).isNull();
+            if (outcome == Hold.Release.LOST) {
+                lost(true);
+            }
+        }));
+    }
+
+    private void release(Lease lease) {
+        boolean held = lease.isValid();
+        world.witness().released(lease);
+        world.time().trace(() -> who + " releases " + lease);
+        if (!((Hold) lease).waiter().request().awaitsRelease()) {
+            lease.onLost(
+                    () -> world.witness().watched((none, failure) -> lost(held)).accept(null, null));
+        }
+        lease.closeAfter(Duration.ZERO).whenComplete(world.witness().watched((none, failure) -> {
+            if (failure != null) {
+                assertThat(failure).isInstanceOf(LockLostException.class);
+                lost(held);
+            }
+        }));
+    }
+
+    private void lost(boolean wasHeld) {
+        world.count("lost");
+        if (world.weather() != Simulation.Weather.DATA_LOSS) {
+            assertThat(wasHeld)
+                    .as("reported lost though it was held to its end")
+                    .isFalse();
+        }
+    }
+}

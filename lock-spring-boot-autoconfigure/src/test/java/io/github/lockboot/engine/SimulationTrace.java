@@ -1,0 +1,138 @@
+package io.github.lockboot.engine;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * What was seen between the engines and Redis, and what engines believed, one line for each step, for the specification to judge.
+ * Each line begins with the clock of Redis in microseconds, those of all clients in nanoseconds, and the number of the client:
+ *
+ * <pre>
+ *   acknowledges              its grants have to be acknowledged
+ *   sent c acquire id ...     a command was sent, with its arguments but for the settings
+ *   ran c n reply | old | new its run number n: what it answered, and what the key had before and has after it
+ *   answered n                the engine has the answer of that run
+ *   told message renewed      the engine has a message of its channel; "fixed" instead if the lease of its id is not renewed
+ *   owns id fence tokens deadline downgraded
+ *   owns no more id           what an engine believes, if that has changed
+ *   usable id                 the engine has ended it, but a thread may still use its hold
+ *   gone id                   the engine has forgotten it
+ *   crashed
+ *   deleted                   somebody deleted the key
+ * </pre>
+ */
+final class SimulationTrace {
+
+    private final List<String> lines = new ArrayList<>();
+    private final Map<String, SimulatedClient> clients = new LinkedHashMap<>();
+    private final Map<ScriptedEngine.Call, Integer> commands = new IdentityHashMap<>();
+    private final Map<String, String> believed = new HashMap<>();
+    private final Set<Hold> usable = new LinkedHashSet<>();
+    private final Map<String, Set<String>> registered = new HashMap<>();
+    private final SimulatedRedis redis;
+    private int runs;
+
+    SimulationTrace(SimulatedRedis redis) {
+        this.redis = redis;
+    }
+
+    List<String> lines() {
+        return lines;
+    }
+
+    void joined(SimulatedClient client) {
+        clients.put(client.session, client);
+    }
+
+    void begins() {
+        clients.values().stream()
+                .filter(SimulatedClient::isAcknowledging)
+                .forEach(each -> add(each.session, "acknowledges"));
+    }
+
+    private void add(String session, String what) {
+        StringBuilder clocks = new StringBuilder();
+        clients.values()
+                .forEach(each -> clocks.append(clocks.isEmpty() ? "" : ",")
+                        .append(each.engine.context().nanoTime()));
+        lines.add(redis.micros() + " " + clocks + " "
+                + List.copyOf(clients.keySet()).indexOf(session) + " " + what);
+    }
+
+    void sent(String session, ScriptedEngine.Call call) {
+        commands.put(call, commands.size());
+        add(
+                session,
+                "sent " + commands.get(call) + " "
+                        + SimulatedRedis.describe(call).replace(" " + call.key() + " ", " "));
+    }
+
+    /** {@return the number of the run} */
+    int ran(String session, ScriptedEngine.Call call, String reply, String before, String after) {
+        add(session, "ran " + commands.get(call) + " " + ++runs + " " + reply + " | " + before + " | " + after);
+        return runs;
+    }
+
+    void answered(String session, int run) {
+        add(session, "answered " + run);
+    }
+
+    void told(String session, String message) {
+        Acquisition told = clients.get(session).engine.acquisitions.of(message.substring(0, message.indexOf(' ')));
+        add(session, "told " + message + (told == null || told.terms.renew() ? " renewed" : " fixed"));
+    }
+
+    void crashed(String session) {
+        add(session, "crashed");
+    }
+
+    void deleted() {
+        add(clients.keySet().iterator().next(), "deleted");
+    }
+
+    /** Called after whatever a client did. */
+    void looked(SimulatedClient client) {
+        Set<String> owned = new HashSet<>();
+        Set<String> known = new LinkedHashSet<>();
+        for (Acquisition each : client.engine.acquisitions.all()) {
+            known.add(each.id);
+            if (each.isOwned()) {
+                owned.add(each.id);
+                List<Hold> holds = client.engine
+                        .queues()
+                        .flatMap(queue -> queue.holds().stream())
+                        .filter(hold -> hold.ownerId().equals(each.id) && !hold.isOver())
+                        .toList();
+                usable.addAll(holds);
+                List<Long> tokens = holds.stream().map(Hold::fencingToken).toList();
+                Grant grant = each.grant();
+                String belief = each.id + " " + grant.fence() + " "
+                        + tokens.toString().replace(" ", "") + " " + grant.deadline() + " " + each.isDowngraded();
+                if (!belief.equals(believed.put(each.id, belief))) {
+                    add(client.session, "owns " + belief);
+                }
+            }
+        }
+        for (String id : List.copyOf(believed.keySet())) {
+            if (id.startsWith(client.session + "-") && !owned.contains(id)) {
+                believed.remove(id);
+                add(client.session, "owns no more " + id);
+            }
+        }
+        usable.removeIf(hold -> !hold.isValid());
+        usable.stream()
+                .filter(hold -> client.engine.acquisitions.isOurs(hold.ownerId()) && !owned.contains(hold.ownerId()))
+                .forEach(hold -> add(client.session, "usable " + hold.ownerId()));
+        Set<String> before = registered.put(client.session, known);
+        if (before != null) {
+            before.stream().filter(id -> !known.contains(id)).forEach(id -> add(client.session, "gone " + id));
+        }
+    }
+}

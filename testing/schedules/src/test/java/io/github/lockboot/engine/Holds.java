@@ -1,0 +1,80 @@
+package io.github.lockboot.engine;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.github.lockboot.Lease;
+import io.github.lockboot.LockOptions;
+import io.github.lockboot.engine.Grant.Moment;
+import io.github.lockboot.schedules.StillTimer;
+
+/** Holds without an engine: their releases are counted. */
+final class Holds {
+
+    static final class Counter implements Hold.Releaser {
+
+        final AtomicInteger releases = new AtomicInteger();
+        final AtomicInteger downgrades = new AtomicInteger();
+
+        @Override
+        public CompletableFuture<Hold.Release> release(Hold hold) {
+            if (hold.markReleased()) {
+                releases.incrementAndGet();
+                return CompletableFuture.completedFuture(Hold.Release.PASSED_ON);
+            }
+            return CompletableFuture.completedFuture(hold.isLost() ? Hold.Release.LOST : Hold.Release.PASSED_ON);
+        }
+
+        @Override
+        public void downgrade(Hold hold) {
+            downgrades.incrementAndGet();
+        }
+
+        @Override
+        public CompletableFuture<Hold.Release> complete(Hold hold) {
+            return release(hold);
+        }
+
+        @Override
+        public void endLapsed() {}
+
+        @Override
+        public void renewAgain(Hold hold) {}
+    }
+
+    private static final LockRequest REQUEST = LockRequest.of(
+            "name",
+            LockOptions.defaults()
+                    .withTtl(Duration.ofSeconds(30))
+                    .withWaitTime(Duration.ofSeconds(10))
+                    .withRenewal());
+
+    private static final EngineContext CONTEXT = new EngineContext(
+            new EngineContext.Settings(Duration.ofSeconds(2), Duration.ofMillis(20), Duration.ofSeconds(2), 64),
+            new StillTimer(),
+            ForkJoinPool.commonPool(),
+            () -> 0);
+
+    private static final UseNotifier USE = new UseNotifier.Listeners(CONTEXT).requested(REQUEST, null);
+
+    private Holds() {}
+
+    /** One that its waiter has not claimed yet. */
+    static Hold granted(Hold.Releaser releaser) {
+        FutureWaiter<Optional<Lease>> waiter = new FutureWaiter<>(CONTEXT, REQUEST, USE, lease -> lease);
+        return new Hold(CONTEXT, releaser, "id", grant(), waiter);
+    }
+
+    static Hold held(Hold.Releaser releaser) {
+        Hold hold = granted(releaser);
+        hold.claim();
+        return hold;
+    }
+
+    private static Grant grant() {
+        return new Grant(REQUEST.terms(), 100, 100, 30_000, new Moment(0, 0), false);
+    }
+}
