@@ -1,5 +1,8 @@
 -- Takes the lock for the caller if the holders admit it and no waiter is before the caller; renews it if the caller holds it; otherwise
--- queues the caller or marks it as seen. acquire-free, acquire-queued and common precede it.
+-- queues the caller or marks it as seen.
+--
+-- first: begin, acquire-free, stored
+-- then:  settings, acquire-queued, common
 --
 -- ARGV[3]  ttl, ms
 -- ARGV[4]  the kind

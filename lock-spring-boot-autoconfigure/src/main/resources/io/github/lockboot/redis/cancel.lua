@@ -1,4 +1,7 @@
--- Takes the caller out of the queue, or ends its hold if it has been granted the lock. common precedes it.
+-- Takes the caller out of the queue, or ends its hold if it has been granted the lock.
+--
+-- first: begin, stored
+-- then:  settings, common
 --
 -- LEFT | GIVEN_AWAY | UNKNOWN
 settle()

@@ -1,5 +1,8 @@
 -- Ends the caller's exclusive hold and empties the queue: no waiter gets the lock, but one message to all says that the caller has
--- completed. common precedes it.
+-- completed.
+--
+-- first: begin, stored
+-- then:  settings, common
 --
 -- ARGV[3]  the last fencing token used under the caller's id
 -- ARGV[4]  the channel of completions

@@ -1,5 +1,8 @@
 -- Makes a shared hold of the caller's exclusive one, with the same lease, and grants the lock to the shared waiters at the head of the
--- queue. Changes nothing if it is shared already. common precedes it.
+-- queue. Changes nothing if it is shared already.
+--
+-- first: begin, stored
+-- then:  settings, common
 --
 -- ARGV[3]  the fence of the caller's grant: a late copy must not change a later one
 -- ARGV[4]  the last fencing token used under the caller's id; readers have it as theirs

@@ -1,4 +1,7 @@
--- Returns the first holder of the lock. Changes nothing. common precedes it.
+-- Returns the first holder of the lock. Changes nothing.
+--
+-- first: begin, stored
+-- then:  settings, common
 --
 -- FREE | FOREIGN | HELD fence ms-left owner
 if not lock then

@@ -1,4 +1,7 @@
--- Extends the leases of several permits, as renew does for one. common precedes it.
+-- Extends the leases of several permits, as renew does for one.
+--
+-- first: begin, stored
+-- then:  settings, common
 --
 -- ARGV[3]  the id of the first permit, then the fence of its grant and its ttl, ms; and so on for each permit
 --

@@ -1,4 +1,7 @@
--- Extends the caller's lease. Never shortens it and never creates a key. common precedes it.
+-- Extends the caller's lease. Never shortens it and never creates a key.
+--
+-- first: begin, stored
+-- then:  settings, common
 --
 -- ARGV[3]  the fence of the caller's grant
 -- ARGV[4]  ttl, ms

@@ -1,4 +1,7 @@
--- Shows what is stored under the key, and who holds the lock, to operators. Changes nothing. common precedes it.
+-- Shows what is stored under the key, and who holds the lock, to operators. Changes nothing.
+--
+-- first: begin, stored
+-- then:  settings, common
 --
 -- SHOWN ms-left fence number-of-holders, then fence, ttl, end of the lease, kind and id of each holder, and then the text that is stored
 -- ms-left is -2 if there is no key, and the fence is 0 if the key is not a lock: then its value may be a secret, and is not shown

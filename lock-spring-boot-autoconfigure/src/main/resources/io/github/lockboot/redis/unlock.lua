@@ -1,5 +1,8 @@
 -- Ends the caller's hold: the first waiters that may hold the lock now get it. A next id, by which the caller's process waits again, joins
--- the queue. unlock-last, unlock-queued and common precede it.
+-- the queue.
+--
+-- first: begin, stored, unlock-last
+-- then:  settings, unlock-queued, common
 --
 -- ARGV[3]  the last fencing token used under the caller's id
 -- ARGV[4]  the next id, which joins the queue unless it is there or holds the lock; with ARGV[5] and ARGV[6], if there is one

@@ -5,7 +5,9 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import io.github.lockboot.engine.LockStore;
 import org.jspecify.annotations.Nullable;
@@ -29,28 +31,19 @@ public final class LuaScript implements RedisScript<String> {
                             LockStore.CLAIM_LEASE_MILLIS,
                             LockStore.TOKENS_PER_GRANT,
                             LockStore.TOKENS_PER_PERMIT);
-    private static final String BEGIN = read("begin.lua");
-    private static final String STORED = read("stored.lua");
-    private static final String SETTINGS = read("settings.lua");
-    private static final String COMMON = read("common.lua");
-
-    public static final LuaScript ACQUIRE = new LuaScript(
-            BEGIN + read("acquire-free.lua") + STORED,
-            SETTINGS + read("acquire-queued.lua") + COMMON + read("acquire.lua"));
-    public static final LuaScript UNLOCK = new LuaScript(
-            BEGIN + STORED + read("unlock-last.lua"),
-            SETTINGS + read("unlock-queued.lua") + COMMON + read("unlock.lua"));
-    public static final LuaScript ACQUIRE_ALL = new LuaScript("", read("acquire-all.lua"));
-    public static final LuaScript UNLOCK_ALL = new LuaScript("", read("unlock-all.lua"));
-    public static final LuaScript RENEW = onLock("renew.lua");
-    public static final LuaScript RENEW_PERMITS = onLock("renew-permits.lua");
-    public static final LuaScript DOWNGRADE = onLock("downgrade.lua");
-    public static final LuaScript CANCEL = onLock("cancel.lua");
-    public static final LuaScript COMPLETE = onLock("complete.lua");
-    public static final LuaScript INSPECT = onLock("inspect.lua");
-    public static final LuaScript SHOW = onLock("show.lua");
-    public static final LuaScript ECHO = new LuaScript("", read("echo.lua"));
-    public static final LuaScript FENCE = new LuaScript("", read("fence.lua"));
+    public static final LuaScript ACQUIRE = of("acquire.lua");
+    public static final LuaScript UNLOCK = of("unlock.lua");
+    public static final LuaScript ACQUIRE_ALL = of("acquire-all.lua");
+    public static final LuaScript UNLOCK_ALL = of("unlock-all.lua");
+    public static final LuaScript RENEW = of("renew.lua");
+    public static final LuaScript RENEW_PERMITS = of("renew-permits.lua");
+    public static final LuaScript DOWNGRADE = of("downgrade.lua");
+    public static final LuaScript CANCEL = of("cancel.lua");
+    public static final LuaScript COMPLETE = of("complete.lua");
+    public static final LuaScript INSPECT = of("inspect.lua");
+    public static final LuaScript SHOW = of("show.lua");
+    public static final LuaScript ECHO = of("echo.lua");
+    public static final LuaScript FENCE = of("fence.lua");
 
     /** A process uses each number once. The first is random, because processes may share a connection through a proxy. */
     private static final AtomicLong LAST_NUMBER =
@@ -81,8 +74,19 @@ public final class LuaScript implements RedisScript<String> {
         this.digest = sha1.getBytes(StandardCharsets.US_ASCII);
     }
 
-    private static LuaScript onLock(String file) {
-        return new LuaScript(BEGIN + STORED, SETTINGS + COMMON + read(file));
+    private static LuaScript of(String file) {
+        String script = read(file);
+        return new LuaScript(before(script, "-- first:"), before(script, "-- then:") + script);
+    }
+
+    /** The files that a script names in its header, one after the other. */
+    private static String before(String script, String title) {
+        return script.lines()
+                .filter(line -> line.startsWith(title))
+                .flatMap(
+                        line -> Stream.of(line.substring(title.length()).strip().split(", ")))
+                .map(name -> read(name + ".lua"))
+                .collect(Collectors.joining());
     }
 
     private static String read(String file) {
