@@ -38,6 +38,7 @@ import org.springframework.core.annotation.AliasFor;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import static com.tngtech.archunit.core.domain.JavaModifier.FINAL;
+import static com.tngtech.archunit.core.domain.JavaModifier.PRIVATE;
 import static com.tngtech.archunit.core.domain.JavaModifier.PUBLIC;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
@@ -299,12 +300,14 @@ class PackageRulesTests {
         assertThat(lock.getModifiers()).contains(PUBLIC, FINAL);
         assertThat(lock.isAssignableTo(Lock.class)).isTrue();
         assertThat(lock.getConstructors())
-                .noneMatch(constructor -> constructor.getModifiers().contains(PUBLIC));
+                .noneMatch(constructor -> !constructor.getModifiers().contains(PRIVATE));
         assertThat(MAIN.get(REDIS + ".RedisLockRegistry")
                         .getMethod("get", String.class)
                         .getRawReturnType())
                 .isEqualTo(lock);
-        assertThat(lock.getConstructorCallsToSelf())
+        assertThat(lock.getMethodCallsToSelf().stream()
+                        .filter(call -> call.getName().equals("of")))
+                .isNotEmpty()
                 .allMatch(call -> call.getOriginOwner().getFullName().equals(REDIS + ".RedisLockRegistry"));
     }
 

@@ -22,11 +22,15 @@ public abstract class EngineLock implements NamedLock, LockScope {
     private final LockEngine engine;
     private final LockOptions options;
 
-    /** @param options with nothing left open */
-    protected EngineLock(LockEngine engine, LockOptions options, LockRequest request) {
+    /**
+     * @param options with nothing left open
+     * @param unnamed a request with these options
+     * @throws IllegalArgumentException if the name is empty, too long or not well-formed Unicode
+     */
+    protected EngineLock(LockEngine engine, LockOptions options, LockRequest unnamed, String name) {
         this.engine = engine;
         this.options = options;
-        this.request = request;
+        this.request = unnamed.named(LockNames.valid(name));
     }
 
     @Override

@@ -76,11 +76,12 @@ public abstract class EngineRegistry implements LockRuntime {
     protected abstract LockEngine makeEngine();
 
     /**
-     * {@return a lock of this registry}
+     * {@return a function from names to locks of this registry}
      *
      * @param options with nothing left open
+     * @param unnamed a request with these options, without a name
      */
-    protected abstract EngineLock handle(LockEngine engine, LockOptions options, LockRequest request);
+    protected abstract Function<String, NamedLock> handles(LockEngine engine, LockOptions options, LockRequest unnamed);
 
     /** Closes the engine, and what was made with it. Called once at most. */
     protected abstract void close(LockEngine made);
@@ -176,9 +177,7 @@ public abstract class EngineRegistry implements LockRuntime {
     private Function<String, NamedLock> handles(String whose, LockOptions options) {
         LockOptions resolved = resolve(options);
         requireFewPermits(whose, resolved);
-        LockEngine engine = engine();
-        LockRequest unnamed = LockRequest.of("", resolved);
-        return name -> handle(engine, resolved, unnamed.named(LockNames.valid(name)));
+        return handles(engine(), resolved, LockRequest.of("", resolved));
     }
 
     @Override

@@ -3,9 +3,11 @@ package io.github.lockboot.memory;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockOptions;
+import io.github.lockboot.NamedLock;
 import io.github.lockboot.engine.EngineLock;
 import io.github.lockboot.engine.EngineRegistry;
 import io.github.lockboot.engine.LockEngine;
@@ -72,14 +74,14 @@ public final class MemoryLockRegistry extends EngineRegistry implements AutoClos
     }
 
     @Override
-    protected EngineLock handle(LockEngine engine, LockOptions options, LockRequest request) {
-        return new MemoryLock(engine, options, request);
+    protected Function<String, NamedLock> handles(LockEngine engine, LockOptions options, LockRequest unnamed) {
+        return name -> new MemoryLock(engine, options, unnamed, name);
     }
 
     private static final class MemoryLock extends EngineLock {
 
-        MemoryLock(LockEngine engine, LockOptions options, LockRequest request) {
-            super(engine, options, request);
+        MemoryLock(LockEngine engine, LockOptions options, LockRequest unnamed, String name) {
+            super(engine, options, unnamed, name);
         }
     }
 

@@ -242,7 +242,7 @@ final class MemoryStore implements LockStore {
 
     @Override
     public String displayName() {
-        return "the store in memory";
+        return "memory";
     }
 
     @Override

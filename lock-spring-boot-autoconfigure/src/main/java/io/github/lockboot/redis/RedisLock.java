@@ -1,9 +1,11 @@
 package io.github.lockboot.redis;
 
 import java.util.Map;
+import java.util.function.Function;
 
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockUnavailableException;
+import io.github.lockboot.NamedLock;
 import io.github.lockboot.engine.EngineLock;
 import io.github.lockboot.engine.LockEngine;
 import io.github.lockboot.engine.LockRequest;
@@ -29,9 +31,16 @@ public final class RedisLock extends EngineLock {
 
     private final RedisLockRegistry registry;
 
-    RedisLock(LockEngine engine, LockOptions options, LockRequest request, RedisLockRegistry registry) {
-        super(engine, options, request);
+    private RedisLock(
+            LockEngine engine, LockOptions options, LockRequest unnamed, String name, RedisLockRegistry registry) {
+        super(engine, options, unnamed, name);
         this.registry = registry;
+    }
+
+    /** {@return a function from names to locks of the registry with these options} */
+    static Function<String, NamedLock> of(
+            RedisLockRegistry registry, LockEngine engine, LockOptions options, LockRequest unnamed) {
+        return name -> new RedisLock(engine, options, unnamed, name, registry);
     }
 
     /** {@return the key of this lock in Redis: the prefix of the registry, and the name} */

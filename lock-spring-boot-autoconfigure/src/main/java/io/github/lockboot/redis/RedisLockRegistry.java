@@ -17,6 +17,7 @@ import java.util.function.Supplier;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockListener;
 import io.github.lockboot.LockOptions;
+import io.github.lockboot.NamedLock;
 import io.github.lockboot.engine.EngineContext;
 import io.github.lockboot.engine.EngineRegistry;
 import io.github.lockboot.engine.LockEngine;
@@ -143,8 +144,8 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
     }
 
     @Override
-    protected RedisLock handle(LockEngine engine, LockOptions options, LockRequest request) {
-        return new RedisLock(engine, options, request, this);
+    protected Function<String, NamedLock> handles(LockEngine engine, LockOptions options, LockRequest unnamed) {
+        return RedisLock.of(this, engine, options, unnamed);
     }
 
     String keyOf(String name) {

@@ -10,13 +10,13 @@ public final class EngineLocks {
 
     /** A lock on an engine that a test has put together. */
     public static NamedLock of(LockEngine engine, String name, LockOptions options) {
-        return new TestLock(engine, options, LockRequest.of(name, options));
+        return new TestLock(engine, options, LockRequest.of("", options), name);
     }
 
     private static final class TestLock extends EngineLock {
 
-        TestLock(LockEngine engine, LockOptions options, LockRequest request) {
-            super(engine, options, request);
+        TestLock(LockEngine engine, LockOptions options, LockRequest unnamed, String name) {
+            super(engine, options, unnamed, name);
         }
     }
 

@@ -40,7 +40,7 @@ abstract class OnRedis {
     private static final RedisServer REDIS = RedisServer.start();
 
     @Autowired
-    LockRegistry registry;
+    RedisLockRegistry registry;
 
     @Autowired
     LockTemplate template;

@@ -9,14 +9,17 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.Lock;
 
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.LockUnavailableException;
-import io.github.lockboot.NamedLock;
+import io.github.lockboot.redis.RedisLock;
+import io.github.lockboot.redis.RedisLockRegistry;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.http.HttpStatus;
@@ -36,6 +39,12 @@ class ReadmeTests extends OnRedis {
     @Autowired
     private Grabs grabs;
 
+    @Autowired
+    private TicketWindow window;
+
+    @Autowired
+    private RedisLock ticketLock;
+
     private final Orders repository = new Orders();
     private final Map<String, Token> cache = new ConcurrentHashMap<>();
     private final TokenApi api = new TokenApi();
@@ -52,7 +61,7 @@ class ReadmeTests extends OnRedis {
         String id = "4711";
         Order order = new Order(id);
         // tag::lock
-        NamedLock lock = registry.get("order:" + id); // a java.util.concurrent.locks.Lock
+        RedisLock lock = registry.get("order:" + id); // a java.util.concurrent.locks.Lock
         if (lock.tryLock(5, TimeUnit.SECONDS)) {
             try {
                 repository.save(order, lock.fencingToken()); // the resource refuses smaller tokens
@@ -63,6 +72,14 @@ class ReadmeTests extends OnRedis {
         // end::lock
         assertThat(repository.token).isPositive();
         assertThat(lock.isLocked()).isFalse();
+    }
+
+    @Test
+    void aLockIsABeanOfTheApplication() throws Exception {
+        List<Integer> sold = atOnce(16, () -> window.sell());
+        assertThat(sold).doesNotHaveDuplicates();
+        assertThat(ticketLock.key()).isEqualTo("lock:tickets");
+        assertThat(ticketLock.isLocked()).isFalse();
     }
 
     @Test
@@ -163,7 +180,7 @@ class ReadmeTests extends OnRedis {
 
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration
-    @Import({RedPacketService.class, Grabs.class})
+    @Import({RedPacketService.class, Grabs.class, TicketWindow.class, TicketLocks.class})
     static class Application {}
 }
 
@@ -225,3 +242,46 @@ class LockFailures {
     }
 }
 // end::failures
+
+// tag::bean
+@Configuration(proxyBeanMethods = false)
+class TicketLocks {
+
+    @Bean
+    RedisLock ticketLock(RedisLockRegistry locks) {
+        return locks.get("tickets");
+    }
+}
+
+@Service
+class TicketWindow {
+
+    private final Lock lock; // a java.util.concurrent.locks.Lock, held by one thread of all instances
+    // end::bean
+    private int sold;
+
+    // tag::bean
+
+    TicketWindow(RedisLock ticketLock) {
+        this.lock = ticketLock;
+    }
+
+    int sell() {
+        lock.lock();
+        try {
+            return sellNext();
+        } finally {
+            lock.unlock();
+        }
+    }
+    // end::bean
+
+    private int sellNext() {
+        int next = sold + 1;
+        Thread.yield();
+        sold = next;
+        return next;
+    }
+    // tag::bean
+}
+// end::bean

@@ -16,7 +16,7 @@ import java.util.stream.IntStream;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockOptions;
-import io.github.lockboot.LockRegistry;
+import io.github.lockboot.redis.RedisLockRegistry;
 import io.github.lockboot.sample.NeedsLocks;
 import io.github.lockboot.sample.live.Waits;
 import org.springframework.http.HttpStatus;
@@ -35,11 +35,11 @@ class TicketService {
 
     private static final LockOptions PATIENT = LockOptions.defaults().withWaitTime(Duration.ofMinutes(5));
 
-    private final LockRegistry locks;
+    private final RedisLockRegistry locks;
     private final TicketStock stock;
     private final Waits waits;
 
-    TicketService(LockRegistry locks, TicketStock stock, Waits waits) {
+    TicketService(RedisLockRegistry locks, TicketStock stock, Waits waits) {
         this.locks = locks;
         this.stock = stock;
         this.waits = waits;
@@ -68,7 +68,8 @@ class TicketService {
         if (mode.equals("fair")) {
             sellInTurns(lockName(saleId), numbers, counter);
         } else {
-            sellUnder(locks.get(lockName(saleId)), numbers, counter);
+            Lock lock = locks.get(lockName(saleId));
+            sellUnder(lock, numbers, counter);
         }
         return stock.sale(saleId);
     }

@@ -9,13 +9,13 @@ public final class Handles {
     private Handles() {}
 
     public static NamedLock of(LockEngine engine, String name, LockOptions options) {
-        return new Handle(engine, options, LockRequest.of(name, options));
+        return new Handle(engine, options, LockRequest.of("", options), name);
     }
 
     private static final class Handle extends EngineLock {
 
-        Handle(LockEngine engine, LockOptions options, LockRequest request) {
-            super(engine, options, request);
+        Handle(LockEngine engine, LockOptions options, LockRequest unnamed, String name) {
+            super(engine, options, unnamed, name);
         }
     }
 }
