@@ -245,7 +245,7 @@ class AnnotatedWork {
 
     // tag::shared
     @DistributedLock(name = "prices", mode = Mode.SHARED)
-    public Report report() { // beside other reports, in all instances
+    public Report report() { // together with other reports, in all instances
         return build();
     }
 

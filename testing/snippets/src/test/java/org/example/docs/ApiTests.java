@@ -179,7 +179,7 @@ class Refusals implements LockListener {
     final AtomicLong count = new AtomicLong();
 
     @Override
-    public void notAcquired(LockUse use, Duration waited) { // on the thread that waited in vain
+    public void notAcquired(LockUse use, Duration waited) { // on the thread that waited
         count.incrementAndGet();
     }
 }

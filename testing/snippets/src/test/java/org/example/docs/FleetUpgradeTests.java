@@ -69,7 +69,7 @@ class FleetUpgradeTests extends OnRedis {
 
         // tag::old-prefix
         @Bean(defaultCandidate = false)
-        LockRegistry oldLocks(RedisConnectionFactory redis) { // beside lock.key-prefix, which is the new one
+        LockRegistry oldLocks(RedisConnectionFactory redis) { // in addition to lock.key-prefix, which is the new one
             return RedisLockRegistry.builder(redis).keyPrefix("lock:").build();
         }
         // end::old-prefix

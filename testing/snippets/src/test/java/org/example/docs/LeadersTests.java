@@ -61,17 +61,17 @@ class LeadersTests {
     void aLeaderThatLostTheLockStopsItsWork() {
         MemoryLockRegistry registry = new MemoryLockRegistry();
         LeaderElection election = LeaderElection.of(registry, "reports");
-        List<LeaderElection.Event> told = new CopyOnWriteArrayList<>();
+        List<LeaderElection.Event> events = new CopyOnWriteArrayList<>();
         election.addListener(new LeaderElection.Listener() {
             @Override
             public void onRevoked(LeaderElection.Revoked event) {
-                told.add(event);
+                events.add(event);
             }
         });
         election.start();
         await().until(election::isLeader); // Awaitility
         try (Lease another = registry.steal("leader:reports")) { // as if another instance led
-            await().until(() -> told.size() == 1);
+            await().until(() -> events.size() == 1);
             assertThat(election.isLeader()).isFalse();
             assertThat(another.isValid()).isTrue();
         }
@@ -107,7 +107,7 @@ class ReportMailer {
     @Scheduled(cron = "0 0 2 * * *")
     void send() {
         if (reports.isLeader()) { // by the clock of this JVM alone, without a command
-            long token = reports.fencingToken().orElseThrow(); // not a leader any more: nothing is sent
+            long token = reports.fencingToken().orElseThrow(); // if the leadership has ended: nothing is sent
             write(token); // the resource refuses smaller tokens
         }
     }

@@ -39,10 +39,10 @@ class LeasesTests extends OnRedis {
         // tag::lost
         NamedLock lock = registry.get("import", LockOptions.defaults().withTtl(Duration.ofSeconds(3)));
         lock.lock();
-        lock.onLost(() -> stopped.complete("told")); // once, on a thread of the registry
+        lock.onLost(() -> stopped.complete("notified")); // once, on a thread of the registry
         // end::lost
         redis("DEL", "lock:import");
-        assertThat(stopped.get(60, TimeUnit.SECONDS)).isEqualTo("told");
+        assertThat(stopped.get(60, TimeUnit.SECONDS)).isEqualTo("notified");
         assertThat(lock.isHeldByCurrentThread()).isFalse();
         assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::unlock);
         assertThat(lostLocks.reasons).isNotEmpty();

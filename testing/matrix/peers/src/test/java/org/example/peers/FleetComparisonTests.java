@@ -49,7 +49,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
-/** The rows of README.md's table in which a replica, several instances or a transaction take part; beside {@link ComparisonTests}. */
+/** The rows of the table in docs/comparison.md about replicas, several instances or transactions. The others are in {@link ComparisonTests}. */
 class FleetComparisonTests {
 
     private static final Duration LEASE = Duration.ofSeconds(1);
@@ -244,7 +244,7 @@ class FleetComparisonTests {
         }
     }
 
-    /** What the README sends to other libraries for. */
+    /** Features for which docs/comparison.md names other libraries. */
     @Nested
     class NotHere {
 
