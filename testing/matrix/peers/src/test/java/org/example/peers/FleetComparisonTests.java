@@ -49,7 +49,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
-/** The rows of the table in docs/comparison.md about replicas, several instances or transactions. The others are in {@link ComparisonTests}. */
+/** The rows of docs/comparison.md about replicas, several instances and transactions; {@link ComparisonTests} has the others. */
 class FleetComparisonTests {
 
     private static final Duration LEASE = Duration.ofSeconds(1);
