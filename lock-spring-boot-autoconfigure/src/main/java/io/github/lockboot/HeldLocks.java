@@ -2,9 +2,7 @@ package io.github.lockboot;
 
 import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Deque;
-import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -67,6 +65,15 @@ public final class HeldLocks extends HeldByThread implements LockContext.Scope {
 
     void add(LockContext hold) {
         holds.push(hold);
+    }
+
+    /** Removes all but the first ones that were acquired. {@return the others} */
+    HeldLocks removeAllBut(int first) {
+        HeldLocks others = new HeldLocks();
+        while (holds.size() > first) {
+            others.holds.add(holds.pop());
+        }
+        return others;
     }
 
     public int size() {
@@ -209,13 +216,14 @@ public final class HeldLocks extends HeldByThread implements LockContext.Scope {
     // --- releasing --------------------------------------------------------------------------------------------
 
     /**
-     * Releases all locks in reverse order, even if a release fails. A lock that is kept stays until its time is over.
+     * Releases all locks in reverse order, even if a release fails: begins each before it waits for the first answer. A lock that is kept
+     * stays until its time is over.
      *
      * @throws RuntimeException the first failure, with the others suppressed
      */
     public void release(boolean succeeded) {
         Throwable first = null;
-        sendTogether(() -> holds.forEach(hold -> hold.beginRelease(succeeded)));
+        holds.forEach(hold -> hold.beginRelease(succeeded));
         for (LockContext hold : holds) {
             try {
                 hold.release(succeeded);
@@ -250,24 +258,8 @@ public final class HeldLocks extends HeldByThread implements LockContext.Scope {
 
     /** Releases all locks as {@link #release} does, but does not block. */
     public CompletableFuture<Void> releaseLater(boolean succeeded) {
-        List<CompletableFuture<Void>> released = new ArrayList<>();
-        Deque<LockContext> left = new ArrayDeque<>(holds);
-        Runnable release = () -> {
-            while (!left.isEmpty()) {
-                released.add(left.pop().releaseLater(succeeded));
-            }
-        };
-        sendTogether(release);
-        release.run();
-        return CompletableFuture.allOf(released.toArray(CompletableFuture<?>[]::new));
-    }
-
-    /** Saves commands if there are several locks. What it has not begun is still to do. */
-    private void sendTogether(Runnable releases) {
-        if (holds.size() > 1) {
-            Unexpected.attempt(
-                    "when locks were released together", () -> holds.getFirst().together(releases));
-        }
+        return CompletableFuture.allOf(
+                holds.stream().map(hold -> hold.releaseLater(succeeded)).toArray(CompletableFuture<?>[]::new));
     }
 
     /** Releases all locks as {@link #releaseAfter} does, but does not block. */

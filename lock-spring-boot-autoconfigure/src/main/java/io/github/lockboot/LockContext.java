@@ -147,11 +147,6 @@ public final class LockContext {
         return lease != null ? this : new LockContext(lock, lock.asLease(), keep);
     }
 
-    /** As {@link LockScope#together}. */
-    boolean together(Runnable asking) {
-        return lock instanceof LockScope scope && scope.together(asking);
-    }
-
     /** Begins to release a lock that is not kept. What that throws, {@link #release} throws. */
     void beginRelease(boolean succeeded) {
         try {

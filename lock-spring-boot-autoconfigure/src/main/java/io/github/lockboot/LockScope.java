@@ -31,31 +31,18 @@ public interface LockScope {
         return false;
     }
 
-    /** Whether one command may take both: they are of one registry, and this one is exclusive and not in use there. */
-    default boolean canJoin(LockScope first) {
-        return false;
-    }
-
     /**
-     * Runs an action on this thread, and sends together what it asks about locks of this registry.
-     *
-     * @return false if that cannot be; then the action has not run
-     */
-    default boolean together(Runnable asking) {
-        return false;
-    }
-
-    /**
-     * Begins to ask once whether the lock is free for the current thread.
+     * Begins to try the lock once for the current thread, as {@link NamedLock#tryLock()} without the wait for the answer. Only a lock can be
+     * tried, not a lease. Listeners are not notified of a refusal, because the caller requests the lock again.
      *
      * @param interruptible whether an interrupt ends the wait for the answer; if not, the flag is set again
-     * @return waits for the answer, and returns null or fails with {@link LockNotAcquiredException}
+     * @return waits for the answer on the same thread, and returns null or fails with {@link LockNotAcquiredException}
      */
     default Callable<@Nullable Lease> attempt(boolean interruptible) {
         throw new UnsupportedOperationException();
     }
 
-    /** Asks once whether the lock is free. {@return fails with {@link LockNotAcquiredException} if not} */
+    /** As {@link #attempt} for a lease that belongs to no thread. {@return fails with {@link LockNotAcquiredException} on a refusal} */
     default CompletableFuture<Lease> attemptAsync() {
         throw new UnsupportedOperationException();
     }

@@ -18,9 +18,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Takes all of several locks or none. {@link LockRegistry#allOf}, {@link LockTemplate} and the annotation take locks this way.
  *
- * <p>If no other caller of this JVM uses any of them, one command takes all or none. Otherwise, or if one is not free, they are
- * taken one after the other in the given order. Callers with names in common do not deadlock if that is the order of the names. If one
- * has been lost when the last is taken, all are released and taken again, as long as there is time.
+ * <p>First each lock is tried once, without waiting for one answer before the next lock is tried: one round trip, however many there are.
+ * If one is refused, those after it are released, and it and they are acquired one after the other in the given order. Callers with names in
+ * common do not deadlock if that is the order of the names. If one has been lost when the last is acquired, all are released and acquired
+ * again, as long as there is time.
  */
 final class LockSet {
 
@@ -69,11 +70,10 @@ final class LockSet {
         while (true) {
             LockLostException lost;
             try {
-                if (!takeTogether(interruptible)) {
-                    for (at = 0; at < wanted.size(); at++) {
-                        Wanted next = wanted.get(at);
-                        add(next, take(next, taking));
-                    }
+                tryAtOnce(interruptible);
+                for (at = held.size(); at < wanted.size(); at++) {
+                    Wanted next = wanted.get(at);
+                    add(next, take(next, taking));
                 }
                 lost = findLoss();
             } catch (LockNotAcquiredException refusal) {
@@ -93,55 +93,43 @@ final class LockSet {
         }
     }
 
-    // --- all by one command -----------------------------------------------------------------------------------
+    // --- all at once ------------------------------------------------------------------------------------------
 
-    /** Begins an attempt to take each lock, and sends all together. Returns none if that cannot be. */
-    private List<Callable<@Nullable Lease>> attemptTogether(Function<Wanted, Callable<@Nullable Lease>> attempt) {
-        List<Callable<@Nullable Lease>> begun = new ArrayList<>(wanted.size() + 1);
-        if (wanted.size() > 1
-                && wanted.get(0).lock() instanceof LockScope first
-                && wanted.stream().allMatch(each -> each.lock() instanceof LockScope other && other.canJoin(first))) {
-            try {
-                first.together(() -> wanted.forEach(next -> begun.add(attempt.apply(next))));
-            } catch (RuntimeException | Error failure) {
-                begun.add(() -> {
-                    throw Futures.unchecked(failure);
-                });
-            }
-        }
-        return begun;
+    /** Whether each lock can be tried without waiting for the answer. */
+    private boolean canTryAtOnce() {
+        return wanted.size() > 1 && wanted.stream().allMatch(each -> each.lock() instanceof LockScope);
     }
 
-    /** Returns false if it has not; then none is held. */
-    private boolean takeTogether(boolean interruptible) throws InterruptedException {
-        if (Thread.currentThread().isInterrupted()) {
-            return false;
+    /** Tries each lock once, and asks for all before it waits for the first answer. Keeps those before the first one that was refused. */
+    private void tryAtOnce(boolean interruptible) throws InterruptedException {
+        if (!canTryAtOnce() || interruptible && Thread.currentThread().isInterrupted()) {
+            return;
         }
-        List<Callable<@Nullable Lease>> attempts = attemptTogether(next -> {
-            LockScope member = (LockScope) next.lock();
+        Throwable trouble = addAll(begin(next -> {
+            LockScope lock = (LockScope) next.lock();
             if (next.leasing() == null) {
-                return member.attempt(interruptible);
+                return lock.attempt(interruptible);
             }
-            CompletableFuture<Lease> lease = member.attemptAsync();
+            CompletableFuture<Lease> lease = lock.attemptAsync();
             return () -> Futures.await(lease);
-        });
-        Throwable trouble = addAll(attempts);
+        }));
         if (trouble instanceof InterruptedException interrupt) {
-            Thread.interrupted();
             throw interrupt;
         } else if (trouble instanceof LockNotAcquiredException) {
-            held.releaseAfter(trouble);
-            beginAgain();
+            held.removeAllBut(at).releaseAfter(trouble);
+            waited = elapsed();
         } else if (trouble != null) {
             throw Futures.unchecked(trouble);
         }
-        return trouble == null && !attempts.isEmpty();
     }
 
-    /** As {@link #takeTogether}, but does not block. */
-    private CompletableFuture<Boolean> takeTogetherAsync(CompletableFuture<HeldLocks> result) {
-        List<CompletableFuture<?>> asked = new ArrayList<>();
-        List<Callable<@Nullable Lease>> attempts = attemptTogether(next -> {
+    /** As {@link #tryAtOnce}, but does not block. */
+    private CompletableFuture<Void> tryAtOnceAsync(CompletableFuture<HeldLocks> result) {
+        if (!canTryAtOnce()) {
+            return CompletableFuture.completedFuture(null);
+        }
+        List<CompletableFuture<?>> asked = new ArrayList<>(wanted.size());
+        List<Callable<@Nullable Lease>> attempts = begin(next -> {
             CompletableFuture<Lease> lease = Futures.cancelWith(result, ((LockScope) next.lock()).attemptAsync());
             asked.add(lease);
             return lease::join;
@@ -150,35 +138,53 @@ final class LockSet {
                 .handle((none, any) -> Optional.ofNullable(addAll(attempts)))
                 .thenCompose(trouble -> {
                     if (trouble.isEmpty()) {
-                        return CompletableFuture.completedFuture(!attempts.isEmpty());
+                        return CompletableFuture.completedFuture(null);
                     } else if (trouble.get() instanceof LockNotAcquiredException refusal) {
-                        return held.releaseLaterAfter(refusal).thenApply(none -> {
-                            beginAgain();
-                            return false;
-                        });
+                        return held.removeAllBut(at).releaseLaterAfter(refusal).thenRun(() -> waited = elapsed());
                     }
                     return CompletableFuture.failedFuture(trouble.get());
                 });
     }
 
-    /** Adds each lock that was free. Returns why not all were; a refusal only if nothing else went wrong. */
+    /** Begins an attempt for each lock. If one cannot begin, it and those after it have none, and the last one returned throws why. */
+    private List<Callable<@Nullable Lease>> begin(Function<Wanted, Callable<@Nullable Lease>> attempt) {
+        List<Callable<@Nullable Lease>> begun = new ArrayList<>(wanted.size());
+        try {
+            wanted.forEach(next -> begun.add(attempt.apply(next)));
+        } catch (RuntimeException | Error failure) {
+            begun.add(() -> {
+                throw Futures.unchecked(failure);
+            });
+        }
+        return begun;
+    }
+
+    /** Adds each lock that was acquired. Returns why not all were; a refusal only if nothing else went wrong. */
     private @Nullable Throwable addAll(List<Callable<@Nullable Lease>> attempts) {
         Throwable trouble = null;
         for (int i = 0; i < attempts.size(); i++) {
             try {
                 @Nullable Lease lease = attempts.get(i).call();
                 add(wanted.get(i), lease);
-            } catch (Throwable failure) {
+            } catch (Throwable thrown) {
+                Throwable failure = Futures.unwrap(thrown);
                 if (failure instanceof InterruptedException) {
-                    Thread.currentThread().interrupt(); // so that the wait for the others ends, too
+                    Thread.currentThread().interrupt(); // so that the waits for the other answers end, too
                 }
-                if (trouble == null || trouble instanceof LockNotAcquiredException) {
-                    trouble = Futures.unwrap(failure);
+                if (trouble == null || isWorse(failure, trouble)) {
+                    trouble = failure;
                     at = i;
                 }
             }
         }
+        if (trouble instanceof InterruptedException) {
+            Thread.interrupted(); // the caller throws it
+        }
         return trouble;
+    }
+
+    private static boolean isWorse(Throwable failure, Throwable trouble) {
+        return trouble instanceof LockNotAcquiredException && !(failure instanceof LockNotAcquiredException);
     }
 
     // --- one after the other ----------------------------------------------------------------------------------
@@ -211,11 +217,12 @@ final class LockSet {
 
     /** The JDK completes a chain of stages without recursion, even if thousands of locks are free at once. */
     private void takeAllAsync(CompletableFuture<HeldLocks> result) {
-        CompletableFuture<Boolean> taken = takeTogetherAsync(result);
-        for (Wanted next : wanted) {
-            taken = taken.thenCompose(all -> all ? CompletableFuture.completedFuture(true) : takeAsync(next, result));
+        CompletableFuture<Void> taken = tryAtOnceAsync(result);
+        for (int i = 0; i < wanted.size(); i++) {
+            int next = i;
+            taken = taken.thenCompose(none -> takeAsync(next, result));
         }
-        taken.thenApply(all -> findLoss())
+        taken.thenApply(none -> findLoss())
                 .handle((lost, failure) -> failure == null ? lost : Futures.unwrap(failure))
                 .thenCompose(trouble -> trouble == null
                         ? give(result)
@@ -230,11 +237,13 @@ final class LockSet {
         return result.complete(held) ? CompletableFuture.completedFuture(null) : held.releaseLater(false);
     }
 
-    private CompletableFuture<Boolean> takeAsync(Wanted next, CompletableFuture<HeldLocks> result) {
-        return Futures.cancelWith(result, lease(next)).thenApply(lease -> {
-            add(next, lease);
-            return false;
-        });
+    /** Acquires the lock at this position, unless it was acquired with those before it. */
+    private CompletableFuture<Void> takeAsync(int position, CompletableFuture<HeldLocks> result) {
+        if (position < held.size()) {
+            return CompletableFuture.completedFuture(null);
+        }
+        Wanted next = wanted.get(position);
+        return Futures.cancelWith(result, lease(next)).thenAccept(lease -> add(next, lease));
     }
 
     private void onReleased(CompletableFuture<HeldLocks> result, Throwable trouble) {

@@ -19,7 +19,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** Several locks that no thread waits for. */
+/** Several locks of a call: how they are acquired, kept and released. */
 class LockSetTests {
 
     private static final LockOptions PATIENT = LockOptions.defaults().withWaitTime(Duration.ofMinutes(1));
@@ -296,23 +296,111 @@ class LockSetTests {
         assertThat(registry.events()).containsExactly("lock lock 0", "keep lock 0");
     }
 
+    private static final Callable<Lease> FREE = () -> null;
+
+    private static Callable<Lease> taken(String name) {
+        return () -> {
+            throw new LockNotAcquiredException(name, Duration.ZERO);
+        };
+    }
+
+    private static final Callable<Lease> INTERRUPTED = () -> {
+        throw new InterruptedException();
+    };
+
+    @Test
+    void allAreTriedBeforeTheFirstAnswerIsAwaitedAndReleasedLikewise() {
+        HeldLocks held = LockSet.take(List.of(tried("a", FREE), tried("b", FREE), tried("c", FREE)));
+        held.release(true);
+        assertThat(registry.events())
+                .containsExactly(
+                        "try a",
+                        "try b",
+                        "try c",
+                        "await a",
+                        "await b",
+                        "await c",
+                        "release c",
+                        "release b",
+                        "release a",
+                        "released c",
+                        "released b",
+                        "released a");
+    }
+
+    @Test
+    void onlyOneIsNotTriedFirst() {
+        LockSet.take(List.of(tried("a", FREE))).release(true);
+        assertThat(registry.events()).containsExactly("wait for a", "release a", "released a");
+    }
+
+    @Test
+    void locksOfWhichOneCannotBeTriedAreAcquiredOneAfterTheOther() {
+        LockSet.take(List.of(tried("a", FREE), new HeldLocks.Wanted(wanted(1).lock(), null)))
+                .release(true);
+        assertThat(registry.events())
+                .containsExactly("wait for a", "lock lock 1", "release a", "unlock lock 1", "released a");
+    }
+
+    @Test
+    void thoseBeforeTheFirstThatIsTakenStayAndThoseAfterItAreReleasedBeforeItIsWaitedFor() {
+        LockSet.take(List.of(tried("a", FREE), tried("b", taken("b")), tried("c", FREE), tried("d", taken("d"))));
+        assertThat(registry.events())
+                .containsSubsequence("await d", "release c", "released c", "wait for b", "wait for c", "wait for d")
+                .doesNotContain("wait for a", "release a");
+    }
+
+    @Test
+    void ifOneCannotBeTriedThoseBeforeItAreReleased() {
+        RuntimeException failure = new IllegalStateException("held otherwise");
+        HeldLocks.Wanted second = tried("b", FREE, () -> {
+            throw failure;
+        });
+        assertThatThrownBy(() -> LockSet.take(List.of(tried("a", FREE), second, tried("c", FREE))))
+                .isSameAs(failure);
+        assertThat(registry.events()).containsExactly("try a", "try b", "await a", "release a", "released a");
+    }
+
+    @Test
+    void whatIsNoRefusalEndsTheCall() {
+        RuntimeException failure = new LockUnavailableException("c", "cut off", null);
+        Callable<Lease> unavailable = () -> {
+            throw failure;
+        };
+        assertThatThrownBy(() -> LockSet.take(
+                        List.of(tried("a", FREE), tried("b", taken("b")), tried("c", unavailable), tried("d", FREE))))
+                .isSameAs(failure);
+        assertThat(registry.events()).endsWith("await d", "release d", "release a", "released d", "released a");
+    }
+
+    @Test
+    void anErrorWhenTheReleaseOfOneBeginsKeepsNone() {
+        Error error = new AssertionError("release");
+        HeldLocks held = LockSet.take(List.of(tried("a", FREE), tried("b", FREE), tried("c", FREE, () -> {}, () -> {
+            throw error;
+        })));
+        assertThatThrownBy(() -> held.release(true)).isSameAs(error);
+        assertThat(registry.events()).endsWith("release c", "release b", "release a", "released b", "released a");
+    }
+
     /** The wait for the first is interrupted, and the others were free. */
     @Test
     void anInterruptNamesTheLockWhoseWaitItEnded() {
-        List<HeldLocks.Wanted> all = List.of(
-                asked("lock 0", () -> {
-                    throw new InterruptedException();
-                }),
-                asked("lock 1", () -> null),
-                asked("lock 2", () -> {
-                    throw new InterruptedException();
-                }));
+        List<HeldLocks.Wanted> all = List.of(tried("a", INTERRUPTED), tried("b", FREE), tried("c", INTERRUPTED));
         assertThatThrownBy(() -> LockSet.take(all))
                 .isInstanceOf(LockNotAcquiredException.class)
                 .hasCauseInstanceOf(InterruptedException.class)
-                .hasMessageMatching("interrupted after waiting .* for lock 'lock 0'; .*");
+                .hasMessageMatching("interrupted after waiting .* for lock 'a'; .*");
         assertThat(Thread.interrupted()).isTrue();
-        assertThat(registry.events()).containsExactly("unlock lock 1");
+        assertThat(registry.events()).endsWith("await c", "release b", "released b");
+    }
+
+    @Test
+    void anInterruptAfterARefusalNamesTheLockWhoseWaitItEnded() {
+        List<HeldLocks.Wanted> all = List.of(tried("a", taken("a")), tried("b", INTERRUPTED), tried("c", FREE));
+        assertThatThrownBy(() -> LockSet.take(all)).hasMessageMatching("interrupted after waiting .* for lock 'b'; .*");
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(registry.events()).endsWith("await c", "release c", "released c");
     }
 
     @Test
@@ -328,23 +416,39 @@ class LockSetTests {
         assertThat(registry.events()).containsExactly("begin", "lock lock 0", "unlock lock 0");
     }
 
-    /** A lock that is asked for together with others. */
-    private HeldLocks.Wanted asked(String name, Callable<Lease> answer) {
+    /** A lock of a thread that can be tried at once with others, and is free if it is waited for. */
+    private HeldLocks.Wanted tried(String name, Callable<Lease> answer) {
+        return tried(name, answer, () -> {});
+    }
+
+    private HeldLocks.Wanted tried(String name, Callable<Lease> answer, Runnable begin) {
+        return tried(name, answer, begin, () -> {});
+    }
+
+    private HeldLocks.Wanted tried(String name, Callable<Lease> answer, Runnable begin, Runnable release) {
         NamedLock lock = (NamedLock) Proxy.newProxyInstance(
                 getClass().getClassLoader(),
                 new Class<?>[] {NamedLock.class, LockScope.class},
                 (proxy, method, args) -> switch (method.getName()) {
                     case "getName" -> name;
-                    case "canJoin" -> true;
-                    case "attempt" -> answer;
-                    case "together" -> {
-                        ((Runnable) args[0]).run();
+                    case "attempt" -> {
+                        registry.record("try " + name);
+                        begin.run();
+                        yield (Callable<Lease>) () -> {
+                            registry.record("await " + name);
+                            return answer.call();
+                        };
+                    }
+                    case "tryLock" -> {
+                        registry.record("wait for " + name);
                         yield true;
                     }
-                    case "unlock" -> {
-                        registry.record("unlock " + name);
-                        yield null;
+                    case "release" -> {
+                        registry.record("release " + name);
+                        release.run();
+                        yield (Runnable) () -> registry.record("released " + name);
                     }
+                    case "remainingLease" -> Duration.ofSeconds(20);
                     default -> PATIENT;
                 });
         return new HeldLocks.Wanted(lock, null);
@@ -372,19 +476,6 @@ class LockSetTests {
         registry.failRelease("lock 2", first);
         HeldLocks held = LockSet.takeAsync(first(3)).join();
         assertThatThrownBy(() -> held.release(true)).isSameAs(first).hasSuppressedException(second);
-        assertThat(registry.events()).endsWith("unlock lock 2", "unlock lock 1", "unlock lock 0");
-    }
-
-    @ParameterizedTest
-    @ValueSource(booleans = {false, true})
-    void anErrorWhenLocksAreToBeReleasedTogetherKeepsNone(boolean later) {
-        HeldLocks held = LockSet.takeAsync(first(3)).join();
-        registry.failTogether(new AssertionError("together"));
-        if (later) {
-            assertThat(held.releaseLater(true)).isCompleted();
-        } else {
-            held.release(true);
-        }
         assertThat(registry.events()).endsWith("unlock lock 2", "unlock lock 1", "unlock lock 0");
     }
 

@@ -38,7 +38,6 @@ public final class RecordingLockRegistry implements LockRuntime {
     private int listeners;
     private long token = 100;
     private volatile boolean answersLater;
-    private volatile @Nullable Error notTogether;
     private volatile @Nullable Error noHandle;
 
     @Override
@@ -119,11 +118,6 @@ public final class RecordingLockRegistry implements LockRuntime {
     /** From now on the question whether this lock has been lost throws the exception. */
     public void failValidity(String name, RuntimeException failure) {
         unsure.put(name, failure);
-    }
-
-    /** From now on the attempt to release locks together throws the error. */
-    public void failTogether(Error error) {
-        notTogether = error;
     }
 
     /** There are no handles any more once a lock has been taken. */
@@ -299,7 +293,7 @@ public final class RecordingLockRegistry implements LockRuntime {
         }
     }
 
-    private final class RecordedLock implements NamedLock, LockScope {
+    private final class RecordedLock implements NamedLock {
 
         private final String name;
         private final LockOptions options;
@@ -317,25 +311,6 @@ public final class RecordingLockRegistry implements LockRuntime {
         @Override
         public LockOptions options() {
             return options;
-        }
-
-        @Override
-        public @Nullable Runnable enter() {
-            return null;
-        }
-
-        @Override
-        public Runnable release() {
-            unlock();
-            return () -> {};
-        }
-
-        @Override
-        public boolean together(Runnable asking) {
-            if (notTogether != null) {
-                throw notTogether;
-            }
-            return false;
         }
 
         @Override

@@ -102,21 +102,9 @@ public abstract class EngineLock implements NamedLock, LockScope {
         return owned.enterAgain(asReader(owned));
     }
 
-    // --- together with others ----------------------------------------------------------------------------------
-
-    @Override
-    public boolean canJoin(LockScope first) {
-        return first instanceof EngineLock other && other.engine == engine && engine.isUnused(request);
-    }
-
-    @Override
-    public boolean together(Runnable asking) {
-        return engine.together(asking);
-    }
-
     @Override
     public Callable<@Nullable Lease> attempt(boolean interruptible) {
-        return engine.attempt(request.waiting(0), interruptible);
+        return reenter() ? () -> null : engine.attempt(request.waiting(0), interruptible);
     }
 
     @Override

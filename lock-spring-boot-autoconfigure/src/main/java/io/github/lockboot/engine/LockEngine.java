@@ -146,12 +146,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         }
     }
 
-    /**
-     * Begins to ask once whether the lock is free for the current thread. Listeners are not notified of a refusal, because the caller
-     * asks again.
-     *
-     * @return as {@link io.github.lockboot.LockScope#attempt}
-     */
+    /** As {@link io.github.lockboot.LockScope#attempt}, by a thread that does not hold the lock. */
     Callable<@Nullable Lease> attempt(LockRequest request, boolean interruptible) {
         EngineContext.requireStack();
         UseNotifier use = listeners.attempted(request, Thread.currentThread());
@@ -169,17 +164,6 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     /** As {@link #attempt} for a lease that belongs to no thread. */
     CompletableFuture<Lease> attemptAsync(LockRequest request) {
         return start(request, listeners::attempted, Optional::orElseThrow);
-    }
-
-    /** As {@link LockStore#together}. */
-    boolean together(Runnable asking) {
-        return store.together(asking);
-    }
-
-    /** Whether the lock is exclusive, and no caller of this registry has it or waits for it. */
-    boolean isUnused(LockRequest request) {
-        return request.terms().isExclusive()
-                && ofAllKinds.stream().noneMatch(queues -> queues.containsKey(request.name()));
     }
 
     /** As {@link #acquire} for a lease that belongs to no thread; cancelling the future ends the wait. */

@@ -114,17 +114,6 @@ public interface LockStore {
     /** Extends the leases of several permits of one lock. {@code ALL}, with a reply for each as by {@link #renew}. */
     CompletableFuture<Reply> renewPermits(String name, List<Permit> permits, Consumer<Reply> late);
 
-    /**
-     * Runs an action, and sends together what the current thread asks in it: to acquire exclusive locks without queuing, of which all are
-     * taken or none, and to unlock. If they cannot be sent together, such locks are {@code BUSY}. If Redis refuses what was sent together,
-     * each question is sent for itself.
-     *
-     * @return false if this store cannot do so; then the action has not run
-     */
-    default boolean together(Runnable asking) {
-        return false;
-    }
-
     /** Leaves the queue, or releases the lock. {@code LEFT}, {@code GIVEN_AWAY} or {@code UNKNOWN}. */
     CompletableFuture<Reply> cancel(String name, String id);
 

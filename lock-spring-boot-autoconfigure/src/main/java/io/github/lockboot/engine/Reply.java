@@ -20,8 +20,7 @@ public sealed interface Reply {
         COMPLETED,
         FREE,
         FOREIGN,
-        PUBLISHED,
-        SKIPPED
+        PUBLISHED
     }
 
     /**

@@ -2,7 +2,6 @@ package io.github.lockboot.redis;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.List;
 
 import io.github.lockboot.StaleTokenException;
 import io.github.lockboot.redis.connection.BlockingScripts;
@@ -73,7 +72,7 @@ public final class RedisFence {
             reply = BlockingScripts.answer(
                     redis,
                     LuaScript.FENCE,
-                    List.of(key),
+                    key,
                     bytes(token),
                     value.getBytes(StandardCharsets.UTF_8),
                     bytes(timeToLive.toMillis()));

@@ -99,11 +99,10 @@ class LateGrantTests {
                 new HeldLocks.Wanted(EngineLocks.of(scripted.engine, "b", options), Duration.ZERO, null, null));
         try (Actor actor = new Actor()) {
             CompletableFuture<HeldLocks> taking = actor.start(() -> LockRuntime.take(both));
-            Actor.await("it waits", () -> scripted.sentCount() == 1 && actor.isWaiting());
-            Sent acquire = scripted.next("acquire all");
+            Actor.await("it waits", () -> scripted.sentCount() == 2 && actor.isWaiting());
+            List<Sent> attempts = List.of(scripted.next("acquire"), scripted.next("acquire"));
             scripted.timer.tick(LATE);
-            Reply.Owner late = new Reply.Owner(100, TTL.toMillis(), 0);
-            acquire.answer(new Reply.All(List.of(late, late)));
+            attempts.forEach(each -> each.answer(new Reply.Owner(100, TTL.toMillis(), 0)));
             Actor.await("its time is over", () -> {
                 scripted.timer.tick(Duration.ofSeconds(2));
                 return taking.isDone();

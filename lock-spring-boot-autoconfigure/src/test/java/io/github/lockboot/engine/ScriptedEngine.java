@@ -32,8 +32,6 @@ public final class ScriptedEngine {
     static final Map<LuaScript, String> SCRIPTS = Map.of(
             LuaScript.ACQUIRE, "acquire",
             LuaScript.UNLOCK, "unlock",
-            LuaScript.ACQUIRE_ALL, "acquire all",
-            LuaScript.UNLOCK_ALL, "unlock all",
             LuaScript.DOWNGRADE, "downgrade",
             LuaScript.RENEW, "renew",
             LuaScript.RENEW_PERMITS, "renew-permits",
@@ -68,7 +66,7 @@ public final class ScriptedEngine {
         List.of(listeners).forEach(engine.listeners()::add);
     }
 
-    /** A script to run on one key, or on several, which are separated by spaces then. */
+    /** A script to run on a key. */
     public record Call(LuaScript script, String key, byte[]... arguments) {}
 
     /** A command that the test has not answered yet. */
@@ -177,11 +175,6 @@ public final class ScriptedEngine {
             CompletableFuture<Reply> reply = new CompletableFuture<>();
             sent.add(new Sent(new Call(script, key, arguments), reply, late));
             return reply;
-        }
-
-        @Override
-        public CompletableFuture<Reply> run(LuaScript script, List<String> keys, byte[]... arguments) {
-            return run(script, String.join(" ", keys), arguments);
         }
 
         @Override

@@ -408,11 +408,6 @@ final class SimulatedClient {
         }
 
         @Override
-        public CompletableFuture<Reply> run(LuaScript script, List<String> keys, byte[]... arguments) {
-            return run(script, String.join(" ", keys), arguments);
-        }
-
-        @Override
         public boolean acknowledges() {
             return acknowledging;
         }

@@ -8,7 +8,6 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 
 import io.github.lockboot.engine.ScriptedEngine.Call;
 import io.github.lockboot.redis.protocol.Kind;
@@ -67,51 +66,6 @@ final class SimulatedRedis {
     }
 
     Reply run(Call call) {
-        return call.script() == LuaScript.ACQUIRE_ALL || call.script() == LuaScript.UNLOCK_ALL
-                ? new Reply.All(runAll(call))
-                : runOne(call);
-    }
-
-    /** As the scripts on one key do it, but for all or none. */
-    private List<Reply> runAll(Call call) {
-        String[] keys = call.key().split(" ");
-        boolean acquires = call.script() == LuaScript.ACQUIRE_ALL;
-        boolean othersHold = IntStream.range(0, keys.length)
-                .anyMatch(i -> (lock(keys[i]).exists() || isStrangers(keys[i]))
-                        && !isHeldBy(keys[i], argument(call, 2 * i), acquires));
-        List<Reply> replies = new ArrayList<>();
-        for (int i = 0; i < keys.length; i++) {
-            byte[] id = call.arguments()[2 * i];
-            byte[] number = call.arguments()[2 * i + 1];
-            boolean held = isHeldBy(keys[i], text(id), acquires);
-            byte[] settings = bytes(LockModel.settings(CHANNELS, 100));
-            byte[] zero = bytes("0");
-            if (acquires && othersHold && !held) {
-                replies.add(new Reply.Busy(0));
-            } else if (acquires) {
-                replies.add(runOne(new Call(LuaScript.ACQUIRE, keys[i], id, settings, number, zero, zero)));
-            } else if (held && !lock(keys[i]).hasWaiters()) {
-                replies.add(runOne(new Call(LuaScript.UNLOCK, keys[i], id, settings, number)));
-            } else {
-                replies.add(Reply.Plain.SKIPPED);
-            }
-        }
-        return replies;
-    }
-
-    private boolean isHeldBy(String key, String id, boolean certainly) {
-        LockModel.Holder holder = lock(key).exists() ? lock(key).holder(id) : null;
-        return !isStrangers(key)
-                && holder != null
-                && holder.kind().isExclusive()
-                && !(certainly && holder.until() <= micros() / 1_000);
-    }
-
-    private static byte[] bytes(String text) {
-        return text.getBytes(StandardCharsets.UTF_8);
-    }
-
-    private Reply runOne(Call call) {
         String key = call.key();
         LockModel lock = lock(key);
         runs++;

@@ -102,20 +102,16 @@ final class SimulatedUser {
         mustEndWithin(atMost + commands * SimulatedClient.COMMAND_TIMEOUT.toNanos() * 6 / 5 + SECOND);
     }
 
-    /** For all names at once, if nobody in its JVM uses one of them. */
+    /** Tries all names at once, as a call with several locks does. */
     private void askForAll() {
         Terms terms = new Terms(Kind.EXCLUSIVE.permits(), world.anyTtl(), true);
         List<LockRequest> requests = world.names().stream()
                 .map(name -> new LockRequest(name, null, terms, 0, 0, false))
                 .toList();
-        if (!requests.stream().allMatch(client.engine::isUnused)) {
-            askSoon();
-            return;
-        }
         world.time().trace(() -> who + " asks for all on " + terms);
-        List<CompletableFuture<Lease>> attempts = new ArrayList<>();
         List<Lease> held = new ArrayList<>();
-        client.engine.together(() -> requests.forEach(request -> attempts.add(client.engine.attemptAsync(request))));
+        List<CompletableFuture<Lease>> attempts =
+                requests.stream().map(client.engine::attemptAsync).toList();
         attempts.forEach(attempt -> attempt.whenComplete(world.witness().watched((lease, failure) -> {
             if (failure != null) {
                 refused(failure);
@@ -130,7 +126,7 @@ final class SimulatedUser {
         mustEndWithin(2 * SimulatedClient.COMMAND_TIMEOUT.toNanos() * 6 / 5 + SECOND);
         long hold = world.upTo(world.random().nextInt(3) == 0 ? 6 * SECOND : 20 * MILLI);
         all.whenComplete((none, failure) -> client.after(hold, () -> {
-            client.engine.together(() -> held.forEach(this::release));
+            held.forEach(this::release);
             client.after(world.upTo(SECOND), this::ask);
         }));
     }

@@ -173,8 +173,7 @@ public final class ThrowingClient {
                     after(MILLI, () -> answer(reply, answer));
                 });
             }
-            if (acknowledging
-                    && (script == LuaScript.ACQUIRE || script == LuaScript.ACQUIRE_ALL || script == LuaScript.RENEW)) {
+            if (acknowledging && (script == LuaScript.ACQUIRE || script == LuaScript.RENEW)) {
                 plan.passes(Seam.ACKNOWLEDGE);
             }
             if (!reply.isDone()) {
@@ -190,11 +189,6 @@ public final class ThrowingClient {
                 plan.passes(Seam.ANSWER);
                 reply.complete(answer);
             });
-        }
-
-        @Override
-        public CompletableFuture<Reply> run(LuaScript script, List<String> keys, byte[]... arguments) {
-            return run(script, String.join(" ", keys), arguments);
         }
 
         @Override

@@ -256,6 +256,33 @@ class MemoryLockRegistryTests {
         }
     }
 
+    static Stream<LockOptions> kinds() {
+        return Stream.of(
+                LockOptions.defaults(),
+                LockOptions.defaults().shared(),
+                LockOptions.defaults().withPermits(2));
+    }
+
+    @ParameterizedTest
+    @MethodSource("kinds")
+    void severalLocksAreTriedAtOnce(LockOptions kind) {
+        RecordingLockListener listener = new RecordingLockListener();
+        registry.addListener(listener);
+        other.get("b").lock();
+        assertThat(registry.allOf(List.of("a", "b", "c"), kind).tryLock()).isFalse();
+        other.get("b").unlock();
+        assertThat(listener.told)
+                .containsExactly(
+                        "requested a",
+                        "acquired a ASKED",
+                        "requested c",
+                        "acquired c ASKED",
+                        "released c",
+                        "requested b",
+                        "notAcquired b",
+                        "released a");
+    }
+
     @Test
     void listenersHearOfRenewalsAndOfAHolderThatIsStuck() {
         RecordingLockListener listener = new RecordingLockListener();

@@ -12,7 +12,6 @@ import io.github.lockboot.HeldLocks;
 import io.github.lockboot.LockRuntime;
 import io.github.lockboot.LogReader;
 import io.github.lockboot.fixture.RedisCluster;
-import io.github.lockboot.fixture.RedisProbe;
 import io.github.lockboot.fixture.RedisServer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -24,7 +23,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** A slot moves, which takes minutes where it has many keys. Meanwhile Redis refuses what is about several of its keys. */
+/** A slot moves, which takes minutes where it has many keys. Meanwhile each of its keys is on one of two servers. */
 @Tag("full")
 class MovingSlotTests {
 
@@ -74,16 +73,6 @@ class MovingSlotTests {
                 .sum();
     }
 
-    private long refused() {
-        return Stream.of(from, to)
-                .mapToLong(each -> {
-                    try (RedisProbe probe = each.probe()) {
-                        return probe.info("errorstats").containsKey("errorstat_TRYAGAIN") ? 1 : 0;
-                    }
-                })
-                .sum();
-    }
-
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void severalLocksAreReleased(boolean blocking) {
@@ -94,7 +83,6 @@ class MovingSlotTests {
             cluster.moveOnly("lock:{x}a", to);
             both.unlock();
             Actor.await("both are free", SOON, () -> keys() == 0);
-            assertThat(refused()).isPositive();
             assertThat(log.warnings()).isEmpty();
         } finally {
             closeIf(blocking, registry);
@@ -103,13 +91,12 @@ class MovingSlotTests {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void severalLocksAreTaken(boolean blocking) {
+    void severalLocksAreAcquired(boolean blocking) {
         RedisLockRegistry registry = registry(blocking);
         try (LogReader log = new LogReader()) {
             cluster.moveOnly("lock:{x}a", to);
             Lock both = registry.allOf(NAMES);
             assertThat(both.tryLock()).isTrue();
-            assertThat(refused()).isPositive();
             assertThat(keys()).isEqualTo(2);
             both.unlock();
             Actor.await("both are free", SOON, () -> keys() == 0);
@@ -124,7 +111,7 @@ class MovingSlotTests {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void severalLeasesAreTakenAndReleased(boolean blocking) {
+    void severalLeasesAreAcquiredAndReleased(boolean blocking) {
         RedisLockRegistry registry = registry(blocking);
         try (LogReader log = new LogReader()) {
             List<HeldLocks.Wanted> wanted = NAMES.stream()
@@ -133,7 +120,6 @@ class MovingSlotTests {
                     .toList();
             cluster.moveOnly("lock:{x}a", to);
             LockRuntime.takeAsync(wanted).join().releaseLater(true).join();
-            assertThat(refused()).isPositive();
             Actor.await("both are free", SOON, () -> keys() == 0);
             assertThat(log.warnings()).isEmpty();
         } finally {

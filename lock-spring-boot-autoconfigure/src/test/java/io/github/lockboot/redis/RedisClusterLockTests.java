@@ -8,6 +8,7 @@ import java.util.stream.IntStream;
 
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockRegistryContract;
+import io.github.lockboot.RecordingLockListener;
 import io.github.lockboot.fixture.RedisCluster;
 import io.github.lockboot.fixture.RedisProbe;
 import org.junit.jupiter.api.AfterAll;
@@ -52,19 +53,28 @@ class RedisClusterLockTests extends LockRegistryContract {
     }
 
     @Test
-    void locksOfOneSlotAreTakenByOneCommandAndOthersOneByOne() {
-        Lock ofOneSlot = one.allOf(List.of("{" + name + "} a", "{" + name + "} b", "{" + name + "} c"));
-        Lock ofSeveral = registries
-                .registry(builder -> builder.commandTimeout(Duration.ofSeconds(20))) // has no connection yet
-                .allOf(IntStream.range(0, 10).mapToObj(i -> name + " " + i).toList());
-        long before = scripts();
-        ofOneSlot.lock();
-        ofOneSlot.unlock();
-        assertThat(scripts() - before).isBetween(2L, 4L); // a master that does not know a script yet is sent it
-        ofSeveral.lock();
+    void locksOfAnySlotsAreTriedAtOnce() {
+        RedisLockRegistry registry =
+                registries.registry(builder -> builder.commandTimeout(Duration.ofSeconds(20))); // has no connection yet
+        List<String> names =
+                IntStream.range(0, 10).mapToObj(i -> name + " " + i).toList();
+        Lock all = registry.allOf(names);
+        all.lock();
         assertThat(other.get(name + " 3").tryLock()).isFalse();
-        ofSeveral.unlock();
+        all.unlock();
         assertThat(other.get(name + " 3").isLocked()).isFalse();
+        long before = scripts();
+        all.lock();
+        all.unlock();
+        assertThat(scripts() - before).isEqualTo(20);
+        RecordingLockListener listener = new RecordingLockListener();
+        registry.addListener(listener);
+        other.get(name + " 3").lock();
+        assertThat(all.tryLock()).isFalse();
+        other.get(name + " 3").unlock();
+        assertThat(listener.told)
+                .contains("acquired " + name + " 9 ASKED", "notAcquired " + name + " 3")
+                .containsOnlyOnce("requested " + name + " 0", "requested " + name + " 3", "requested " + name + " 9");
     }
 
     private static long scripts() {

@@ -115,9 +115,8 @@ class RedisLockTests extends LockRegistryContract {
         all.unlock();
     }
 
-    /** So many would keep Redis from serving others, so they are taken one after the other. */
     @Test
-    void moreThanAThousandAreTakenToo() {
+    void aThousandAndMoreAreAcquiredAtOnce() {
         Lock all = one.allOf(
                 IntStream.range(0, 1_001).mapToObj(i -> name + " " + i).toList());
         all.lock();

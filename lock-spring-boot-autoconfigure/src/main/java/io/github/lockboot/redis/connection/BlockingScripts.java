@@ -18,14 +18,9 @@ import io.github.lockboot.internal.Futures;
 import io.github.lockboot.redis.protocol.LuaScript;
 import io.github.lockboot.redis.protocol.LuaScript.ForeignReplyException;
 import io.github.lockboot.redis.protocol.RedisFailure;
-import io.github.lockboot.redis.protocol.RedisFailure.SeveralSlotsException;
 import io.github.lockboot.redis.protocol.ScriptStore;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.NestedExceptionUtils;
-import org.springframework.dao.InvalidDataAccessApiUsageException;
-import org.springframework.data.redis.connection.ClusterSlotHashUtil;
-import org.springframework.data.redis.connection.DecoratedRedisConnection;
-import org.springframework.data.redis.connection.RedisClusterConnection;
 import org.springframework.data.redis.core.RedisCallback;
 import org.springframework.data.redis.core.RedisOperations;
 import org.springframework.data.redis.core.SessionCallback;
@@ -49,43 +44,29 @@ public final class BlockingScripts implements ScriptStore.Runner {
 
     @Override
     public CompletableFuture<Reply> run(LuaScript script, String key, byte[]... arguments) {
-        return run(script, List.of(key), arguments);
-    }
-
-    @Override
-    public CompletableFuture<Reply> run(LuaScript script, List<String> keys, byte[]... arguments) {
         Call reply = new Call();
         CompletableFuture<Void> over = new CompletableFuture<>();
-        CompletableFuture.allOf(queue(keys, over))
-                .thenRunAsync(() -> runFor(reply, script, keys, arguments), executor)
+        CompletableFuture<Void> before = newest.put(key, over);
+        (before != null ? before : CompletableFuture.completedFuture(null))
+                .thenRunAsync(() -> runFor(reply, script, key, arguments), executor)
                 .whenComplete((none, noThread) -> { // also without a thread: the next script on the key must run
                     if (noThread != null) {
                         Throwable cause = Futures.unwrap(noThread);
                         reply.completeExceptionally(
                                 new NotConnectedException("no thread was free to call Redis on", cause));
                     }
-                    keys.forEach(key -> newest.remove(key, over));
+                    newest.remove(key, over);
                     over.complete(null);
                 });
         return reply;
     }
 
-    /** For all keys at once: otherwise two calls with keys in common could each wait for the other. {@return what runs before} */
-    private CompletableFuture<?>[] queue(List<String> keys, CompletableFuture<Void> over) {
-        synchronized (newest) {
-            return keys.stream()
-                    .map(key -> newest.put(key, over))
-                    .filter(before -> before != null && before != over)
-                    .toArray(CompletableFuture<?>[]::new);
-        }
-    }
-
-    private void runFor(Call call, LuaScript script, List<String> keys, byte[]... arguments) {
+    private void runFor(Call call, LuaScript script, String key, byte[]... arguments) {
         if (call.isDone()) {
             return;
         }
         try {
-            String answer = answer(template, () -> !call.isDone(), script, keys, arguments);
+            String answer = answer(template, () -> !call.isDone(), script, key, arguments);
             if (answer == null) {
                 throw new ForeignReplyException();
             }
@@ -115,23 +96,19 @@ public final class BlockingScripts implements ScriptStore.Runner {
     public void close() {}
 
     /**
-     * Runs a script and waits for its reply. On a Cluster several keys must be of one slot.
+     * Runs a script and waits for its reply.
      *
      * @return the reply; null if the connection is in a transaction or pipeline
      * @throws ForeignReplyException if the reply belongs to another command; {@code QUIT} has been sent on the connection
      */
     public static @Nullable String answer(
-            StringRedisTemplate template, LuaScript script, List<String> keys, byte[]... arguments) {
-        return answer(template, () -> true, script, keys, arguments);
+            StringRedisTemplate template, LuaScript script, String key, byte[]... arguments) {
+        return answer(template, () -> true, script, key, arguments);
     }
 
     /** @param wanted asked once there is a connection; if it says no, nothing is sent */
     private static @Nullable String answer(
-            StringRedisTemplate template,
-            BooleanSupplier wanted,
-            LuaScript script,
-            List<String> keys,
-            byte[]... arguments) {
+            StringRedisTemplate template, BooleanSupplier wanted, LuaScript script, String key, byte[]... arguments) {
         byte[] number = LuaScript.nextNumber();
         Object[] numbered = Arrays.copyOf(arguments, arguments.length + 1, Object[].class);
         numbered[arguments.length] = number;
@@ -141,20 +118,8 @@ public final class BlockingScripts implements ScriptStore.Runner {
                 if (!wanted.getAsBoolean()) {
                     return null;
                 }
-                if (keys.size() > 1 && !isOfOneServer(template, keys)) {
-                    throw new SeveralSlotsException();
-                }
-                String reply;
-                try {
-                    reply = template.execute(
-                            script, RedisSerializer.byteArray(), RedisSerializer.string(), keys, numbered);
-                } catch (InvalidDataAccessApiUsageException refused) {
-                    // The connection of Jedis does not always show that it is of a Cluster.
-                    if (keys.size() > 1 && String.valueOf(refused.getMessage()).contains("same hashslot")) {
-                        throw new SeveralSlotsException();
-                    }
-                    throw refused;
-                }
+                String reply = template.execute(
+                        script, RedisSerializer.byteArray(), RedisSerializer.string(), List.of(key), numbered);
                 if (reply == null) {
                     return null;
                 }
@@ -166,14 +131,6 @@ public final class BlockingScripts implements ScriptStore.Runner {
                 }
             }
         });
-    }
-
-    private static boolean isOfOneServer(StringRedisTemplate template, List<String> keys) {
-        RedisCallback<Boolean> isOfCluster = connection -> connection instanceof DecoratedRedisConnection decorated
-                && decorated.getDelegate() instanceof RedisClusterConnection;
-        byte[][] encoded =
-                keys.stream().map(key -> key.getBytes(StandardCharsets.UTF_8)).toArray(byte[][]::new);
-        return !Boolean.TRUE.equals(template.execute(isOfCluster)) || ClusterSlotHashUtil.isSameSlotForAllKeys(encoded);
     }
 
     /** Otherwise the connection would return to its pool and give the next user wrong replies, too. */

@@ -4,7 +4,6 @@ import java.net.SocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -17,8 +16,6 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 import io.github.lockboot.engine.Reply;
 import io.github.lockboot.engine.StoreFailure;
@@ -30,7 +27,6 @@ import io.github.lockboot.internal.Unexpected;
 import io.github.lockboot.redis.protocol.LuaScript;
 import io.github.lockboot.redis.protocol.LuaScript.ForeignReplyException;
 import io.github.lockboot.redis.protocol.RedisFailure;
-import io.github.lockboot.redis.protocol.RedisFailure.SeveralSlotsException;
 import io.github.lockboot.redis.protocol.ScriptStore;
 import io.lettuce.core.AbstractRedisAsyncCommands;
 import io.lettuce.core.AbstractRedisClient;
@@ -54,7 +50,6 @@ import io.netty.buffer.ByteBuf;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
-import org.springframework.data.redis.connection.ClusterSlotHashUtil;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.data.redis.core.RedisCallback;
@@ -84,7 +79,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     static final Duration TRACKING_PAUSE = Duration.ofMinutes(10);
 
     private static final Set<LuaScript> TAKING_LEASES =
-            Set.of(LuaScript.ACQUIRE, LuaScript.ACQUIRE_ALL, LuaScript.RENEW, LuaScript.RENEW_PERMITS);
+            Set.of(LuaScript.ACQUIRE, LuaScript.RENEW, LuaScript.RENEW_PERMITS);
 
     private final Supplier<StringRedisTemplate> template;
     private final Timer timer;
@@ -100,7 +95,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     private volatile long trackingDue;
 
     /** By slot. Its monitor guards additions and the fields below. Commands are sent outside the monitor. */
-    private final Lines<Integer, Call> waiting = new Lines<>(Call::slots);
+    private final Lines<Integer, Call> waiting = new Lines<>(Call::slot);
 
     private final SerialExecutor sender;
     private volatile boolean connecting;
@@ -140,17 +135,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
 
     @Override
     public CompletableFuture<Reply> run(Consumer<Reply> late, LuaScript script, String key, byte[]... arguments) {
-        return run(new Call(late, script, new byte[][] {key.getBytes(StandardCharsets.UTF_8)}, arguments));
-    }
-
-    @Override
-    public CompletableFuture<Reply> run(LuaScript script, List<String> keys, byte[]... arguments) {
-        byte[][] encoded =
-                keys.stream().map(key -> key.getBytes(StandardCharsets.UTF_8)).toArray(byte[][]::new);
-        return run(new Call(reply -> {}, script, encoded, arguments));
-    }
-
-    private Call run(Call call) {
+        Call call = new Call(late, script, key.getBytes(StandardCharsets.UTF_8), arguments);
         Link current = waiting.isAnyoneBefore(call) ? null : link;
         if (current == null || !reaches(current, call.key)) {
             current = linkOrWait(call);
@@ -191,34 +176,26 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         return true;
     }
 
-    /** One line after the other, and once more if any was sent: a call of several slots may have kept others in its lines. */
     private void sendWaiting() {
         Link current = link;
-        boolean sent = current != null;
-        while (current != null && sent) {
-            sent = false;
-            for (int slot : waiting.keys()) {
-                sent |= sendWaiting(slot, current);
-            }
+        if (current != null) {
+            waiting.keys().forEach(slot -> sendWaiting(slot, current));
         }
     }
 
-    /** As far as the line can be sent. Returns whether any was. */
-    private boolean sendWaiting(int slot, Link current) {
-        boolean sent = false;
+    /** As far as the line can be sent. */
+    private void sendWaiting(int slot, Link current) {
         for (Call next = waiting.next(slot); next != null; next = waiting.next(slot)) {
             try {
                 if (!reaches(current, next.key)) {
-                    return sent;
+                    return;
                 }
                 send(next, current);
             } catch (Throwable notSent) {
                 next.completeExceptionally(notSent);
             }
             waiting.remove(next); // only now: those that come meanwhile must not pass it
-            sent = true;
         }
-        return sent;
     }
 
     private void send(Call call, Link current) {
@@ -432,25 +409,21 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         private final AtomicReference<@Nullable Consumer<Reply>> late;
         private final LuaScript script;
         private final byte[] key;
-        private final byte[][] keys;
         private final byte[][] arguments;
         private final byte[] number = LuaScript.nextNumber();
         private volatile @Nullable RedisFuture<?> command;
         private volatile @Nullable Reply read;
 
         /** @param late gets a reply that is read after the call has failed, unless it would have to be acknowledged */
-        Call(Consumer<Reply> late, LuaScript script, byte[][] keys, byte[][] arguments) {
+        Call(Consumer<Reply> late, LuaScript script, byte[] key, byte[][] arguments) {
             this.late = new AtomicReference<>(acknowledger == null ? late : null);
             this.script = script;
-            this.key = keys[0];
-            this.keys = keys;
+            this.key = key;
             this.arguments = arguments;
         }
 
-        Collection<Integer> slots() {
-            return keys.length == 1
-                    ? List.of(SlotHash.getSlot(key))
-                    : Stream.of(keys).map(SlotHash::getSlot).collect(Collectors.toSet());
+        int slot() {
+            return SlotHash.getSlot(key);
         }
 
         /** Has Redis track a lock that is renewed. Tracking is switched on each time: a reconnection ends it. */
@@ -491,12 +464,9 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             if (isDone()) {
                 return;
             }
-            if (keys.length > 1 && link.isOfCluster() && !ClusterSlotHashUtil.isSameSlotForAllKeys(keys)) {
-                throw new SeveralSlotsException();
-            }
             boolean digestOnly = type == CommandType.EVALSHA;
-            CommandArgs<byte[], byte[]> args = new EncodedArgs(script.encoded(digestOnly, keys, arguments, number));
-            args.addKeys(keys); // by which Lettuce finds the node of a Cluster
+            CommandArgs<byte[], byte[]> args = new EncodedArgs(script.encoded(digestOnly, key, arguments, number));
+            args.addKey(key); // by which Lettuce finds the node of a Cluster
             Acknowledger asked = TAKING_LEASES.contains(script) ? acknowledger : null;
             AbstractRedisAsyncCommands<byte[], byte[]> commands = asked == null ? link.commands : link.toMasterOf(key);
             Acknowledger.Rounds rounds = asked == null ? null : asked.on(commands);
@@ -676,10 +646,6 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             CompletableFuture<StatefulRedisConnection<byte[], byte[]>> made =
                     cluster.getConnectionAsync(node.getHost(), node.getPort());
             return made.isDone() && !made.isCompletedExceptionally() ? made.join() : null;
-        }
-
-        boolean isOfCluster() {
-            return commands.getConnection() instanceof StatefulRedisClusterConnection;
         }
 
         /** Whether the connection was closed for good: every command on it fails. */

@@ -33,8 +33,6 @@ public final class LuaScript implements RedisScript<String> {
                             LockStore.TOKENS_PER_PERMIT);
     public static final LuaScript ACQUIRE = of("acquire.lua");
     public static final LuaScript UNLOCK = of("unlock.lua");
-    public static final LuaScript ACQUIRE_ALL = of("acquire-all.lua");
-    public static final LuaScript UNLOCK_ALL = of("unlock-all.lua");
     public static final LuaScript RENEW = of("renew.lua");
     public static final LuaScript RENEW_PERMITS = of("renew-permits.lua");
     public static final LuaScript DOWNGRADE = of("downgrade.lua");
@@ -49,6 +47,7 @@ public final class LuaScript implements RedisScript<String> {
     private static final AtomicLong LAST_NUMBER =
             new AtomicLong(ThreadLocalRandom.current().nextLong(1_000_000_000_000L, 5_000_000_000_000L));
 
+    private static final byte[] ONE_KEY = {'1'};
     private static final byte[] END = {'\r', '\n'};
     private static final byte[][] HEADS =
             IntStream.range(0, 100).mapToObj(LuaScript::headOf).toArray(byte[][]::new);
@@ -121,12 +120,12 @@ public final class LuaScript implements RedisScript<String> {
     public record Encoded(int count, byte[] bytes) {}
 
     /** {@return the arguments of EVALSHA or EVAL, with the digest of this script or all of it} */
-    public Encoded encoded(boolean digestOnly, byte[][] keys, byte[][] arguments, byte[] number) {
-        byte[][] words = new byte[keys.length + arguments.length + 3][];
+    public Encoded encoded(boolean digestOnly, byte[] key, byte[][] arguments, byte[] number) {
+        byte[][] words = new byte[arguments.length + 4][];
         words[0] = digestOnly ? digest : text.getBytes(StandardCharsets.UTF_8);
-        words[1] = Integer.toString(keys.length).getBytes(StandardCharsets.US_ASCII);
-        System.arraycopy(keys, 0, words, 2, keys.length);
-        System.arraycopy(arguments, 0, words, 2 + keys.length, arguments.length);
+        words[1] = ONE_KEY;
+        words[2] = key;
+        System.arraycopy(arguments, 0, words, 3, arguments.length);
         words[words.length - 1] = number;
         int size = 0;
         for (byte[] word : words) {

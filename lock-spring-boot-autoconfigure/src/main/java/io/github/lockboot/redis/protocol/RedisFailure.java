@@ -16,23 +16,13 @@ public final class RedisFailure {
     /** For a client that shows neither. */
     public static final String NO_ANSWER_OR_NO_CONNECTION = "Redis did not answer in time, or " + NO_CONNECTION_FREE;
 
-    /** The keys of a script are not of one slot, as they have to be on a Cluster: the client did not get the command. */
-    public static final class SeveralSlotsException extends RuntimeException {
-
-        private static final long serialVersionUID = 1L;
-    }
-
     /** Redis 6.2 puts that of a command in a script at the end of a longer message. */
     private static final Pattern REFUSAL = Pattern.compile("(-?|.*@user_script: ?\\d+: -)"
-            + "(LOADING|BUSY|OOM|READONLY|MASTERDOWN|NOREPLICAS|CLUSTERDOWN|TRYAGAIN|MISCONF|MOVED|ASK|NOSCRIPT|CROSSSLOT)"
+            + "(LOADING|BUSY|OOM|READONLY|MASTERDOWN|NOREPLICAS|CLUSTERDOWN|TRYAGAIN|MISCONF|MOVED|ASK|NOSCRIPT)"
             + "( |$)");
 
     /** Of proxies that read which keys a script uses. */
     private static final Pattern SCRIPT_TEXT = Pattern.compile("\\bbad\\hlua\\hscript\\b");
-
-    private static final Pattern SEVERAL_KEYS =
-            Pattern.compile("(^|\\W)(TRYAGAIN|CROSSSLOT) |\\bkeys\\hmust\\h(be\\h)?in\\h(the\\h)?same\\hslot\\b|"
-                    + SCRIPT_TEXT.pattern());
 
     private RedisFailure() {}
 
@@ -41,7 +31,7 @@ public final class RedisFailure {
 
     public static StoreFailure of(@Nullable Throwable failure) {
         for (Throwable t = failure; t != null; t = t.getCause()) {
-            if (t instanceof NotConnectedException || t instanceof SeveralSlotsException) {
+            if (t instanceof NotConnectedException) {
                 return StoreFailure.NOT_SENT;
             }
             String message = t.getMessage();
@@ -52,19 +42,10 @@ public final class RedisFailure {
         return StoreFailure.UNKNOWN;
     }
 
-    /** Whether Redis, or a proxy before it, may have refused a script only because it has several keys. */
-    public static boolean isOfSeveralKeys(@Nullable Throwable failure) {
-        return says(SEVERAL_KEYS, failure);
-    }
-
     /** Whether a proxy before Redis refuses the text of a script. */
     public static boolean isOfScriptText(Throwable failure) {
-        return says(SCRIPT_TEXT, failure);
-    }
-
-    private static boolean says(Pattern words, @Nullable Throwable failure) {
         for (Throwable t = failure; t != null; t = t.getCause()) {
-            if (words.matcher(String.valueOf(t.getMessage())).find()) {
+            if (SCRIPT_TEXT.matcher(String.valueOf(t.getMessage())).find()) {
                 return true;
             }
         }

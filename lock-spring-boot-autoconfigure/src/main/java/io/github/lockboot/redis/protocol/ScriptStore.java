@@ -17,7 +17,6 @@ import io.github.lockboot.engine.LockStore;
 import io.github.lockboot.engine.Reply;
 import io.github.lockboot.engine.StoreFailure;
 import io.github.lockboot.internal.Timer;
-import io.github.lockboot.redis.protocol.RedisFailure.SeveralSlotsException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -49,11 +48,6 @@ public final class ScriptStore implements LockStore {
             return run(script, key, arguments);
         }
 
-        /** As {@link #run(LuaScript, String, byte[]...)}, or fails with {@link SeveralSlotsException}. */
-        default CompletableFuture<Reply> run(LuaScript script, List<String> keys, byte[]... arguments) {
-            return CompletableFuture.failedFuture(new SeveralSlotsException());
-        }
-
         /**
          * Sets the listener to changes of keys.
          *
@@ -79,7 +73,6 @@ public final class ScriptStore implements LockStore {
     private final IntConsumer stack;
     private final Timer timer;
     private final long timeoutNanos;
-    private final ThreadLocal<@Nullable QuestionsTogether> together = new ThreadLocal<>();
     private final Queue<Sent> inOrder = new ConcurrentLinkedQueue<>();
     private final AtomicLong echoes = new AtomicLong();
     private final Timer.Check check;
@@ -134,15 +127,12 @@ public final class ScriptStore implements LockStore {
 
     @Override
     public CompletableFuture<Reply> acquire(String name, String id, int permits, long ttlMillis, boolean enqueue) {
-        CompletableFuture<Reply> later =
-                enqueue || permits != EXCLUSIVE ? null : later(LuaScript.ACQUIRE_ALL, name, id, ttlMillis);
-        return later != null ? later : run(LuaScript.ACQUIRE, name, id, ttlMillis, permits, enqueue ? YES : NO);
+        return run(LuaScript.ACQUIRE, name, id, ttlMillis, permits, enqueue ? YES : NO);
     }
 
     @Override
     public CompletableFuture<Reply> unlock(String name, String id, long lastToken) {
-        CompletableFuture<Reply> later = later(LuaScript.UNLOCK_ALL, name, id, lastToken);
-        return later != null ? later : run(LuaScript.UNLOCK, name, id, lastToken);
+        return run(LuaScript.UNLOCK, name, id, lastToken);
     }
 
     @Override
@@ -205,36 +195,6 @@ public final class ScriptStore implements LockStore {
     @Override
     public Client client() {
         return runner;
-    }
-
-    @Override
-    public boolean together(Runnable asking) {
-        QuestionsTogether questions = new QuestionsTogether(this);
-        together.set(questions);
-        try {
-            asking.run();
-        } finally {
-            together.remove();
-            questions.send();
-        }
-        return true;
-    }
-
-    /** Null if the current thread sends each question for itself. */
-    private @Nullable CompletableFuture<Reply> later(LuaScript script, String name, String id, long number) {
-        QuestionsTogether questions = together.get();
-        return questions == null ? null : questions.add(script, name, id, number);
-    }
-
-    /** Runs a script on several locks. */
-    CompletableFuture<Reply> run(LuaScript script, List<QuestionsTogether.Question> questions) {
-        return watched(() -> {
-            byte[][] arguments = questions.stream()
-                    .flatMap(each -> Stream.of(bytes(each.id()), bytes(each.number())))
-                    .toArray(byte[][]::new);
-            return runner.run(
-                    script, questions.stream().map(each -> keyOf(each.name())).toList(), arguments);
-        });
     }
 
     /** Passes the id, the settings and then the others. */

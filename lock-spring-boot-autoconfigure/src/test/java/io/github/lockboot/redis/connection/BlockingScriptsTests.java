@@ -4,32 +4,26 @@ import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.lockboot.Actor;
 import io.github.lockboot.engine.Reply;
 import io.github.lockboot.engine.StoreFailure.NotConnectedException;
-import io.github.lockboot.fixture.RedisCluster;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.fixture.TcpProxy;
 import io.github.lockboot.redis.TestRegistries;
 import io.github.lockboot.redis.protocol.LockModel;
 import io.github.lockboot.redis.protocol.LuaScript;
 import io.github.lockboot.redis.protocol.RedisFailure;
-import io.github.lockboot.redis.protocol.RedisFailure.SeveralSlotsException;
 import io.github.lockboot.redis.protocol.ScriptStore;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.springframework.data.redis.connection.PoolException;
-import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
@@ -38,7 +32,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** What a client that only blocks is spared, with any client. */
 class BlockingScriptsTests {
 
-    private static final byte[][] TWO_UNLOCKS = {{'i'}, {'1'}, {'j'}, {'1'}};
     private static final byte[] SETTINGS =
             LockModel.settings("lock:client:", 1_000).getBytes(StandardCharsets.US_ASCII);
 
@@ -111,56 +104,6 @@ class BlockingScriptsTests {
         tasks.remove();
         tasks.remove().run();
         assertThat(other).isCompleted();
-    }
-
-    @Test
-    void scriptsOnSeveralKeysInCommonNeverWaitForOneAnother() throws Exception {
-        ExecutorService threads = Executors.newFixedThreadPool(3);
-        BlockingScripts busy = new BlockingScripts(new StringRedisTemplate(registries.connectionFactory()), threads);
-        try (Actor one = new Actor();
-                Actor other = new Actor()) {
-            for (int i = 0; i < 1_000; i++) {
-                CompletableFuture<CompletableFuture<Reply>> first =
-                        one.start(() -> busy.run(LuaScript.UNLOCK_ALL, List.of("a", "b"), TWO_UNLOCKS));
-                CompletableFuture<CompletableFuture<Reply>> second =
-                        other.start(() -> busy.run(LuaScript.UNLOCK_ALL, List.of("b", "a"), TWO_UNLOCKS));
-                assertThat(Actor.get(Actor.get(first))).isInstanceOf(Reply.All.class);
-                assertThat(Actor.get(Actor.get(second))).isInstanceOf(Reply.All.class);
-            }
-        } finally {
-            threads.shutdown();
-        }
-    }
-
-    @Test
-    void aScriptOnSeveralKeysWaitsForEachOfThem() {
-        inspect("a");
-        inspect("b");
-        CompletableFuture<Reply> several = runner.run(LuaScript.UNLOCK_ALL, List.of("a", "b"), TWO_UNLOCKS);
-        CompletableFuture<Reply> next = inspect("b");
-        tasks.remove().run();
-        assertThat(tasks).hasSize(1);
-        tasks.remove().run();
-        assertThat(several).isNotDone();
-        tasks.remove().run();
-        assertThat(several).isCompletedWithValue(new Reply.All(List.of(Reply.Plain.SKIPPED, Reply.Plain.SKIPPED)));
-        tasks.remove().run();
-        assertThat(next).isCompleted();
-    }
-
-    @Test
-    void onAClusterSeveralKeysMustBeOfOneSlot() {
-        try (RedisCluster cluster = RedisCluster.start(0);
-                TestRegistries ofCluster = TestRegistries.on(new RedisClusterConfiguration(cluster.nodes()))) {
-            BlockingScripts scripts =
-                    new BlockingScripts(new StringRedisTemplate(ofCluster.connectionFactory()), Runnable::run);
-            assertThat(scripts.run(LuaScript.UNLOCK_ALL, List.of("{x}a", "{x}b"), TWO_UNLOCKS))
-                    .isCompletedWithValueMatching(Reply.All.class::isInstance);
-            assertThat(scripts.run(LuaScript.UNLOCK_ALL, List.of("a", "b"), TWO_UNLOCKS))
-                    .failsWithin(Duration.ZERO)
-                    .withThrowableThat()
-                    .withCauseInstanceOf(SeveralSlotsException.class);
-        }
     }
 
     @Test

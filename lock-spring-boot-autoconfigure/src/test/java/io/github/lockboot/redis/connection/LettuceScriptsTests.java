@@ -48,7 +48,7 @@ import static org.mockito.Mockito.when;
 class LettuceScriptsTests {
 
     private static final Map<LuaScript, String> SCRIPTS =
-            Map.of(LuaScript.UNLOCK, "unlock", LuaScript.CANCEL, "cancel", LuaScript.UNLOCK_ALL, "unlock all");
+            Map.of(LuaScript.UNLOCK, "unlock", LuaScript.CANCEL, "cancel");
 
     private final StatefulConnection<byte[], byte[]> connection = mock(StatefulConnection.class);
     private final AbstractRedisAsyncCommands<byte[], byte[]> commands = mock(AbstractRedisAsyncCommands.class);
@@ -202,25 +202,5 @@ class LettuceScriptsTests {
         when(connection.isOpen()).thenReturn(true);
         timer.tick(Duration.ofSeconds(1));
         assertThat(sent()).containsExactly("unlock lock:{dead}0");
-    }
-
-    @Test
-    void whatIsForKeysOfSeveralSlotsWaitsForThoseBeforeItAndKeepsThoseBehindIt() {
-        clearInvocations(commands);
-        when(connection.isOpen()).thenReturn(false);
-        scripts.run(LuaScript.UNLOCK, "lock:a", new byte[0]);
-        scripts.run(LuaScript.UNLOCK, "lock:b", new byte[0]);
-        scripts.run(LuaScript.UNLOCK_ALL, List.of("lock:b", "lock:a", "lock:c"), new byte[0]);
-        scripts.run(LuaScript.CANCEL, "lock:c", new byte[0]);
-        scripts.run(LuaScript.CANCEL, "lock:a", new byte[0]);
-        when(connection.isOpen()).thenReturn(true);
-        timer.tick(Duration.ofMillis(100));
-        List<String> sent = sent();
-        assertThat(sent).hasSize(5);
-        assertThat(sent.subList(0, 2)).containsExactlyInAnyOrder("unlock lock:a", "unlock lock:b");
-        assertThat(sent.get(2)).isEqualTo("unlock all lock:b");
-        assertThat(sent.subList(3, 5)).containsExactlyInAnyOrder("cancel lock:a", "cancel lock:c");
-        scripts.run(LuaScript.UNLOCK_ALL, List.of("lock:b", "lock:a"), new byte[0]);
-        assertThat(sent()).containsExactly("unlock all lock:b");
     }
 }

@@ -13,7 +13,7 @@ class LinesTests {
 
     private static final int MANY = 20_000;
 
-    private final Lines<Counting, One> lines = new Lines<>(One::keys);
+    private final Lines<Counting, One> lines = new Lines<>(One::key);
     private long comparisons;
 
     /** Counts how often it is compared. */
@@ -40,15 +40,15 @@ class LinesTests {
 
     private final class One extends Counting {
 
-        private final int[] keys;
+        private final int key;
 
-        One(int number, int... keys) {
+        One(int number, int key) {
             super(number);
-            this.keys = keys;
+            this.key = key;
         }
 
-        List<Counting> keys() {
-            return IntStream.of(keys).mapToObj(Counting::new).toList();
+        Counting key() {
+            return new Counting(key);
         }
     }
 
@@ -94,19 +94,8 @@ class LinesTests {
         lines.remove(all.get(1));
         assertThat(served(7)).containsExactly(all.get(0), all.get(2));
         assertThat(lines.isAnyoneBefore(new One(5, 7))).isFalse();
-        assertThat(lines.isAnyoneBefore(new One(5, 7, 8))).isTrue();
+        assertThat(lines.isAnyoneBefore(new One(5, 8))).isTrue();
         assertThat(lines.keys()).hasSize(1);
-    }
-
-    @Test
-    void whoHasSeveralKeysIsNextOnceNobodyIsBeforeItInAnyLine() {
-        List<One> all = append(new One(1, 7), new One(2, 8), new One(3, 7, 8, 9), new One(4, 9), new One(5, 8));
-        assertThat(lines.all()).hasSize(5);
-        assertThat(served(9)).isEmpty();
-        assertThat(served(7)).containsExactly(all.get(0));
-        assertThat(served(8)).containsExactly(all.get(1), all.get(2), all.get(4));
-        assertThat(served(9)).containsExactly(all.get(3));
-        assertThat(lines.isEmpty()).isTrue();
     }
 
     private List<One> served(int key) {

@@ -18,26 +18,15 @@ public final class LiteralKeys {
             "ERR bad lua script for redis cluster, all the keys that the script uses should be"
                     + " passed using the KEYS array, and KEYS should not be in expression";
 
-    /** How the index in {@code KEYS} may be written. */
-    public enum Index {
-        NUMBER("\\d+"),
-        NUMBER_OR_VARIABLE("\\d+|[A-Za-z_]\\w*");
-
-        private final Pattern key;
-
-        Index(String index) {
-            this.key = Pattern.compile("KEYS \\[ (" + index + ") ]");
-        }
-    }
-
     private static final Set<String> WITHOUT_KEYS = Set.of("'TIME'", "'PUBLISH'");
+    private static final Pattern KEY = Pattern.compile("KEYS \\[ \\d+ ]");
     private static final Pattern TOKEN = Pattern.compile("(?s)--\\[\\[.*?]]|--[^\n]*|'(?:\\\\.|[^'\\\\])*'"
             + "|\"(?:\\\\.|[^\"\\\\])*\"|[A-Za-z_]\\w*|\\d[\\w.]*|\\.\\.|\\S");
 
     private LiteralKeys() {}
 
     /** {@return the calls of a script that such a proxy refuses} */
-    public static List<String> refused(String script, Index index) {
+    public static List<String> refused(String script) {
         List<String> tokens = TOKEN.matcher(script)
                 .results()
                 .map(MatchResult::group)
@@ -47,7 +36,7 @@ public final class LiteralKeys {
         for (int i = 0; i < tokens.size(); i++) {
             if (tokens.get(i).equals("redis")) {
                 List<String> call = callAt(i, tokens);
-                if (!isAllowed(call, index)) {
+                if (!isAllowed(call)) {
                     refused.add("redis" + call.stream().collect(Collectors.joining(" ", " ", "")));
                 }
             }
@@ -64,7 +53,7 @@ public final class LiteralKeys {
         return tokens.subList(start + 1, Math.min(end, tokens.size()));
     }
 
-    private static boolean isAllowed(List<String> call, Index index) {
+    private static boolean isAllowed(List<String> call) {
         String text = String.join(" ", call);
         if (!text.matches("(?s)\\. p?call \\( '.*") || text.contains(" redis ")) {
             return false;
@@ -72,7 +61,7 @@ public final class LiteralKeys {
         String arguments = text.replaceFirst("\\. p?call \\( '\\w+' ,? ?", "");
         String others = WITHOUT_KEYS.contains(call.get(3))
                 ? arguments
-                : index.key.matcher(arguments).replaceFirst("");
+                : KEY.matcher(arguments).replaceFirst("");
         boolean begins = WITHOUT_KEYS.contains(call.get(3)) || others.startsWith(" ,") || others.startsWith(" )");
         return begins && !others.contains("KEYS");
     }

@@ -23,18 +23,18 @@ class LuaScriptTests {
     void argumentsAreEncodedAsLettuceWould(boolean digestOnly) {
         LuaScript script = LuaScript.ACQUIRE;
         for (int length : List.of(0, 1, 9, 10, 99, 100, 1_000)) {
-            byte[][] keys = {bytes("锁".repeat(length)), bytes("key " + length)};
+            byte[] key = bytes("锁".repeat(length));
             byte[][] arguments = {bytes("x".repeat(length)), bytes("\r\n$"), new byte[0]};
             byte[] number = LuaScript.nextNumber();
             CommandArgs<byte[], byte[]> theirs = new CommandArgs<>(ByteArrayCodec.INSTANCE)
                     .add(digestOnly ? script.getSha1() : script.getScriptAsString())
-                    .add(keys.length)
-                    .addKeys(keys)
+                    .add(1)
+                    .addKey(key)
                     .addValues(arguments)
                     .add(number);
             ByteBuf expected = Unpooled.buffer();
             theirs.encode(expected);
-            LuaScript.Encoded ours = script.encoded(digestOnly, keys, arguments, number);
+            LuaScript.Encoded ours = script.encoded(digestOnly, key, arguments, number);
             assertThat(ours.count()).isEqualTo(theirs.count());
             assertThat(Unpooled.wrappedBuffer(ours.bytes())).isEqualTo(expected);
         }
