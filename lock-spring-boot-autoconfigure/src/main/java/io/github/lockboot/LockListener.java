@@ -34,8 +34,8 @@ public interface LockListener {
     }
 
     /**
-     * A caller requests a lock that its thread does not hold, and may have to wait. Of several locks that one command takes, it
-     * is reported when that is answered.
+     * A caller requests a lock that its thread does not hold, and may have to wait. If several locks are requested at once, this is reported
+     * for each when it is acquired, or when the wait for it begins.
      *
      * @param use the use of the lock
      */

@@ -273,11 +273,12 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
 
     private Waiter.Failure noAnswer(@Nullable Throwable cause) {
         LockStore store = acquisitions.store();
+        boolean tooLate = cause instanceof GrantedTooLateException;
         String reason = cause instanceof NotAcknowledgedException
                 ? LockEngine.NOT_ACKNOWLEDGED
-                : cause instanceof GrantedTooLateException ? LockEngine.TOO_LATE : LockEngine.NO_ANSWER;
-        return new Waiter.Failure(
-                store.displayName() + reason, cause, store.client().failureOf(cause) == StoreFailure.NOT_NOW);
+                : tooLate ? LockEngine.TOO_LATE : LockEngine.NO_ANSWER;
+        boolean notNow = tooLate || store.client().failureOf(cause) == StoreFailure.NOT_NOW;
+        return new Waiter.Failure(store.displayName() + reason, cause, notNow);
     }
 
     // --- acquisitions -----------------------------------------------------------------------------------------

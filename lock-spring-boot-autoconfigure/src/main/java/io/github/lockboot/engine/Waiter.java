@@ -27,7 +27,7 @@ abstract sealed class Waiter permits ThreadWaiter, FutureWaiter {
     /**
      * The wait ended without the lock because the store could not be asked.
      *
-     * @param notNow whether the store refuses commands for now: a caller that waits asks again
+     * @param notNow whether the store refuses commands for now, or granted the lock too late: a caller that waits asks again
      */
     record Failure(String reason, @Nullable Throwable cause, boolean notNow) implements Outcome {}
 
@@ -180,7 +180,7 @@ abstract sealed class Waiter permits ThreadWaiter, FutureWaiter {
         return null;
     }
 
-    /** Whether another has the lock, or the store does not run commands now: a caller that waits asks again. */
+    /** Whether a caller that waits asks again. */
     private static boolean isRefusal(Outcome decided) {
         return decided == Plain.REFUSED || decided instanceof Failure failure && failure.notNow;
     }

@@ -1,7 +1,9 @@
 package io.github.lockboot.autoconfigure;
 
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -111,12 +113,15 @@ class LockSeveralTests {
         runner.run(context -> test.accept(context.getBean(Work.class)));
     }
 
-    /** As often as that the first lock is lost just when the second is granted. */
-    private void loseTheFirstWhenTheSecondIsGranted(int times) {
+    /** As often as that the first lock is lost just when the call has both. */
+    private void loseTheFirstOnceBothAreAcquired(int times) {
+        Set<String> acquired = new HashSet<>();
         registry.addListener(new LockListener() {
             @Override
-            public void acquired(LockUse use, Origin origin, Duration waited) {
-                if (use.name().equals("b") && losses.getAndIncrement() < times) {
+            public synchronized void acquired(LockUse use, Origin origin, Duration waited) {
+                acquired.add(use.name());
+                if (acquired.size() == 2 && losses.getAndIncrement() < times) {
+                    acquired.clear();
                     registry.expire("a");
                 }
             }
@@ -131,7 +136,7 @@ class LockSeveralTests {
     @ParameterizedTest
     @EnumSource
     void theBodyBeginsWithAllOfThemAlsoIfOneWasLostOnTheWay(Kind kind) {
-        loseTheFirstWhenTheSecondIsGranted(2);
+        loseTheFirstOnceBothAreAcquired(2);
         run(work -> assertThat(kind.call(work)).isEqualTo("a true, b true"));
         assertThat(losses).hasValue(3);
         assertNoneIsHeld();
@@ -140,7 +145,7 @@ class LockSeveralTests {
     @ParameterizedTest
     @EnumSource
     void withoutTimeToTakeThemAnewTheBodyDoesNotRun(Kind kind) {
-        loseTheFirstWhenTheSecondIsGranted(1);
+        loseTheFirstOnceBothAreAcquired(1);
         run(work -> {
             assertThatExceptionOfType(LockLostException.class)
                     .isThrownBy(() -> kind.callOnce(work))

@@ -3,6 +3,7 @@ package io.github.lockboot.engine;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 
 import io.github.lockboot.Actor;
 import io.github.lockboot.HeldLocks;
@@ -91,7 +92,7 @@ class LateGrantTests {
     }
 
     @Test
-    void aCallWithSeveralLocksLearnsTheSame() throws Exception {
+    void aCallWithSeveralLocksAsksAgainAndThenLearnsTheSame() throws Exception {
         LockOptions options =
                 LockOptions.defaults().withTtl(TTL).withWaitTime(Duration.ZERO).withRenewal();
         List<HeldLocks.Wanted> both = List.of(
@@ -100,15 +101,20 @@ class LateGrantTests {
         try (Actor actor = new Actor()) {
             CompletableFuture<HeldLocks> taking = actor.start(() -> LockRuntime.take(both));
             Actor.await("it waits", () -> scripted.sentCount() == 2 && actor.isWaiting());
-            List<Sent> attempts = List.of(scripted.next("acquire"), scripted.next("acquire"));
-            scripted.timer.tick(LATE);
-            attempts.forEach(each -> each.answer(new Reply.Owner(100, TTL.toMillis(), 0)));
-            Actor.await("its time is over", () -> {
-                scripted.timer.tick(Duration.ofSeconds(2));
-                return taking.isDone();
-            });
-            assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> Actor.get(taking));
+            answerLate(scripted.next("acquire"), scripted.next("acquire"));
+            Actor.await("it gives them back and asks again", () -> scripted.sentCount() == 3 && actor.isWaiting());
+            scripted.next("unlock");
+            scripted.next("unlock");
+            answerLate(scripted.next("acquire"));
+            assertThatExceptionOfType(LockUnavailableException.class)
+                    .isThrownBy(() -> Actor.get(taking))
+                    .withMessageContaining("Redis granted the lock, but too late");
         }
+    }
+
+    private void answerLate(Sent... commands) {
+        scripted.timer.tick(LATE);
+        Stream.of(commands).forEach(each -> each.answer(new Reply.Owner(100, TTL.toMillis(), 0)));
     }
 
     /** As a process that is stopped between the answer and the caller that wakes. */

@@ -103,7 +103,7 @@ record Target(
             atMost(WRITER, Metric.P99, OURS, RREAD_WRITE, 1),
             speed(SEVERAL, OURS, RMULTI, 8),
             speed(SEVERAL_REMOTE, OURS, RMULTI, 8),
-            atMost(SEVERAL, Metric.COMMANDS, OURS, null, 2.004),
+            atMost(SEVERAL, Metric.COMMANDS, OURS, null, 40.08),
             speed(VIRTUAL, OURS, RLOCK, 12));
 
     private static Target speed(Scenario scenario, Contender of, Contender against, double value) {
