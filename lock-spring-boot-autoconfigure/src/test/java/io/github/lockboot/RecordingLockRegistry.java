@@ -325,7 +325,7 @@ public final class RecordingLockRegistry implements LockRuntime {
         }
 
         @Override
-        public Runnable release() {
+        public Runnable release(Duration stay) {
             unlock();
             return () -> {};
         }

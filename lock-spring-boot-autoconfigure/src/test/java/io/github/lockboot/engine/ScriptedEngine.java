@@ -29,17 +29,18 @@ public final class ScriptedEngine {
     public static final Duration TTL = Duration.ofSeconds(30);
     public static final String SESSION = "session";
 
-    static final Map<LuaScript, String> SCRIPTS = Map.of(
-            LuaScript.ACQUIRE, "acquire",
-            LuaScript.UNLOCK, "unlock",
-            LuaScript.ACQUIRE_ALL, "acquire all",
-            LuaScript.UNLOCK_ALL, "unlock all",
-            LuaScript.DOWNGRADE, "downgrade",
-            LuaScript.RENEW, "renew",
-            LuaScript.RENEW_PERMITS, "renew-permits",
-            LuaScript.CANCEL, "cancel",
-            LuaScript.COMPLETE, "complete",
-            LuaScript.INSPECT, "inspect");
+    static final Map<LuaScript, String> SCRIPTS = Map.ofEntries(
+            Map.entry(LuaScript.ACQUIRE, "acquire"),
+            Map.entry(LuaScript.UNLOCK, "unlock"),
+            Map.entry(LuaScript.ACQUIRE_ALL, "acquire all"),
+            Map.entry(LuaScript.UNLOCK_ALL, "unlock all"),
+            Map.entry(LuaScript.KEEP, "keep"),
+            Map.entry(LuaScript.DOWNGRADE, "downgrade"),
+            Map.entry(LuaScript.RENEW, "renew"),
+            Map.entry(LuaScript.RENEW_PERMITS, "renew-permits"),
+            Map.entry(LuaScript.CANCEL, "cancel"),
+            Map.entry(LuaScript.COMPLETE, "complete"),
+            Map.entry(LuaScript.INSPECT, "inspect"));
 
     private final Deque<Sent> sent = new ArrayDeque<>();
     private final CallerRuns workers = new CallerRuns();

@@ -35,6 +35,7 @@ public final class LuaScript implements RedisScript<String> {
     public static final LuaScript UNLOCK = of("unlock.lua");
     public static final LuaScript ACQUIRE_ALL = of("acquire-all.lua");
     public static final LuaScript UNLOCK_ALL = of("unlock-all.lua");
+    public static final LuaScript KEEP = of("keep.lua");
     public static final LuaScript RENEW = of("renew.lua");
     public static final LuaScript RENEW_PERMITS = of("renew-permits.lua");
     public static final LuaScript DOWNGRADE = of("downgrade.lua");
