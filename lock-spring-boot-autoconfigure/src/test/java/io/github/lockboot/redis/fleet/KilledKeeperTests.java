@@ -18,8 +18,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** The process that left a lock taken for a time is killed. */
 class KilledKeeperTests {
 
-    private static final Duration TTL = Duration.ofMillis(300);
-    private static final Duration KEPT = Duration.ofSeconds(3);
+    private static final Duration TTL = Duration.ofSeconds(1);
+    private static final Duration KEPT = Duration.ofSeconds(4);
 
     @ParameterizedTest
     @ValueSource(strings = {"EXCLUSIVE", "SHARED", "LIMITED"})
