@@ -150,17 +150,17 @@ public @interface DistributedLock {
     String condition() default "";
 
     /**
-     * {@return how long the lock is held at least, counted from when the method began, even if it returns earlier} Empty, the default,
-     * releases it when the method has ended.
+     * {@return how long the lock stays taken at least, counted from when the method began, even if it returns earlier} Empty, the
+     * default, releases it when the method has ended.
      *
      * <pre>{@code
      * @DistributedLock(key = "#orderId", waitTime = "0", keepFor = "5s", keepOn = KeepOn.SUCCESS)
      * public void submit(String orderId) { ... }    // a second submit within 5 s is refused
      * }</pre>
      *
-     * <p>For a scheduled job there is {@link ScheduledLock}. The lease is renewed meanwhile, so {@link Renewal#OFF} is refused. When this process ends, the lock ends with its
-     * {@link #ttl()}: choose a ttl of that length if restarts matter. A lock that is kept belongs to the call, not to the thread, and is
-     * not reentrant.
+     * <p>For a scheduled job there is {@link ScheduledLock}. When the method has ended, Redis ends the lock at its time, whatever
+     * {@link #ttl()} and {@link #renew()} are, also if this process ends before: see {@link Lease#closeAfter}. If the process ends while
+     * the method runs, the lock ends with its ttl. A lock with keepFor belongs to the call, not to the thread, and is not reentrant.
      */
     String keepFor() default "";
 

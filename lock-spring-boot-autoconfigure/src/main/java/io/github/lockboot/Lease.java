@@ -50,17 +50,19 @@ public interface Lease extends AutoCloseable {
     void close();
 
     /**
-     * Releases the lock after the delay, without blocking a thread. Until then it is held and renewed as before, but without a
-     * {@link LockOptions#maxHold()}. If this process ends first, the lock ends with its ttl.
+     * Ends the hold now, and leaves the lock taken for the delay. The store ends that time, whatever the ttl: it survives the end of this
+     * process, and nothing is renewed. From this call on the lease is not valid, and closing it again does nothing. Does not block.
      *
-     * <p>The lease of {@link NamedLock#asLease} is a hold of its thread until it is closed, with its maxHold, and also if it is lost.
+     * <p>If several readers of this registry, or several holds of one thread, share one lease of the store, the end of the last one begins
+     * that time, and the lock stays taken for the longest time that any of them wants.
      *
-     * <p>Cancelling the future does not cancel the release.
+     * <p>Leases of this library behave so. By default, the method closes the lease after the delay, in this process.
      *
-     * @param delay until the release; zero or less for now
-     * @return completes when the lock has been released, or the release sent if it is not awaited, which is earlier if it is closed
-     *     before the delay has passed, or when the registry is closed, which leaves the lock to its ttl; exceptionally with
-     *     {@link LockLostException} if it was lost before
+     * <p>Cancelling the future changes nothing.
+     *
+     * @param delay how long the lock stays taken; zero or less releases it now
+     * @return completes when the store has answered, when the command has been sent if the release is not awaited, or when the registry is
+     *     closed; exceptionally with {@link LockLostException} if the lease was lost before, and then the lock does not stay taken
      */
     default CompletableFuture<Void> closeAfter(Duration delay) {
         Executor whenDue = delay.isNegative() || delay.isZero()

@@ -147,12 +147,16 @@ public final class LockContext {
         return lease != null ? this : new LockContext(lock, lock.asLease(), keep);
     }
 
-    /** Begins to release a lock that is not kept. What that throws, {@link #release} throws. */
+    /** Begins to release the lock, or to keep it for the rest of its time. What that throws, {@link #release} throws. */
     void beginRelease(boolean succeeded) {
         try {
-            if ((lease != null ? lease : lock) instanceof LockScope scope
-                    && left(succeeded).isZero()) {
-                releasing = scope.release();
+            Duration left = left(succeeded);
+            if ((lease != null ? lease : lock) instanceof LockScope scope) {
+                releasing = scope.release(left);
+            } else if (lease == null) {
+                releasing = lock::unlock;
+            } else {
+                releasing = left.isZero() || isLost(lease) ? lease::close : () -> lease.closeAfter(left);
             }
         } catch (RuntimeException | Error failure) {
             releasing = () -> {
@@ -161,18 +165,21 @@ public final class LockContext {
         }
     }
 
+    /** If that cannot be said, its release tells. */
+    private static boolean isLost(Lease lease) {
+        try {
+            return !lease.isValid();
+        } catch (RuntimeException | Error unknown) {
+            return false;
+        }
+    }
+
     /** Releases the lock, or keeps it for the rest of its time. */
     void release(boolean succeeded) {
-        Duration left = left(succeeded);
-        if (releasing != null) {
-            releasing.run();
-        } else if (lease == null) {
-            lock.unlock();
-        } else if (left.isZero()) {
-            lease.close();
-        } else {
-            lease.closeAfter(left);
+        if (releasing == null) {
+            beginRelease(succeeded);
         }
+        Objects.requireNonNull(releasing).run();
     }
 
     /** As {@link #release}, but does not block. Only for a lease. */
@@ -180,28 +187,19 @@ public final class LockContext {
         try {
             Duration left = left(succeeded);
             CompletableFuture<Void> closed = Objects.requireNonNull(lease).closeAfter(left);
-            return left.isZero() ? closed : CompletableFuture.completedFuture(null);
+            return left.isZero() || lease instanceof LockScope ? closed : CompletableFuture.completedFuture(null);
         } catch (RuntimeException | Error failure) {
             return CompletableFuture.failedFuture(failure);
         }
     }
 
-    /** How much longer the lock is kept. A lost lock is released at once, which throws. */
+    /** How much longer the lock stays taken. */
     private Duration left(boolean succeeded) {
         Long since = begun;
-        if (keep == null || since == null || keep.onlyOnSuccess() && !succeeded || !canBeKept()) {
+        if (keep == null || since == null || keep.onlyOnSuccess() && !succeeded) {
             return Duration.ZERO;
         }
         Duration left = keep.time().minusNanos(Timer.systemNanoTime() - since);
         return left.isNegative() ? Duration.ZERO : left;
-    }
-
-    /** If that cannot be said, its release tells. */
-    private boolean canBeKept() {
-        try {
-            return lease instanceof LockScope scope ? scope.canBeKept() : isValid();
-        } catch (RuntimeException | Error unknown) {
-            return true;
-        }
     }
 }

@@ -1,5 +1,6 @@
 package io.github.lockboot;
 
+import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 
@@ -22,14 +23,10 @@ public interface LockScope {
     /**
      * Begins to release it: {@link NamedLock#unlock} or {@link Lease#close} without the wait.
      *
+     * @param stay how long the lock stays taken, as with {@link Lease#closeAfter}; zero for not at all
      * @return waits until the release is answered, and throws what those methods throw then
      */
-    Runnable release();
-
-    /** Whether it has not been lost. If only the time of day says so, the next renewal decides. */
-    default boolean canBeKept() {
-        return false;
-    }
+    Runnable release(Duration stay);
 
     /**
      * Begins to try the lock once for the current thread, as {@link NamedLock#tryLock()} without the wait for the answer. Only a lock can be

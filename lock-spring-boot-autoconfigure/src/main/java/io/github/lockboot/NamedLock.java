@@ -108,9 +108,8 @@ public interface NamedLock extends Lock {
 
     /**
      * {@return one of the current thread's holds as an object; closing it on any thread gives up that hold, instead of
-     * {@link #unlock()}} The hold still belongs to the thread: it is reentrant, {@link #getHoldCount()} counts it, and its
-     * {@link LockOptions#maxHold()} stays, also with {@link Lease#closeAfter}. For what ends on a thread that the caller cannot
-     * choose, such as a transaction.
+     * {@link #unlock()}} The hold still belongs to the thread: it is reentrant, and {@link #getHoldCount()} counts it. For what ends on a
+     * thread that the caller cannot choose, such as a transaction.
      *
      * @throws IllegalMonitorStateException if the current thread does not hold the lock
      * @throws LockLostException if it has lost it

@@ -45,7 +45,7 @@ public @interface ScheduledLock {
     String name();
 
     /**
-     * {@return how long the lock is held at least, counted from when the method began, such as {@code "30s"}} Choose it longer than the
+     * {@return how long the lock stays taken at least, counted from when the method began, such as {@code "30s"}} Choose it longer than the
      * clocks of the instances differ, and shorter than the period less that difference. Empty, the default, releases the lock when the
      * method has ended, so that an instance whose clock is late runs the method again. It is {@link DistributedLock#keepFor()}.
      */

@@ -253,12 +253,6 @@ public final class DistributedLockValidator
             Duration ttl = first.ttl() != null ? first.ttl() : asked.ttl();
             LockOptions used = LockOptions.defaults().withGroup(group);
             options.add(ours && ttl != null ? used.withTtl(ttl) : used);
-            if (definition.isKept() && Boolean.FALSE.equals(first.renew())) {
-                locked.add(
-                        "has keepFor, and lock.locks.[" + group
-                                + "].renew is false, so the lock could end before its time",
-                        "remove that property, or use its ttl instead of keepFor");
-            }
             if (definition.isKeptAfterFailure()) {
                 OuterRetry.refuse(locked, call.isOfJob(definition), advisor.getOrder(), beanFactory);
             }

@@ -246,11 +246,6 @@ final class LockDefinition {
         if (annotation.keepFor().isEmpty() && annotation.keepOn() != KeepOn.ALWAYS) {
             method.add("has keepOn without keepFor", "say for how long, as in keepFor = \"5s\"");
         }
-        if (parsed.isPresent() && annotation.renew() == Renewal.OFF) {
-            method.add(
-                    "has keepFor and renew = OFF, so the lock could end before its time",
-                    "leave renew out, or use a ttl of that length instead of keepFor");
-        }
         return parsed.orElse(null);
     }
 
@@ -265,7 +260,7 @@ final class LockDefinition {
         } else if (annotation.mode() == Mode.SHARED) {
             asked = asked.shared();
         }
-        if (keep != null || annotation.renew() == Renewal.ON) {
+        if (annotation.renew() == Renewal.ON) {
             asked = asked.withRenewal();
         } else if (annotation.renew() == Renewal.OFF) {
             asked = asked.withoutRenewal();

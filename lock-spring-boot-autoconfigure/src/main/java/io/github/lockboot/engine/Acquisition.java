@@ -337,7 +337,8 @@ final class Acquisition {
             queue.othersWait(this);
         } else if (state == State.WAITING && push.isHint()) {
             hinted = true;
-            askSoon(); // the lock is ours already: its grant is on its way or was missed
+            askSoon(); // the lock is ours already, and its grant is on its way or was missed; or it becomes free
+            // earlier
         } else if (state == State.WAITING) {
             onGrantPushed(push);
         }
@@ -506,17 +507,32 @@ final class Acquisition {
         return state == State.ENDING || state == State.ENDED;
     }
 
-    /** Gives the lock back, and with a next id queues that one in the same step. */
+    /**
+     * Gives the lock back, or leaves it taken for the time that a holder has asked for. With a next id queues that one, in the same step
+     * if the lock is given back.
+     */
     CompletableFuture<Hold.Release> unlock(@Nullable Acquisition next) {
         long token = grant().lastToken();
+        boolean kept = grant().keptFor(context.nanoTime()) > 0;
         end();
-        if (next == null) {
-            return send(() -> store.unlock(queue.name(), id, token), null);
+        if (next == null || kept) {
+            CompletableFuture<Hold.Release> answered = send(this::giveBack, null);
+            if (next != null) {
+                next.ask(true);
+            }
+            return answered;
         }
         next.onAsked();
         return send(
                 () -> store.unlock(queue.name(), id, token, next.id, next.terms.permits(), next.terms.ttlMillis()),
                 next);
+    }
+
+    private CompletableFuture<Reply> giveBack() {
+        long kept = grant().keptFor(context.nanoTime());
+        return kept > 0
+                ? store.keep(queue.name(), id, grant().fence(), TimeUnit.NANOSECONDS.toMillis(kept) + 1)
+                : store.unlock(queue.name(), id, grant().lastToken());
     }
 
     /** The unlock that was to queue this id is answered. */
@@ -659,11 +675,9 @@ final class Acquisition {
         }
     }
 
-    /** Ends the id again until Redis answers: by unlock if it was granted, else by cancel. */
+    /** Ends the id again until the store answers: as it was given back if it was granted, else by cancel. */
     private CompletableFuture<Void> settle() {
-        return grant != null
-                ? acquisitions.settleUnlock(queue.name(), id, grant.lastToken())
-                : acquisitions.settleCancel(queue.name(), id);
+        return acquisitions.settle(grant != null ? this::giveBack : () -> store.cancel(queue.name(), id));
     }
 
     // --- what ought to have happened --------------------------------------------------------------------------

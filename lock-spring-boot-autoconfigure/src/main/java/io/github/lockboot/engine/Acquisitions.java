@@ -113,12 +113,8 @@ final class Acquisitions {
         return settle(() -> store.unlock(name, id, lastToken));
     }
 
-    /** As {@link #settleUnlock(String, String, long)}, for an id that was not granted. */
-    CompletableFuture<Void> settleCancel(String name, String id) {
-        return settle(() -> store.cancel(name, id));
-    }
-
-    private CompletableFuture<Void> settle(Supplier<CompletableFuture<Reply>> end) {
+    /** As {@link #settleUnlock(String, String, long)}, by another command that ends an id. */
+    CompletableFuture<Void> settle(Supplier<CompletableFuture<Reply>> end) {
         return unsettled.get() < MOST_UNSETTLED ? untilAnswered(end) : CompletableFuture.completedFuture(null);
     }
 

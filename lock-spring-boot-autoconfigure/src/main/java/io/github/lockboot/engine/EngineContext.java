@@ -14,7 +14,6 @@ import java.util.function.DoubleSupplier;
 
 import io.github.lockboot.engine.Grant.Moment;
 import io.github.lockboot.engine.LockRequest.Terms;
-import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
 
@@ -244,21 +243,6 @@ public final class EngineContext {
             promise.complete(null);
         }
         return promise;
-    }
-
-    /**
-     * Runs a task after the delay, and again until the promise is kept, because a single run may be lost with something that was thrown.
-     *
-     * @return completes as the promise; if it is cancelled, the task runs all the same
-     */
-    CompletableFuture<Void> repeatUntil(CompletableFuture<Void> promise, long delayNanos, Runnable task) {
-        CompletableFuture<Void> seen = new CompletableFuture<>();
-        Timer.Task repeated = repeat(delayNanos, 2 * commandTimeout(), task);
-        promise.whenComplete((none, failure) -> {
-            repeated.cancel();
-            Futures.complete(seen, none, failure);
-        });
-        return seen;
     }
 
     private void keepPromises() {

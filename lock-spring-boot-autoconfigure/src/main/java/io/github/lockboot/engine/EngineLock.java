@@ -116,12 +116,12 @@ public abstract class EngineLock implements NamedLock, LockScope {
 
     @Override
     public void unlock() {
-        release().run();
+        release(Duration.ZERO).run();
     }
 
     @Override
-    public Runnable release() {
-        return exit(held());
+    public Runnable release(Duration stay) {
+        return exit(held(), stay);
     }
 
     @Override
@@ -131,7 +131,8 @@ public abstract class EngineLock implements NamedLock, LockScope {
         return new OneHold(hold);
     }
 
-    private Runnable exit(Hold hold) {
+    private Runnable exit(Hold hold, Duration stay) {
+        hold.keepFor(stay);
         return hold.exit(asReader(hold));
     }
 
@@ -246,9 +247,6 @@ public abstract class EngineLock implements NamedLock, LockScope {
         private final Hold hold;
         private final AtomicBoolean closed = new AtomicBoolean();
 
-        /** Done when it is closed; null unless it is to be closed later. */
-        private volatile @Nullable CompletableFuture<Void> over;
-
         OneHold(Hold hold) {
             this.hold = hold;
         }
@@ -280,70 +278,25 @@ public abstract class EngineLock implements NamedLock, LockScope {
 
         @Override
         public void close() {
-            release().run();
+            release(Duration.ZERO).run();
         }
 
         @Override
-        public Runnable release() {
+        public Runnable release(Duration stay) {
             if (!closed.compareAndSet(false, true)) {
                 return () -> {};
             }
             hold.waiter().endLease();
-            try {
-                Runnable answer = exit(hold);
-                return () -> {
-                    try {
-                        answer.run();
-                        keepPromiseOfEnd(null);
-                    } catch (Throwable thrown) {
-                        keepPromiseOfEnd(thrown);
-                        throw thrown;
-                    }
-                };
-            } catch (Throwable thrown) {
-                keepPromiseOfEnd(thrown);
-                throw thrown;
-            }
+            return exit(hold, stay);
         }
 
-        /** If it is lost, it is closed at that time all the same: until then its thread has not released it. */
         @Override
         public CompletableFuture<Void> closeAfter(Duration delay) {
-            if (delay.isNegative() || delay.isZero() || closed.get()) {
-                return Lease.super.closeAfter(Duration.ZERO);
-            }
-            EngineContext context = engine.context();
-            CompletableFuture<Void> promise = promiseOfEnd();
-            CompletableFuture<Void> seen = context.repeatUntil(
-                    promise, LockRequest.nanosOf(delay), () -> context.runLater(this::closeReported));
-            if (closed.get()) { // its end may not have seen the promise
-                promise.complete(null);
-            }
-            return seen;
-        }
-
-        private void closeReported() {
             try {
-                close();
-            } catch (Throwable thrown) {
-                keepPromiseOfEnd(thrown);
-            }
-        }
-
-        private synchronized CompletableFuture<Void> promiseOfEnd() {
-            CompletableFuture<Void> promise = over;
-            if (promise == null) {
-                promise = engine.context().promise();
-                over = promise;
-            }
-            return promise;
-        }
-
-        private void keepPromiseOfEnd(@Nullable Throwable failure) {
-            CompletableFuture<Void> promise = over;
-            if (promise != null) {
-                engine.context()
-                        .runLater(() -> Futures.complete(promise, null, failure)); // what depends on it may block
+                return CompletableFuture.runAsync(release(delay), Futures.ELSEWHERE)
+                        .copy();
+            } catch (RuntimeException | Error failure) {
+                return CompletableFuture.failedFuture(failure);
             }
         }
 

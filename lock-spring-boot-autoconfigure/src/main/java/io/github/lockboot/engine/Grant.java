@@ -54,6 +54,10 @@ final class Grant {
     private int handOversLeft = UNLIMITED;
     private long began;
     private long leaseNanos;
+
+    /** The latest time until which a holder wants the lock to stay taken after its end. */
+    private long keptUntil;
+
     private volatile long deadline;
     private volatile long wallDeadline;
 
@@ -69,6 +73,7 @@ final class Grant {
         this.firstToken = token;
         this.lastToken = token - 1;
         this.began = askedAt.nanos();
+        this.keptUntil = began;
         this.leaseNanos = TimeUnit.MILLISECONDS.toNanos(leaseMillis);
         this.deadline = askedAt.deadline(leaseMillis);
         this.wallDeadline = askedAt.wallDeadline(leaseMillis);
@@ -130,8 +135,21 @@ final class Grant {
     boolean canServeAnother(long now) {
         long tokens = terms.isExclusive() ? LockStore.TOKENS_PER_GRANT : LockStore.TOKENS_PER_PERMIT;
         return handOversLeft != 0
+                && keptFor(now) <= 0
                 && deadline - now >= third()
                 && (terms.isShared() || lastToken - firstToken < tokens - 1);
+    }
+
+    /** A holder that has ended wants the lock to stay taken until then. */
+    void keepUntil(long nanoTime) {
+        if (nanoTime - keptUntil > 0) {
+            keptUntil = nanoTime;
+        }
+    }
+
+    /** For how long the lock is to stay taken once no hold is left; zero or less if it is not. */
+    long keptFor(long now) {
+        return keptUntil - now;
     }
 
     // --- its lease --------------------------------------------------------------------------------------------

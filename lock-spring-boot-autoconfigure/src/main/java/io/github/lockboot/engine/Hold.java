@@ -74,9 +74,6 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         /** Ends it, and the wait of all followers. */
         CompletableFuture<Release> complete(Hold hold);
 
-        /** It may be renewed again although it was held for too long. */
-        void renewAgain(Hold hold);
-
         /** Ends the holds whose leases have run out, before an answer that comes late could renew them. */
         void endLapsed();
     }
@@ -101,11 +98,9 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
     private final List<Runnable> lossCallbacks = new ArrayList<>(0);
     private volatile String lossReason = "";
     private volatile boolean toldNotHeld;
-    private volatile boolean kept;
-    private volatile long keptUntil;
 
-    /** Done when it is over; null unless it is to be closed later. */
-    private volatile @Nullable CompletableFuture<Void> over;
+    /** Until when its owner wants the lock to stay taken after the end of the hold. */
+    private volatile long keptUntil;
 
     /** @param ownerId the acquisition id that owns the lock in Redis */
     Hold(EngineContext context, Releaser releaser, String ownerId, Grant grant, Waiter waiter) {
@@ -117,6 +112,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         this.token = grant.nextToken();
         this.waiter = waiter;
         this.since = context.nanoTime();
+        this.keptUntil = since;
     }
 
     Waiter waiter() {
@@ -166,16 +162,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
     /** Whether it is held for longer than its maximum hold, so that it is not renewed any more. */
     boolean isHeldTooLong() {
         long maxHold = waiter.request().maxHoldNanos();
-        return !kept && maxHold > 0 && context.nanoTime() - since >= maxHold;
-    }
-
-    @Override
-    public boolean canBeKept() {
-        return isHeld() && !isOver();
-    }
-
-    boolean isKeptBeyond(long nanoTime) {
-        return kept && keptUntil - nanoTime > 0;
+        return maxHold > 0 && context.nanoTime() - since >= maxHold;
     }
 
     /** Never again once its thread has given it up, although others may have its lease renewed. */
@@ -346,12 +333,28 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
 
     @Override
     public void close() {
-        release().run();
+        release(Duration.ZERO).run();
     }
 
     @Override
-    public Runnable release() {
+    public Runnable release(Duration stay) {
+        keepFor(stay);
         return endOnce(releaser::release);
+    }
+
+    /** The lock is to stay taken for this time after the end of the hold, unless it is already to stay for longer. */
+    void keepFor(Duration stay) {
+        long nanos = LockRequest.nanosOf(stay);
+        if (nanos > 0) {
+            long until = context.nanoTime() + nanos;
+            synchronized (lossCallbacks) {
+                keptUntil = until - keptUntil > 0 ? until : keptUntil;
+            }
+        }
+    }
+
+    long keptUntil() {
+        return keptUntil;
     }
 
     /** As {@link #close}, and ends the wait of all followers. */
@@ -410,7 +413,6 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         if (release != Release.SENT) {
             waiter.use().released(release != Release.UNKNOWN);
         }
-        keepPromiseOfEnd(null);
     }
 
     /** Does not block: it is called on a thread of the store. */
@@ -421,7 +423,6 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
             if (!known) {
                 context.runLater(() -> context.log().unconfirmed(name()));
             }
-            keepPromiseOfEnd(null);
         }
     }
 
@@ -432,53 +433,17 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         return release == Release.LOST && isLost();
     }
 
-    /** Repeated until it is closed: a lock that is kept, and whose end is forgotten, would be kept for ever. */
+    /** Does not block. */
     @Override
     public CompletableFuture<Void> closeAfter(Duration delay) {
-        long delayNanos = LockRequest.nanosOf(delay);
         try {
-            return closeIn(delayNanos);
-        } catch (Throwable thrown) {
-            waiter.withdraw(thrown); // who called it may not call it again
-            throw thrown;
-        }
-    }
-
-    private CompletableFuture<Void> closeIn(long delayNanos) {
-        boolean notRenewed = isHeldTooLong();
-        keptUntil = context.nanoTime() + delayNanos;
-        kept = true;
-        if (notRenewed) {
-            releaser.renewAgain(this);
-        }
-        if (delayNanos <= 0 || !isHeld()) {
+            keepFor(delay);
             CompletableFuture<Void> closed = context.promise();
             close(closed);
             return closed;
-        }
-        CompletableFuture<Void> closed = promiseOfEnd();
-        CompletableFuture<Void> seen = context.repeatUntil(closed, delayNanos, () -> close(closed));
-        if (!isHeld()) { // its end may not have seen the promise
-            close(closed);
-        }
-        return seen;
-    }
-
-    private CompletableFuture<Void> promiseOfEnd() {
-        synchronized (lossCallbacks) {
-            CompletableFuture<Void> promise = over;
-            if (promise == null) {
-                promise = context.promise();
-                over = promise;
-            }
-            return promise;
-        }
-    }
-
-    private void keepPromiseOfEnd(@Nullable LockLostException loss) {
-        CompletableFuture<Void> promise = over;
-        if (promise != null) {
-            context.runLater(() -> Futures.complete(promise, null, loss)); // what depends on it may block
+        } catch (Throwable thrown) {
+            waiter.withdraw(thrown); // who called it may not call it again
+            throw thrown;
         }
     }
 
@@ -532,7 +497,6 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
             // Not on this thread, which may be the timer's: a log may block.
             context.runLater(() -> context.log().lost(name(), token, lossReason, stuckAt));
             waiter.use().lost(lossReason);
-            keepPromiseOfEnd(lostException());
         } catch (Throwable thrown) {
             Unexpected.failure("when a loss was reported", thrown);
         }

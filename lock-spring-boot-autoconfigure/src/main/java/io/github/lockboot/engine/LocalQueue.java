@@ -3,12 +3,10 @@ package io.github.lockboot.engine;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
-import java.util.stream.Collectors;
 
 import io.github.lockboot.engine.LockRequest.Terms;
 import io.github.lockboot.engine.StoreFailure.GrantedTooLateException;
@@ -28,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * exclusive lock there is one acquisition, which asks or owns. Beside owners of a shared or limited one, another may ask.
  *
  * <p>This JVM has had its share when too little of the lease, or no token of the grant, is left; when the lease is in doubt or is not
- * renewed; when the next waiter wants other terms; or when other JVMs are known to wait and as many as then waited here, but at most the
+ * renewed; when the next waiter wants other terms; when a holder has left the lock taken for a time; or when other JVMs are known to wait and as many as then waited here, but at most the
  * hand-off limit, have been served.
  *
  * <p>On terms with a linger time, an exclusive owner without a hold lingers when no waiter is left: it stays, and is renewed, for that
@@ -587,17 +585,6 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         onEvent(() -> owners.forEach(owner -> acquisitions.renewer().changed(owner.renewal())));
     }
 
-    /** A hold that was not renewed because it went on for too long is kept on purpose now. */
-    @Override
-    public void renewAgain(Hold hold) {
-        locked(() -> {
-            Acquisition owner = ownerOf(hold);
-            if (owner != null) {
-                acquisitions.renewer().begin(owner.renewal());
-            }
-        });
-    }
-
     /** The lease is over although the lock was not released. */
     void lost(Acquisition owner, String reason) {
         if (owner == asking || owners.contains(owner)) {
@@ -697,6 +684,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
                 return hold.isLost() ? LOST : PASSED_ON;
             }
             forget(hold);
+            owner.grant().keepUntil(hold.keptUntil());
             return how.apply(owner);
         });
     }
@@ -824,16 +812,6 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     }
 
     // --- shutdown ---------------------------------------------------------------------------------------------
-
-    /** How many acquisitions are kept, although their work is done, until after this time. */
-    long keptBeyond(long nanoTime) {
-        Set<String> kept = holds.stream().map(Hold::ownerId).collect(Collectors.toSet());
-        holds.stream()
-                .filter(hold -> !hold.isKeptBeyond(nanoTime))
-                .map(Hold::ownerId)
-                .forEach(kept::remove);
-        return kept.size();
-    }
 
     /**
      * Fails all waiters; a hold stays until it is released.

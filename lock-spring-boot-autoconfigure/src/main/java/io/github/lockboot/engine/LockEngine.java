@@ -444,7 +444,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     }
 
     /**
-     * Waits until all holds are released. Locks that are kept for longer than this time are left.
+     * Waits until all holds are released.
      *
      * @return completes when the last is released in Redis, when the time has passed, or when the engine is closed
      */
@@ -455,8 +455,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     }
 
     private void lookWhetherDrained(CompletableFuture<Void> drained, long deadline) {
-        long kept = queues().mapToLong(queue -> queue.keptBeyond(deadline)).sum();
-        boolean anythingLeft = !acquisitions.isSettled() || acquisitions.all().size() > kept;
+        boolean anythingLeft = !acquisitions.isSettled() || !acquisitions.all().isEmpty();
         long left = deadline - context.nanoTime();
         if (!anythingLeft || left <= 0) {
             Unexpected.attempt("when the channel was closed", channel::close); // its client may be stopped next

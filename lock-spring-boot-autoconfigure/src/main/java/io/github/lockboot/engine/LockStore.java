@@ -95,6 +95,12 @@ public interface LockStore {
             String name, String id, long lastToken, String nextId, int nextPermits, long nextTtlMillis);
 
     /**
+     * Ends the hold of the grant with this number. The lock stays taken for the given time, whatever the lease was, without an id that any
+     * command could renew or release. {@code KEPT} or {@code NOT_OWNER}.
+     */
+    CompletableFuture<Reply> keep(String name, String id, long grantNumber, long millis);
+
+    /**
      * Makes a shared hold of the exclusive one with this fence, under the same id and lease; waiting readers are admitted.
      * {@code RENEWED}, also if it is shared already, or {@code NOT_OWNER}.
      */

@@ -135,21 +135,20 @@ final class Renewer {
 
     // --- what becomes of a lease: its mutex is held -----------------------------------------------------------
 
-    /** Begins with a lease that was granted, or is kept for a new reason. */
+    /** Begins with a lease that was granted. */
     void begin(Slot slot) {
-        boolean wasLeftToEnd = slot.leftToEnd;
-        slot.leftToEnd = false;
-        if (slot.isResting()) {
-            rest(slot);
-        } else if (wasLeftToEnd) { // what is under way may never be answered
-            repeat(slot);
-        }
+        rest(slot);
     }
 
-    /** As {@link #begin}, if the lease is left to end. */
+    /** Begins again with a lease that is left to end, for another holder. */
     void beginAgain(Slot slot) {
         if (slot.leftToEnd) {
-            begin(slot);
+            slot.leftToEnd = false;
+            if (slot.isResting()) {
+                rest(slot);
+            } else { // what is under way may never be answered
+                repeat(slot);
+            }
         }
     }
 

@@ -13,6 +13,7 @@ public sealed interface Reply {
     enum Plain implements Reply {
         RELEASED,
         HANDED_OVER,
+        KEPT,
         NOT_OWNER,
         LEFT,
         GIVEN_AWAY,

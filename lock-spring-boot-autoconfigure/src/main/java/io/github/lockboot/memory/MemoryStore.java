@@ -164,6 +164,14 @@ final class MemoryStore implements LockStore {
     }
 
     @Override
+    public CompletableFuture<Reply> keep(String name, String id, long grantNumber, long millis) {
+        return askAsHolder(
+                name,
+                id,
+                (state, holder) -> holder.fence == grantNumber ? state.keep(holder, millis) : Reply.Plain.NOT_OWNER);
+    }
+
+    @Override
     public CompletableFuture<Reply> downgrade(String name, String id, long fence, long lastToken) {
         return askAsHolder(name, id, (state, holder) -> {
             if (fence != holder.fence || holder.permits > 0) {
@@ -320,8 +328,8 @@ final class MemoryStore implements LockStore {
 
     private final class Holder {
 
-        final String id;
         final long fence;
+        String id;
         int permits;
         private long until;
 
@@ -333,6 +341,12 @@ final class MemoryStore implements LockStore {
 
         void prolong(long lease) {
             until = Math.max(until, now() + lease);
+        }
+
+        /** Under an id that nobody uses. */
+        void keep(long millis) {
+            id = "kept-" + id;
+            until = now() + millis;
         }
 
         long left() {
@@ -453,6 +467,14 @@ final class MemoryStore implements LockStore {
                 holders.forEach(each -> push(each.id, 0, 0, 0)); // hints
             }
             return new Reply.Queued(position, newestToken, left());
+        }
+
+        Reply keep(Holder holder, long millis) {
+            if (millis < holder.left()) {
+                queue.keySet().stream().limit(1).forEach(first -> push(first, 0, 0, 0)); // a hint
+            }
+            holder.keep(millis);
+            return Reply.Plain.KEPT;
         }
 
         Reply renew(Permit permit) {

@@ -14,7 +14,6 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
-import io.github.lockboot.Lease;
 import io.github.lockboot.LockListener;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.NamedLock;
@@ -227,8 +226,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
     }
 
     /**
-     * Stops granting locks, as {@link #stopGranting} does, and then waits for all holds to be released. Does not block. A lock that
-     * {@link Lease#closeAfter} keeps for longer than the wait is left to its lease.
+     * Stops granting locks, as {@link #stopGranting} does, and then waits for all holds to be released. Does not block.
      *
      * @param atMost the maximum time to wait
      * @return a future that completes when Redis has answered the last release, or when the time has passed

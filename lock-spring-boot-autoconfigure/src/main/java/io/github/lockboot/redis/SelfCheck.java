@@ -187,6 +187,7 @@ final class SelfCheck {
             store.renewPermits(name, List.of(new LockStore.Permit(one, fence, TTL_MILLIS)), late -> {})
                     .join();
             store.downgrade(name, one, fence, fence).join();
+            store.keep(name, one, 0, TTL_MILLIS).join(); // of another grant
             store.inspect(name).join();
             store.show(name).join();
             store.unlock(name, one, fence).join();

@@ -257,9 +257,14 @@ local function token_of(holder)
   return holder.kind == SHARED and (lock.token or lock.fence) or holder.fence
 end
 
--- <id> <fence> <lease ms> <waiters> <token> <key>; with a fence of 0 it is a hint that others wait.
+-- <id> <fence> <lease ms> <waiters> <token> <key>; with a fence of 0 it is a hint.
 local function message(id, fence, lease, token)
   return table.concat({id, text(fence), text(lease), text(#lock.queue), text(token), KEYS[1]}, ' ')
+end
+
+-- Sends a message to the process with this id.
+local function notify(id, fence, lease, token)
+  redis.pcall('PUBLISH', channels .. (string.match(id, '^(.*)-') or id), message(id, fence, lease, token))
 end
 
 -- Ends a script: writes the state, publishes, and returns the reply, a status word and numbers on one line. Redis would need longer
@@ -267,12 +272,10 @@ end
 local function answer(...)
   save()
   for _, holder in ipairs(lock and lock.holders or {}) do
-    if holder.push or lock.hint then
-      local session, fence, lease, token = string.match(holder.id, '^(.*)-') or holder.id, 0, 0, 0
-      if holder.push then
-        fence, lease, token = holder.fence, holder.expiry - now, token_of(holder)
-      end
-      redis.pcall('PUBLISH', channels .. session, message(holder.id, fence, lease, token))
+    if holder.push then
+      notify(holder.id, holder.fence, holder.expiry - now, token_of(holder))
+    elseif lock.hint then
+      notify(holder.id, 0, 0, 0)
     end
   end
   local words = {...}

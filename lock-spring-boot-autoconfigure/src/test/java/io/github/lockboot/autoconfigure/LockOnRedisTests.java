@@ -9,6 +9,7 @@ import java.util.stream.IntStream;
 
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.DistributedLock.KeepOn;
+import io.github.lockboot.DistributedLock.Renewal;
 import io.github.lockboot.FencingToken;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockAssert;
@@ -93,6 +94,18 @@ class LockOnRedisTests {
             long began = System.nanoTime();
             work.submitWithShortTtl();
             try (Lease lease = other.acquire("short", PATIENT)) {
+                assertThat(lease.isValid()).isTrue();
+                assertThat(Duration.ofNanos(System.nanoTime() - began)).isGreaterThanOrEqualTo(Work.KEPT);
+            }
+        });
+    }
+
+    @Test
+    void aLockThatIsNotRenewedIsKeptBeyondItsTtl() {
+        run(work -> {
+            long began = System.nanoTime();
+            work.submitWithoutRenewal();
+            try (Lease lease = other.acquire("unrenewed", PATIENT)) {
                 assertThat(lease.isValid()).isTrue();
                 assertThat(Duration.ofNanos(System.nanoTime() - began)).isGreaterThanOrEqualTo(Work.KEPT);
             }
@@ -227,6 +240,9 @@ class LockOnRedisTests {
 
         @DistributedLock(name = "short", ttl = "1s", maxHold = "1ms", keepFor = "2500ms")
         void submitWithShortTtl() {}
+
+        @DistributedLock(name = "unrenewed", ttl = "1s", renew = Renewal.OFF, keepFor = "2500ms")
+        void submitWithoutRenewal() {}
 
         @DistributedLock(name = "fail", keepFor = "1m", keepOn = KeepOn.SUCCESS)
         void fail() {

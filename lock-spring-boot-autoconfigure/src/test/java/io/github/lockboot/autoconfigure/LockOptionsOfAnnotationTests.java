@@ -134,10 +134,11 @@ class LockOptionsOfAnnotationTests {
     }
 
     @Test
-    void aKeptLockIsRenewedWhateverTheDefaultIs() {
+    void aKeptLockIsRenewedWhileTheMethodRunsOnlyIfThatIsTheDefault() {
         runner.withPropertyValues("lock.renew=false")
                 .run(context -> context.getBean(Orders.class).submit(false));
-        assertThat(registry.lastOptions().renew()).isTrue();
+        assertThat(registry.lastOptions().renew()).isNull();
+        assertThat(registry.events()).endsWith("keep submit");
     }
 
     @Test

@@ -35,7 +35,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
-import org.springframework.beans.factory.support.AbstractBeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -296,13 +295,15 @@ class LockOverridesTests {
     }
 
     @Test
-    void anOverrideThatEndsRenewalOfAKeptLockEndsTheStart() {
+    void aLockIsKeptAlthoughAnOverrideEndsItsRenewal() {
         runner.withPropertyValues("lock.type=memory", "lock.locks.submit.renew=false")
-                .run(context -> assertThat(context)
-                        .getFailure()
-                        .hasMessageContaining(
-                                "Work.submit(String): has keepFor, and lock.locks.[submit].renew is false,"
-                                        + " so the lock could end before its time: remove that property"));
+                .run(context -> {
+                    context.getBean(Work.class).submit("a");
+                    assertThat(context.getBean(LockRegistry.class)
+                                    .get("submit:a")
+                                    .isLocked())
+                            .isTrue();
+                });
     }
 
     @Test
@@ -422,44 +423,6 @@ class LockOverridesTests {
                 .run(context -> assertThat(
                                 context.getBean(LingeringElsewhere.class).run())
                         .isEqualTo("ran"));
-    }
-
-    @Test
-    void aMethodMayKeepItsLockInARegistryOfItsOwnAlthoughItsGroupIsNotRenewedInOurs() {
-        runner.withBean(KeptElsewhere.class)
-                .withBean(
-                        "second",
-                        MemoryLockRegistry.class,
-                        () -> new MemoryLockRegistry(),
-                        bean -> ((AbstractBeanDefinition) bean).setDefaultCandidate(false))
-                .withPropertyValues("lock.type=memory", "lock.locks.q.renew=false")
-                .run(context -> assertThat(context).hasNotFailed());
-    }
-
-    @Test
-    void aMethodMayKeepItsLockAlthoughItsGroupIsNotRenewedIfTheRegistryIsTheApplications() {
-        runner.withBean(MemoryLockRegistry.class, () -> new MemoryLockRegistry())
-                .withPropertyValues("lock.locks.submit.renew=false")
-                .run(context -> assertThat(context).hasNotFailed());
-    }
-
-    @Test
-    void aMethodOfAChildContextMayNotKeepALockThatTheParentsPropertiesDoNotRenew() {
-        runner.withPropertyValues("lock.type=memory", "lock.locks.q.renew=false")
-                .run(parent -> runner.withParent(parent)
-                        .withPropertyValues("lock.type=memory", "lock.locks.q.renew=false")
-                        .withBean(Kept.class)
-                        .run(child -> assertThat(child).hasFailed()));
-    }
-
-    static class Kept {
-        @DistributedLock(name = "q", keepFor = "5s")
-        void run() {}
-    }
-
-    static class KeptElsewhere {
-        @DistributedLock(name = "q", keepFor = "5s", registry = "second")
-        void run() {}
     }
 
     static class LingeringElsewhere {

@@ -31,7 +31,6 @@ import io.github.lockboot.DistributedLock;
 import io.github.lockboot.DistributedLock.IfNotAcquired;
 import io.github.lockboot.DistributedLock.KeepOn;
 import io.github.lockboot.DistributedLock.Mode;
-import io.github.lockboot.DistributedLock.Renewal;
 import io.github.lockboot.FencingToken;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.PoorClassLoader;
@@ -571,15 +570,6 @@ class WrongAnnotationTests {
     void keepForOfZero() {
         assertRefused(
                 KeepForOfZero.class, "run()", "keepFor = \"0s\" is out of range: keepFor is PT0S; it must be positive");
-    }
-
-    @Test
-    void keepForWithoutRenewal() {
-        assertRefused(
-                KeepForWithoutRenewal.class,
-                "run()",
-                "has keepFor and renew = OFF, so the lock could end before its time: "
-                        + "leave renew out, or use a ttl of that length instead of keepFor");
     }
 
     @Test
@@ -1360,11 +1350,6 @@ class WrongAnnotationTests {
 
     static class KeepForOfZero {
         @DistributedLock(name = "x", keepFor = "0s")
-        public void run() {}
-    }
-
-    static class KeepForWithoutRenewal {
-        @DistributedLock(name = "x", keepFor = "5s", renew = Renewal.OFF)
         public void run() {}
     }
 

@@ -76,51 +76,6 @@ class HoldRulesTests {
     }
 
     @Test
-    void aReaderWhoseWorkIsNotDoneIsWaitedForAlthoughAnotherIsKept() {
-        CompletableFuture<Lease> kept = shared();
-        scripted.next("acquire").answer(owner(100));
-        Lease working = shared().join();
-        kept.join().closeAfter(LONG);
-        CompletableFuture<Void> drained = scripted.engine.drain(TTL.toNanos());
-        scripted.timer.tick(Duration.ofSeconds(1));
-        assertThat(drained).isNotDone();
-        working.closeAfter(Duration.ZERO);
-        scripted.timer.tick(Duration.ofSeconds(1));
-        assertThat(drained).isDone();
-    }
-
-    @Test
-    void aLeaseThatIsToCloseLaterIsDoneWhenTheRegistryIsClosed() {
-        CompletableFuture<Void> closed = scripted.granted(100, TTL).closeAfter(LONG);
-        scripted.engine.close();
-        assertThat(closed).isCompleted();
-    }
-
-    @Test
-    void aLeaseThatIsToCloseAfterTheRegistryIsDoneAtOnce() {
-        Lease lease = scripted.granted(100, TTL);
-        scripted.engine.close();
-        assertThat(lease.closeAfter(LONG)).isCompleted();
-    }
-
-    @Test
-    void aHoldOfAThreadThatIsToCloseLaterIsHeldNoLongerThanItsMaxHold() throws Exception {
-        NamedLock lock = EngineLocks.of(scripted.engine, NAME, OPTIONS.withMaxHold(Duration.ofSeconds(5)));
-        try (Actor actor = new Actor()) {
-            assertThat(tryLock(actor, lock, owner(100))).isTrue();
-            CompletableFuture<Void> closed = actor.call(() -> lock.asLease().closeAfter(LONG));
-            scripted.timer.tick(TTL.dividedBy(2));
-            scripted.nothingIsSent();
-            assertThat(actor.call(lock::isHeldByCurrentThread)).isTrue();
-            scripted.timer.tick(TTL.dividedBy(2));
-            assertThat(actor.call(lock::isHeldByCurrentThread)).isFalse();
-            assertThat(closed).isNotDone();
-            scripted.timer.tick(LONG);
-            assertThat(closed).isCompletedExceptionally();
-        }
-    }
-
-    @Test
     void aReaderComesAndGoesAtTheSameCostHoweverManyThereAre() throws Exception {
         CompletableFuture<Lease> first = shared();
         scripted.next("acquire").answer(owner(100));
@@ -162,63 +117,183 @@ class HoldRulesTests {
         assertThat(scripted.engine.inUse()).isZero();
     }
 
-    // --- a lease that is to be closed later, and ends before ----------------------------------------------------
+    // --- a lock that stays taken after the end of its hold ------------------------------------------------------
 
-    @Test
-    void aLeaseThatIsClosedBeforeItIsToCloseIsDoneAtOnce() {
-        Lease lease = scripted.granted(100, TTL);
-        CompletableFuture<Void> closed = lease.closeAfter(LONG);
-        CompletableFuture<Void> closedAgain = lease.closeAfter(LONG.multipliedBy(2));
-        CompletableFuture<Void> now = lease.closeAfter(Duration.ZERO);
-        assertThat(closed).isNotDone();
-        scripted.next("unlock").answer(Reply.Plain.RELEASED);
-        assertThat(now).isCompleted();
-        assertThat(closed).isCompleted();
-        assertThat(closedAgain).isCompleted();
-        assertThat(lease.closeAfter(LONG)).isCompleted();
+    private Sent keep(Duration left) {
+        Sent keep = scripted.next("keep");
+        assertThat(keep.argument(2)).as("the number of the grant").isEqualTo("100");
+        assertThat(Long.parseLong(keep.argument(3))).as("ms").isBetween(left.toMillis(), left.toMillis() + 1);
+        return keep;
     }
 
     @Test
-    void aLeaseThatIsLostBeforeItIsToCloseIsDoneAtOnce() {
+    void aLeaseThatIsKeptIsOverHereAndInTheStoreAtItsTime() {
         Lease lease = scripted.granted(100, TTL);
         CompletableFuture<Void> closed = lease.closeAfter(LONG);
+        assertThat(lease.isValid()).isFalse();
+        assertThat(closed).isNotDone();
+        keep(LONG).answer(Reply.Plain.KEPT);
+        assertThat(closed).isCompleted();
+        assertThat(scripted.engine.inUse()).isZero();
+        assertThat(lease.closeAfter(LONG)).isCompleted();
+        assertThat(lease.closeAfter(Duration.ZERO)).isCompleted();
+        lease.close();
+        scripted.timer.tick(LONG.multipliedBy(2));
+        scripted.nothingIsSent();
+    }
+
+    @Test
+    void aLeaseThatIsNotRenewedIsKeptBeyondItsTtl() {
+        CompletableFuture<Lease> lease = scripted.acquire(LONG, TTL, false);
+        scripted.next("acquire").answer(owner(100));
         scripted.timer.tick(TTL.dividedBy(2));
-        scripted.next("renew").answer(Reply.Plain.NOT_OWNER);
-        assertThat(closed).isCompletedExceptionally();
+        CompletableFuture<Void> closed = lease.join().closeAfter(LONG);
+        keep(LONG).answer(Reply.Plain.KEPT);
+        assertThat(closed).isCompleted();
+    }
+
+    @Test
+    void aLeaseThatHadEndedBeforeItIsKeptIsLost() {
+        Lease lease = scripted.granted(100, TTL);
+        CompletableFuture<Void> closed = lease.closeAfter(LONG);
+        keep(LONG).answer(Reply.Plain.NOT_OWNER);
         assertThat(closed.handle((none, failure) -> failure).join()).isInstanceOf(LockLostException.class);
         assertThat(lease.closeAfter(LONG)).isCompletedExceptionally();
     }
 
     @Test
-    void oneOfTheHoldsOfAThreadThatIsClosedBeforeItIsToCloseIsDoneAtOnce() throws Exception {
+    void aLeaseThatHasRunOutIsNotKept() {
+        Lease lease = scripted.granted(100, TTL);
+        scripted.timer.stopFor(TTL.multipliedBy(2));
+        CompletableFuture<Void> closed = lease.closeAfter(LONG);
+        assertThat(closed.handle((none, failure) -> failure).join()).isInstanceOf(LockLostException.class);
+        scripted.nothingIsSent();
+    }
+
+    @Test
+    void whatIsNotAnsweredIsRepeatedForTheRestOfTheTimeAndIsAReleaseAfterIt() {
+        CompletableFuture<Void> closed = scripted.granted(100, TTL).closeAfter(Duration.ofSeconds(5));
+        keep(Duration.ofSeconds(5)).expire();
+        assertThat(closed).isCompleted();
+        scripted.timer.tick(Duration.ofSeconds(2));
+        keep(Duration.ofSeconds(5)).expire();
+        scripted.timer.tick(Duration.ofMillis(20));
+        keep(Duration.ofMillis(2_980)).expire();
+        scripted.timer.tick(Duration.ofSeconds(3));
+        keep(Duration.ofMillis(2_940)).expire();
+        scripted.timer.tick(Duration.ofSeconds(3));
+        scripted.next("unlock").answer(Reply.Plain.NOT_OWNER);
+        scripted.timer.tick(LONG);
+        scripted.nothingIsSent();
+        assertThat(scripted.engine.inUse()).isZero();
+    }
+
+    @Test
+    void whoWaitsHereAsksBehindALockThatIsKept() {
+        Lease lease = scripted.granted(100, TTL);
+        CompletableFuture<Lease> next = scripted.acquire(LONG);
+        lease.closeAfter(Duration.ofSeconds(1));
+        Sent kept = keep(Duration.ofSeconds(1));
+        Sent asked = scripted.next("acquire");
+        assertThat(asked.id()).isNotEqualTo(kept.id());
+        kept.answer(Reply.Plain.KEPT);
+        asked.answer(new Reply.Queued(1, 100, 1_000));
+        assertThat(next).isNotDone();
+        scripted.timer.tick(Duration.ofMillis(1_001));
+        scripted.next("acquire").answer(owner(200));
+        assertThat(next.join().fencingToken()).isEqualTo(200);
+    }
+
+    @Test
+    void whoWaitsElsewhereAsksAtOnceIfTheLockBecomesFreeEarlier() {
+        CompletableFuture<Lease> waiting = scripted.acquire(LONG);
+        Sent asked = scripted.next("acquire");
+        asked.answer(new Reply.Queued(1, 100, TTL.toMillis()));
+        scripted.push(asked.id(), 0, Duration.ZERO, 1);
+        scripted.next("acquire").answer(new Reply.Queued(1, 100, 10));
+        scripted.timer.tick(Duration.ofMillis(20));
+        scripted.next("acquire").answer(owner(200));
+        assertThat(waiting.join().fencingToken()).isEqualTo(200);
+    }
+
+    @Test
+    void theLastReaderToGoLeavesTheLockTakenForTheLongestTimeThatAnyWanted() {
+        CompletableFuture<Lease> first = shared();
+        scripted.next("acquire").answer(owner(100));
+        Lease second = shared().join();
+        Lease third = shared().join();
+        assertThat(first.join().closeAfter(LONG)).isCompleted();
+        assertThat(second.closeAfter(Duration.ofSeconds(1))).isCompleted();
+        scripted.nothingIsSent();
+        CompletableFuture<Void> drained = scripted.engine.drain(TTL.toNanos());
+        scripted.timer.tick(Duration.ofSeconds(1));
+        assertThat(drained).isNotDone();
+        third.closeAfter(Duration.ZERO);
+        keep(LONG.minusSeconds(1)).answer(Reply.Plain.KEPT);
+        scripted.timer.tick(Duration.ofSeconds(1));
+        assertThat(drained).isDone();
+    }
+
+    @Test
+    void aReaderThatComesLaterHasAnAcquisitionOfItsOwn() {
+        CompletableFuture<Lease> first = shared();
+        scripted.next("acquire").answer(owner(100));
+        Lease second = shared().join();
+        first.join().closeAfter(LONG);
+        shared();
+        scripted.next("acquire").answer(owner(200));
+        second.closeAfter(Duration.ZERO);
+        keep(LONG);
+    }
+
+    @Test
+    void theLastOfTheHoldsOfAThreadLeavesTheLockTaken() throws Exception {
         try (Actor actor = new Actor()) {
             assertThat(tryLock(actor, write, owner(100))).isTrue();
             actor.run(write::lock);
             Lease one = actor.call(write::asLease);
-            CompletableFuture<Void> closed = one.closeAfter(LONG);
-            one.close();
-            assertThat(closed).isCompleted();
             assertThat(Actor.get(one.closeAfter(LONG))).isNull();
+            assertThat(Actor.get(one.closeAfter(LONG.multipliedBy(2)))).isNull();
             assertThat(actor.call(write::getHoldCount)).isEqualTo(1);
+            scripted.nothingIsSent();
+            CompletableFuture<Void> unlocked = actor.begin(write::unlock);
+            Actor.await("it releases", () -> scripted.sentCount() > 0);
+            keep(LONG).answer(Reply.Plain.KEPT);
+            Actor.get(unlocked);
+            assertThat(actor.call(write::isHeldByCurrentThread)).isFalse();
         }
     }
 
     @Test
-    void oneOfTheHoldsOfAThreadThatIsToCloseLaterIsClosedOnTime() throws Exception {
+    void aTimeThatIsOverByTheLastReleaseChangesNothing() throws Exception {
         try (Actor actor = new Actor()) {
             assertThat(tryLock(actor, write, owner(100))).isTrue();
             actor.run(write::lock);
-            CompletableFuture<Void> closed = actor.call(write::asLease).closeAfter(TTL.dividedBy(10));
-            scripted.timer.tick(TTL.dividedBy(10).minusNanos(1));
-            assertThat(closed).isNotDone();
-            scripted.timer.tick(Duration.ofNanos(1));
-            assertThat(closed).isCompleted();
-            assertThat(actor.call(write::getHoldCount)).isEqualTo(1);
+            Actor.get(actor.call(write::asLease).closeAfter(Duration.ofSeconds(1)));
+            scripted.timer.tick(Duration.ofSeconds(1));
+            CompletableFuture<Void> unlocked = actor.begin(write::unlock);
+            Actor.await("it releases", () -> scripted.sentCount() > 0);
+            scripted.next("unlock").answer(Reply.Plain.RELEASED);
+            Actor.get(unlocked);
         }
     }
 
     @Test
-    void leasesThatAreClosedBeforeTheyAreToCloseLeaveNoTaskBehind() throws Exception {
+    void aLockThatIsKeptIsDoneWhenTheRegistryIsClosed() {
+        CompletableFuture<Void> closed = scripted.granted(100, TTL).closeAfter(LONG);
+        scripted.engine.close();
+        assertThat(closed).isCompleted();
+    }
+
+    @Test
+    void aLockThatIsKeptAfterTheRegistryWasClosedIsDoneAtOnce() {
+        Lease lease = scripted.granted(100, TTL);
+        scripted.engine.close();
+        assertThat(lease.closeAfter(LONG)).isCompleted();
+    }
+
+    @Test
+    void locksThatAreKeptLeaveNothingBehind() throws Exception {
         try (Actor actor = new Actor()) {
             assertThat(tryLock(actor, write, owner(100))).isTrue();
             int before = scripted.timer.planned();
@@ -226,12 +301,9 @@ class HoldRulesTests {
                 CompletableFuture<Lease> future = scripted.acquireNamed("n" + i, LONG);
                 scripted.next("acquire").answer(owner(100));
                 future.join().closeAfter(LONG);
-                future.join().closeAfter(Duration.ZERO);
-                scripted.next("unlock").answer(Reply.Plain.RELEASED);
+                scripted.next("keep").answer(Reply.Plain.KEPT);
                 actor.run(write::lock);
-                Lease one = actor.call(write::asLease);
-                one.closeAfter(LONG);
-                one.close();
+                Actor.get(actor.call(write::asLease).closeAfter(LONG));
             }
             assertThat(scripted.timer.planned()).isLessThan(before + 10);
         }
@@ -302,9 +374,6 @@ class HoldRulesTests {
             public CompletableFuture<Hold.Release> complete(Hold hold) {
                 return release(hold);
             }
-
-            @Override
-            public void renewAgain(Hold hold) {}
 
             @Override
             public void endLapsed() {}

@@ -75,17 +75,17 @@ class LeaseRulesTests {
         }
 
         @Test
-        void aLockThatIsKeptIsRenewed() {
+        void aLockIsKeptAfterAHoldThatWasTooLong() {
             Lease lease = granted();
             renewals(TTL.multipliedBy(3).dividedBy(4));
-            lease.closeAfter(LONG);
-            assertThat(renewals(TTL.multipliedBy(2))).isPositive();
-            assertThat(lease.isValid()).isTrue();
-            release(lease);
+            CompletableFuture<Void> closed = lease.closeAfter(LONG);
+            scripted.next("keep").answer(Reply.Plain.KEPT);
+            assertThat(closed).isCompleted();
+            assertThat(renewals(TTL.multipliedBy(2))).isZero();
         }
 
         @Test
-        void whatIsNeitherReleasedNorKeptIsNotRenewed() {
+        void whatIsNotReleasedIsNotRenewed() {
             Lease lease = granted();
             renewals(TTL.multipliedBy(3));
             assertThat(lease.isValid()).isFalse();
@@ -122,15 +122,15 @@ class LeaseRulesTests {
     }
 
     @Test
-    void aLeaseThatIsClosedBeforeTheTimeItWasKeptForIsNotLost() {
+    void aLeaseThatIsKeptIsNotLost() {
         Lease lease = scripted.granted(100, TTL);
         AtomicInteger losses = new AtomicInteger();
         lease.onLost(losses::incrementAndGet);
-        CompletableFuture<Void> kept = lease.closeAfter(TTL.multipliedBy(2));
-        release(lease);
+        lease.closeAfter(TTL.multipliedBy(2));
+        scripted.next("keep").answer(Reply.Plain.KEPT);
         scripted.timer.tick(TTL.multipliedBy(3));
         assertThat(losses).hasValue(0);
-        assertThat(kept).isCompleted();
+        scripted.nothingIsSent();
     }
 
     @Test

@@ -12,7 +12,6 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 
 import io.github.lockboot.Lease;
-import io.github.lockboot.engine.LockRequest.Terms;
 import io.github.lockboot.engine.ScriptedEngine.Sent;
 import io.github.lockboot.redis.protocol.Kind;
 import org.junit.jupiter.api.Nested;
@@ -398,22 +397,5 @@ class RenewalRulesTests {
         scripted.timer.tick(THIRD);
         scripted.next("renew-permits");
         scripted.nothingIsSent();
-    }
-
-    /** Its renewal was under way when the connection was cut. */
-    @Test
-    void oneThatWasLeftToEndIsRenewedOnceItIsKept() {
-        Terms terms = new Terms(Kind.EXCLUSIVE.permits(), TTL.toMillis(), true);
-        long maxHold = THIRD.plusSeconds(1).toNanos();
-        CompletableFuture<Lease> stuck = scripted.engine.acquireAsync(new LockRequest(
-                ScriptedEngine.NAME, null, terms, Duration.ofMinutes(1).toNanos(), maxHold, false));
-        scripted.next("acquire").answer(new Reply.Owner(100, TTL.toMillis(), 0));
-        scripted.timer.tick(THIRD);
-        scripted.next("renew").expire();
-        scripted.timer.tick(TENTH);
-        stuck.join().closeAfter(Duration.ofHours(1));
-        scripted.timer.tick(THIRD);
-        scripted.next("renew").answer(renewed());
-        assertThat(stuck.join().isValid()).isTrue();
     }
 }

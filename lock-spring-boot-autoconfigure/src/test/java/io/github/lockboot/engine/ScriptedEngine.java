@@ -32,6 +32,7 @@ public final class ScriptedEngine {
     static final Map<LuaScript, String> SCRIPTS = Map.of(
             LuaScript.ACQUIRE, "acquire",
             LuaScript.UNLOCK, "unlock",
+            LuaScript.KEEP, "keep",
             LuaScript.DOWNGRADE, "downgrade",
             LuaScript.RENEW, "renew",
             LuaScript.RENEW_PERMITS, "renew-permits",

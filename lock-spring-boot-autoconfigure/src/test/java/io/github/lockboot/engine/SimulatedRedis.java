@@ -183,6 +183,8 @@ final class SimulatedRedis {
             return call.arguments().length < 4
                     ? lock.unlock(whose, number(call, 2), null, Kind.EXCLUSIVE, 0)
                     : lock.unlock(whose, number(call, 2), argument(call, 3), kind(call, 5), number(call, 4));
+        } else if (script == LuaScript.KEEP) {
+            return lock.keep(id, number(call, 2), number(call, 3));
         } else if (script == LuaScript.DOWNGRADE) {
             return lock.downgrade(id, number(call, 2), number(call, 3));
         } else if (script == LuaScript.RENEW) {

@@ -185,6 +185,7 @@ final class SimulatedUser {
     private void acquired(Lease lease, Kind kind, boolean leads) {
         world.count("acquired " + kind.text());
         world.witness().acquired(who, kind, lease);
+        world.witness().acquiredAt(lease.name(), world.time().now());
         if (((Hold) lease).origin() == Origin.LOCAL
                 && askedWithoutHolder
                 && world.time().now() - askedAt < MILLI) {
@@ -239,12 +240,27 @@ final class SimulatedUser {
             lease.onLost(
                     () -> world.witness().watched((none, failure) -> lost(held)).accept(null, null));
         }
-        lease.closeAfter(Duration.ZERO).whenComplete(world.witness().watched((none, failure) -> {
-            if (failure != null) {
-                assertThat(failure).isInstanceOf(LockLostException.class);
-                lost(held);
-            }
-        }));
+        lease.closeAfter(Duration.ofNanos(keeps(lease)))
+                .whenComplete(world.witness().watched((none, failure) -> {
+                    if (failure != null) {
+                        assertThat(failure).isInstanceOf(LockLostException.class);
+                        lost(held);
+                    }
+                }));
+    }
+
+    /** For how long the lock stays taken after its hold. */
+    private long keeps(Lease lease) {
+        if (world.weather() == Simulation.Weather.SPECIFIED || world.random().nextInt(6) > 0) {
+            return 0;
+        }
+        world.count("kept");
+        long keep = world.upTo(4 * SECOND);
+        boolean certain = world.weather() == Simulation.Weather.CALM && lease.isValid();
+        if (certain && world.kinds().stream().allMatch(Kind::isExclusive)) {
+            world.witness().kept(lease.name(), world.time().now() + keep);
+        }
+        return keep;
     }
 
     private void lost(boolean wasHeld) {

@@ -22,6 +22,7 @@ final class SimulationWitness {
     private final boolean clockIsTrue;
     private final Map<String, List<Held>> held = new HashMap<>();
     private final Map<String, Long> newest = new HashMap<>();
+    private final Map<String, Long> keptUntil = new HashMap<>();
     private final Map<String, Long> newestExclusive = new HashMap<>();
     private final Set<String> tokens = new HashSet<>();
     private final Set<String> completed = new HashSet<>();
@@ -66,6 +67,15 @@ final class SimulationWitness {
         if (kind.isExclusive()) {
             newestExclusive.merge(name, token, Math::max);
         }
+    }
+
+    /** Nobody may have the lock before that time. */
+    void kept(String name, long until) {
+        keptUntil.put(name, until);
+    }
+
+    void acquiredAt(String name, long now) {
+        assertThat(now).as("when %s is acquired", name).isGreaterThanOrEqualTo(keptUntil.getOrDefault(name, 0L));
     }
 
     /** From now on it may be held beside readers. */

@@ -138,14 +138,29 @@ class MemoryLockRegistryTests {
     void aHolderKnowsAtOnceThatItsLockWasExpiredOrStolenByAnotherRegistry(LockOptions options) throws Exception {
         for (boolean stolen : new boolean[] {false, true}) {
             Lease lease = registry.acquire("b", options);
-            CompletableFuture<Void> kept = lease.closeAfter(Duration.ofHours(1));
             if (stolen) {
                 other.steal("b").close();
             } else {
                 other.expire("b");
             }
             assertThat(lease.isValid()).isFalse();
-            assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> Actor.get(kept));
+            assertThatExceptionOfType(LockLostException.class)
+                    .isThrownBy(() -> Actor.get(lease.closeAfter(Duration.ofHours(1))));
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("heldTogether")
+    void aLockThatStaysTakenAfterItsHoldCanBeExpiredAndStolen(LockOptions options) throws Exception {
+        for (boolean stolen : new boolean[] {false, true}) {
+            Actor.get(registry.acquire("b", options).closeAfter(Duration.ofSeconds(Long.MAX_VALUE)));
+            assertThat(registry.get("b").isLocked()).isTrue();
+            if (stolen) {
+                other.steal("b").close();
+            } else {
+                assertThat(other.expire("b")).isTrue();
+            }
+            assertThat(registry.get("b").isLocked()).isFalse();
         }
     }
 

@@ -101,6 +101,19 @@ class CommandCountTests {
     }
 
     @Test
+    void aLockThatStaysTakenIsNotRenewedAndIsTwoCommands() throws Exception {
+        RedisLockRegistry registry = registries.registry();
+        LockOptions options = LockOptions.defaults().withTtl(Duration.ofSeconds(1));
+        lockAndUnlock(registry.get("kept", options));
+        resetCounts();
+        Actor.get(registry.acquire("kept", options).closeAfter(Duration.ofMinutes(1)));
+        Actor.pass(Duration.ofMillis(2_500));
+        assertThat(commands()).isEqualTo(2);
+        assertThat(registry.inspector().inUse()).isZero();
+        assertThat(registry.get("kept").isLocked()).isTrue();
+    }
+
+    @Test
     void aHoldWhoseReleaseIsSentIsTwoCommandsOfWhichOneIsAwaited() {
         RecordingLockListener listener = new RecordingLockListener();
         NamedLock lock = registries

@@ -121,12 +121,17 @@ class ForcedReleaseTests {
     }
 
     @Test
-    void whoeverKeepsTheLockForAWhileKnowsAtOnce() throws Exception {
-        Lease lease = registry.acquire("kept", LONG);
-        CompletableFuture<Void> over = lease.closeAfter(Duration.ofHours(1));
-        force("kept", 0);
-        assertThat(lease.isValid()).isFalse();
-        assertThatThrownBy(() -> Actor.get(over)).isInstanceOf(LockLostException.class);
+    void aLockThatStaysTakenAfterItsHoldIsFree() throws Exception {
+        for (LockOptions options : List.of(LONG, LONG.shared(), LONG.withPermits(3))) {
+            Actor.get(registry.acquire("kept", options).closeAfter(Duration.ofSeconds(Long.MAX_VALUE)));
+            assertThat(holders("kept")).singleElement().asString().startsWith("kept-" + session());
+            force("kept", 0);
+            assertThat(registry.get("kept").isLocked()).isFalse();
+        }
+    }
+
+    private String session() {
+        return registry.inspector().session();
     }
 
     @Test

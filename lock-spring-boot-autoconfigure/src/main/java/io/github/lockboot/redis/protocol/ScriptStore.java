@@ -147,6 +147,11 @@ public final class ScriptStore implements LockStore {
     }
 
     @Override
+    public CompletableFuture<Reply> keep(String name, String id, long grantNumber, long millis) {
+        return run(LuaScript.KEEP, name, id, grantNumber, millis);
+    }
+
+    @Override
     public CompletableFuture<Reply> renew(String name, String id, long fence, long ttlMillis, Consumer<Reply> late) {
         return run(late, LuaScript.RENEW, name, id, fence, ttlMillis);
     }

@@ -41,6 +41,7 @@ public final class ClockedScripts {
         for (LuaScript script : List.of(
                 LuaScript.ACQUIRE,
                 LuaScript.UNLOCK,
+                LuaScript.KEEP,
                 LuaScript.DOWNGRADE,
                 LuaScript.RENEW,
                 LuaScript.RENEW_PERMITS,

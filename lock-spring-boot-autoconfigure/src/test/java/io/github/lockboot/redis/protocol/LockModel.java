@@ -185,6 +185,23 @@ public final class LockModel {
         return end("RENEWED", holder(id).until() - now(), (long) queue.size());
     }
 
+    public Outcome keep(String id, long kept, long stay) {
+        begin(null);
+        Holder holder = holder(id);
+        if (holder == null || kept != holder.fence()) {
+            return end("NOT_OWNER");
+        }
+        List<String> messages = new ArrayList<>();
+        if (!queue.isEmpty() && now() + stay < holder.until()) {
+            messages.add(message(queue.get(0).id(), 0, 0, 0));
+        }
+        Holder nobody = new Holder("kept-" + id, holder.kind(), holder.fence(), stay, now() + stay);
+        holders.set(holders.indexOf(holder), nobody);
+        Outcome outcome = end("KEPT");
+        messages.addAll(outcome.messages());
+        return new Outcome(outcome.reply(), messages);
+    }
+
     /** As {@link #renew} for each, at once. */
     public Outcome renewPermits(List<LockStore.Permit> permits) {
         begin(null);

@@ -44,6 +44,8 @@ record LockStep(Action action, int who, int next, long amount) {
         RENEW_PERMITS(true),
         CANCEL(true),
         DOWNGRADE(true),
+        KEEP(true),
+        KEEP_WITH_WRONG_TOKEN(true),
         COMPLETE(true),
         LATE(true),
         DUPLICATE(false),
@@ -82,6 +84,9 @@ record LockStep(Action action, int who, int next, long amount) {
                         new LockStep(Action.ACQUIRE, who, 0, random.nextInt(20) == 0 ? 1 + random.nextInt(2) : 1_000));
             } else if (dice < 34) {
                 steps.add(new LockStep(Action.TRY, who, 0, 1_000));
+            } else if (dice < 37) {
+                Action action = random.nextInt(4) == 0 ? Action.KEEP_WITH_WRONG_TOKEN : Action.KEEP;
+                steps.add(new LockStep(action, ownerOrWho, 0, 1 + duration(random) / 1_000));
             } else if (dice < 42) {
                 steps.add(new LockStep(Action.UNLOCK, ownerOrWho, 0, random.nextInt(65_536)));
             } else if (dice < 48) {

@@ -34,7 +34,17 @@ class ScriptFaultTests {
     private static final long LARGEST_EXACT = 1L << 53;
     private static final Set<String> REFUSALS = Set.of("BUSY", "NOT_OWNER", "UNKNOWN", "FREE", "FOREIGN");
     private static final Set<String> REPLIES = Set.of(
-            "OWNER", "QUEUED", "RELEASED", "HANDED_OVER", "RENEWED", "LEFT", "GIVEN_AWAY", "COMPLETED", "HELD", "ALL");
+            "OWNER",
+            "QUEUED",
+            "RELEASED",
+            "HANDED_OVER",
+            "RENEWED",
+            "KEPT",
+            "LEFT",
+            "GIVEN_AWAY",
+            "COMPLETED",
+            "HELD",
+            "ALL");
 
     private RedisServer server;
     private RedisProbe redis;
@@ -387,7 +397,8 @@ class ScriptFaultTests {
 
     private List<Object> anyCall(Random random) {
         String id = List.of("a-1", "b-1", "z-1").get(random.nextInt(3));
-        return switch (random.nextInt(10)) {
+        return switch (random.nextInt(11)) {
+            case 9 -> run(LuaScript.KEEP, KEY, id, random.nextInt(10), 7);
             case 8 -> renewPermits(id, 7, "z-1", random.nextInt(10));
             case 7 -> run(LuaScript.DOWNGRADE, KEY, id, random.nextInt(10), 0);
             case 6 -> run(LuaScript.ACQUIRE, KEY, id, 30_000, random.nextInt(4) - 1, 1);
@@ -584,6 +595,7 @@ class ScriptFaultTests {
         return List.of(
                 LuaScript.ACQUIRE,
                 LuaScript.UNLOCK,
+                LuaScript.KEEP,
                 LuaScript.DOWNGRADE,
                 LuaScript.RENEW,
                 LuaScript.RENEW_PERMITS,

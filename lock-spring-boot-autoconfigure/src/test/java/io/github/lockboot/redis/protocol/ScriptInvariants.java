@@ -16,10 +16,18 @@ final class ScriptInvariants {
     private static final long LOCAL_TOKENS = 65_536;
     private static final long PERMIT_TOKENS = 64;
 
+    private static final Set<LuaScript> ENDS =
+            Set.of(LuaScript.UNLOCK, LuaScript.CANCEL, LuaScript.COMPLETE, LuaScript.KEEP);
+
     private static final Set<String> REFUSALS = Set.of("NOT_OWNER", "UNKNOWN", "BUSY");
 
     /** A holder as it is stored. */
-    private record Holder(String id, int permits, long fence) {}
+    private record Holder(String id, int permits, long fence) {
+
+        boolean isOrBecame(String other) {
+            return id.equals(other) || other.equals("kept-" + id);
+        }
+    }
 
     private final int mostHolders;
     private Stored before = new Stored("", -2);
@@ -75,7 +83,7 @@ final class ScriptInvariants {
         assertThat(last).isNotNull();
         String status = (String) last.reply().get(0);
         assertThat(withoutLastSeen(seen)).as("state after a duplicate").isEqualTo(withoutLastSeen(last));
-        if (script != LuaScript.UNLOCK && script != LuaScript.CANCEL && script != LuaScript.COMPLETE) {
+        if (!ENDS.contains(script)) {
             assertThat(seen.reply()).as("reply to a duplicate").isEqualTo(last.reply());
         } else {
             assertThat(seen.reply())
@@ -134,7 +142,7 @@ final class ScriptInvariants {
             if (holder.permits > 0) {
                 assertThat(after).as("holders among which %s is", holder).hasSizeLessThanOrEqualTo(holder.permits);
             }
-            if (holders.stream().noneMatch(each -> each.id.equals(holder.id) && each.fence == holder.fence)) {
+            if (holders.stream().noneMatch(each -> each.fence == holder.fence && each.isOrBecame(holder.id))) {
                 assertThat(holder.fence).as("fence of a new grant").isGreaterThan(Math.max(newest, mayBeUsed));
                 newest = holder.fence + (holder.permits > 0 ? PERMIT_TOKENS - 1 : 0);
                 if (holder.permits >= 0) {

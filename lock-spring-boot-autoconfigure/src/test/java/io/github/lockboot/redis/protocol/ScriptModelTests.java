@@ -79,6 +79,7 @@ class ScriptModelTests {
                 .containsKeys("OWNER", "BUSY", "QUEUED", "RELEASED", "HANDED_OVER", "NOT_OWNER", "unlock OWNER")
                 .containsKeys("RENEWED", "LEFT", "GIVEN_AWAY", "UNKNOWN", "COMPLETED", "skipped", "excused", "unlooked")
                 .containsKeys("expired", "message", "messages", "token", "downgrade RENEWED", "shared", "limited")
+                .containsKeys("KEPT", "KEPT beside another", "keep NOT_OWNER", "keep message")
                 .containsKeys("OWNER beside another", "unlock RELEASED beside another")
                 .containsKeys("unlock unlooked HANDED_OVER", "unlock unlooked QUEUED")
                 .containsKeys(
@@ -146,6 +147,8 @@ class ScriptModelTests {
                 case DOWNGRADE ->
                     call(downgrade(id, holder == null ? model.fence() : holder.fence(), used(holder, step.amount())));
                 case RENEW -> call(renew(id, holder == null ? model.fence() : holder.fence(), ttl(id) - step.amount()));
+                case KEEP -> call(keep(id, holder == null ? model.fence() : holder.fence(), step.amount()));
+                case KEEP_WITH_WRONG_TOKEN -> call(keep(id, model.fence() + step.amount(), step.amount()));
                 case RENEW_WITH_WRONG_TOKEN ->
                     call(renew(id, step.amount() == 0 ? 0 : model.fence() + step.amount(), ttl(id)));
                 case RENEW_PERMITS -> call(renewPermits(holders, id, (int) step.amount()));
@@ -195,6 +198,10 @@ class ScriptModelTests {
             String status = (String) seen.reply().get(0);
             cover(status, 1);
             cover("unlock " + status, call.script() == LuaScript.UNLOCK ? 1 : 0);
+            cover("keep " + status, call.script() == LuaScript.KEEP ? 1 : 0);
+            cover(
+                    "keep message",
+                    call.script() == LuaScript.KEEP ? seen.messages().size() : 0);
             cover("downgrade " + status, call.script() == LuaScript.DOWNGRADE ? 1 : 0);
             cover("unlock " + status + " beside another", call.script() == LuaScript.UNLOCK ? holders.size() : 0);
             cover(status + " beside another", holders.size() - 1);
@@ -329,6 +336,10 @@ class ScriptModelTests {
                     LuaScript.DOWNGRADE,
                     arguments(id, 0, fence, lastToken),
                     lock -> lock.downgrade(id, fence, lastToken));
+        }
+
+        private Call keep(String id, long fence, long stay) {
+            return new Call(LuaScript.KEEP, arguments(id, 0, fence, stay), lock -> lock.keep(id, fence, stay));
         }
 
         private Call renew(String id, long token, long ttl) {

@@ -1,0 +1,23 @@
+-- Ends the caller's hold, but the lock stays taken for a time: under an id that nobody uses, so that no command of the caller, repeated or
+-- late, changes that. A hint reaches the first waiter if the lock becomes free earlier than it knows.
+--
+-- first: begin, stored
+-- then:  settings, common
+--
+-- ARGV[3]  the number of the caller's grant
+-- ARGV[4]  how long the lock stays taken, ms
+--
+-- KEPT | NOT_OWNER
+local grant_number, stay = tonumber(ARGV[3]), tonumber(ARGV[4])
+
+settle()
+local holder = holder_of(me)
+if not holder or holder.fence ~= grant_number then
+  return answer('NOT_OWNER')
+end
+local first = lock.queue[1]
+if first and now + stay < holder.expiry then
+  notify(first[1], 0, 0, 0)
+end
+holder.id, holder.ttl, holder.expiry, lock.changed = 'kept-' .. me, stay, now + stay, true
+return answer('KEPT')
