@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Function;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockListener.Origin;
@@ -70,9 +69,6 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
 
         /** Makes a shared hold of it, in Redis as well. */
         void downgrade(Hold hold);
-
-        /** Ends it, and the wait of all followers. */
-        CompletableFuture<Release> complete(Hold hold);
 
         /** It may be renewed again although it was held for too long. */
         void renewAgain(Hold hold);
@@ -329,7 +325,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
             throw lostException();
         }
         if (before == once) {
-            return end(releaser::release);
+            return beginRelease();
         }
         if (last && !asReader) {
             releaser.downgrade(this);
@@ -351,17 +347,8 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
 
     @Override
     public Runnable release() {
-        return endOnce(releaser::release);
-    }
-
-    /** As {@link #close}, and ends the wait of all followers. */
-    void complete() {
-        endOnce(releaser::complete).run();
-    }
-
-    private Runnable endOnce(Function<Hold, CompletableFuture<Release>> how) {
         if (isHeld()) { // first: if it is lost from now on, its end reports that
-            return end(how);
+            return beginRelease();
         }
         if (isLost()) {
             throw lostException();
@@ -370,11 +357,11 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
     }
 
     /** After this call the holder no longer has the hold, even if an exception is thrown. Returns what awaits the answer. */
-    private Runnable end(Function<Hold, CompletableFuture<Release>> how) {
+    private Runnable beginRelease() {
         CompletableFuture<Release> ended;
         try {
             EngineContext.requireStack();
-            ended = how.apply(this);
+            ended = releaser.release(this);
         } catch (Throwable thrown) {
             waiter.withdraw(thrown);
             throw thrown;

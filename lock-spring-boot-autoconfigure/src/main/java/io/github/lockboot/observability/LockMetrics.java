@@ -123,7 +123,7 @@ public final class LockMetrics implements LockRuntime.Listener, ScheduledLock.Li
 
         Meters(Kind kind) {
             this.kind = Tags.of("group", kind.group, "mode", kind.mode);
-            for (String outcome : List.of("acquired", "not_acquired", "abandoned", "followed", "unavailable")) {
+            for (String outcome : List.of("acquired", "not_acquired", "abandoned", "unavailable")) {
                 waits.put(
                         outcome,
                         timer("lock.wait", "Time from the request for a lock to its outcome", "outcome", outcome));
@@ -138,7 +138,7 @@ public final class LockMetrics implements LockRuntime.Listener, ScheduledLock.Li
                         text(origin));
             }
             counter("not_acquired", "lock.not.acquired", "Waits that ended because another held the lock");
-            counter("abandoned", "lock.abandoned", "Waits that were interrupted or cancelled");
+            counter("abandoned", "lock.abandoned", "Waits that were interrupted, cancelled or not needed any more");
             counter("unavailable", "lock.unavailable", "Waits that ended because Redis was unavailable");
             counter("lost", "lock.lost", "Holds that were lost before they were released");
             counter("stuck", "lock.stuck", "Holds that exceeded their maximum time");

@@ -299,11 +299,6 @@ class HoldRulesTests {
             public void downgrade(Hold hold) {}
 
             @Override
-            public CompletableFuture<Hold.Release> complete(Hold hold) {
-                return release(hold);
-            }
-
-            @Override
             public void renewAgain(Hold hold) {}
 
             @Override

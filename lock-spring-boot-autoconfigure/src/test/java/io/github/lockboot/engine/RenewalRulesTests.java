@@ -406,7 +406,7 @@ class RenewalRulesTests {
         Terms terms = new Terms(Kind.EXCLUSIVE.permits(), TTL.toMillis(), true);
         long maxHold = THIRD.plusSeconds(1).toNanos();
         CompletableFuture<Lease> stuck = scripted.engine.acquireAsync(new LockRequest(
-                ScriptedEngine.NAME, null, terms, Duration.ofMinutes(1).toNanos(), maxHold, false));
+                ScriptedEngine.NAME, null, terms, Duration.ofMinutes(1).toNanos(), maxHold));
         scripted.next("acquire").answer(new Reply.Owner(100, TTL.toMillis(), 0));
         scripted.timer.tick(THIRD);
         scripted.next("renew").expire();

@@ -37,7 +37,7 @@ class TogetherRulesTests {
 
     private static LockRequest request(String name) {
         Terms terms = new Terms(Kind.EXCLUSIVE.permits(), ScriptedEngine.TTL.toMillis(), true);
-        return new LockRequest(name, null, terms, 0, 0, false);
+        return new LockRequest(name, null, terms, 0, 0);
     }
 
     private List<CompletableFuture<Lease>> attempts(String... names) {
