@@ -59,7 +59,7 @@ final class SingleFlight {
         if (value == null) {
             return lead(request.join(), cached, load);
         }
-        giveUp(request);
+        giveUp(request).join();
         return value;
     }
 
@@ -101,12 +101,6 @@ final class SingleFlight {
         return new LockNotAcquiredException(name, elapsed(), interrupt);
     }
 
-    private static void giveUp(CompletableFuture<Lease> request) {
-        if (!request.cancel(false)) {
-            request.thenAccept(lease -> lease.closeAfter(Duration.ZERO));
-        }
-    }
-
     private <T, E extends Throwable> T lead(Lease lead, Body<@Nullable T, E> cached, Body<T, E> load) throws E {
         HeldLocks held = held(lead);
         return held.runAndRelease(() -> held.<T, E>callInside(() -> {
@@ -141,25 +135,27 @@ final class SingleFlight {
         CompletableFuture<Lease> request =
                 Futures.cancelWith(result, LockRuntime.acquireAsync(registry, lock(), left()));
         CompletableFuture<Supplier<CompletionStage<T>>> next = new CompletableFuture<>();
-        Runnable listening = listen(() -> Futures.ELSEWHERE.execute(() -> lookAgain(look, next)));
+        Runnable listening = listen(() -> Futures.ELSEWHERE.execute(() -> lookAgain(request, look, next)));
         next.whenComplete((step, failure) -> listening.run());
         request.whenComplete((lease, failure) -> {
             if (failure != null) {
                 next.completeExceptionally(failure);
-            } else if (!next.complete(() -> Futures.cancelWith(result, lead(lease, look, make)))) {
-                lease.closeAfter(Duration.ZERO);
+            } else {
+                next.complete(() -> Futures.cancelWith(result, lead(lease, look, make)));
             }
         });
         return next.thenComposeAsync(Supplier::get, Futures.ELSEWHERE);
     }
 
+    /** Of the lock and a look that finds the value or fails, the first decides what comes next. */
     private static <T> void lookAgain(
-            Supplier<CompletionStage<@Nullable T>> look, CompletableFuture<Supplier<CompletionStage<T>>> next) {
-        CompletableFuture.completedFuture(true).thenCompose(now -> look.get()).whenComplete((value, failure) -> {
-            if (failure != null) {
-                next.completeExceptionally(failure);
-            } else if (value != null) {
-                next.complete(() -> CompletableFuture.completedFuture(value));
+            CompletableFuture<Lease> request,
+            Supplier<CompletionStage<@Nullable T>> look,
+            CompletableFuture<Supplier<CompletionStage<T>>> next) {
+        CompletableFuture<T> looked = CompletableFuture.completedFuture(true).thenCompose(now -> look.get());
+        looked.whenComplete((value, failure) -> {
+            if (value != null || failure != null) {
+                next.complete(() -> giveUp(request).thenCompose(none -> looked));
             }
         });
     }
@@ -183,6 +179,12 @@ final class SingleFlight {
         NamedLock lock = LockRuntime.get(registry, name, options);
         lock.options().requireExclusive("be left out for a flight, which has one leader");
         return lock;
+    }
+
+    /** {@return completes once the caller has neither a request nor the lock} */
+    private static CompletableFuture<@Nullable Void> giveUp(CompletableFuture<Lease> request) {
+        request.cancel(false);
+        return request.thenCompose(lease -> lease.closeAfter(Duration.ZERO)).exceptionally(neither -> null);
     }
 
     private HeldLocks held(Lease lead) {

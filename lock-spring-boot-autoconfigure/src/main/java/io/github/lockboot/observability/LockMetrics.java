@@ -138,7 +138,7 @@ public final class LockMetrics implements LockRuntime.Listener, ScheduledLock.Li
                         text(origin));
             }
             counter("not_acquired", "lock.not.acquired", "Waits that ended because another held the lock");
-            counter("abandoned", "lock.abandoned", "Waits that were interrupted, cancelled or not needed any more");
+            counter("abandoned", "lock.abandoned", "Waits that were interrupted or cancelled");
             counter("unavailable", "lock.unavailable", "Waits that ended because Redis was unavailable");
             counter("lost", "lock.lost", "Holds that were lost before they were released");
             counter("stuck", "lock.stuck", "Holds that exceeded their maximum time");
