@@ -59,7 +59,7 @@ public interface LockListener {
     default void notAcquired(LockUse use, Duration waited) {}
 
     /**
-     * The wait was cancelled: its thread was interrupted, its future was cancelled, or another caller completed the flight.
+     * The wait was cancelled: its thread was interrupted, its future was cancelled, or its flight found the value in the cache.
      *
      * @param use the use of the lock
      * @param waited since it was requested

@@ -2,7 +2,6 @@ package io.github.lockboot;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
@@ -10,7 +9,7 @@ import io.github.lockboot.internal.Mocks;
 
 /**
  * What {@link LockTemplate} and the annotation need beyond {@link LockRegistry}. The registries of this library implement it. With
- * another registry, such as one that wraps one of them, a follower of a flight acquires the lock.
+ * another registry, such as one that wraps one of them, nothing is announced, and each caller of a flight acquires the lock.
  *
  * <p>Its locks and leases are {@link LockScope}s. Not for applications.
  */
@@ -47,20 +46,16 @@ public interface LockRuntime extends LockRegistry {
                 Mocks.NO_LOCK);
     }
 
-    /**
-     * As {@link #acquireAsync(NamedLock, Duration)}, but the wait also ends, with nothing, when a holder of that lock
-     * {@linkplain #complete completes} it, because its work is then done. The result may be empty for a holder that completed shortly
-     * before, so check whether the work is done. It completes on a shared thread of the registry: what depends on it must not block.
-     */
-    CompletableFuture<Optional<Lease>> acquireOrFollowAsync(NamedLock lock, Duration wait);
+    /** Announces to all listeners of this name, here and in other instances, that its value is loaded. Does not block. */
+    void announce(String name);
 
     /**
-     * Releases a lease as {@link Lease#close} does, and ends the wait of all followers, here and in other instances, without the
-     * lock. For other waiters the lock is free.
+     * Listens to announcements of this name. Some may be lost, and some may come twice.
      *
-     * @throws LockLostException if the lease was lost before; nothing was deleted, and no wait ends
+     * @param listener is called on a shared thread, or on the announcing one; must not block
+     * @return ends the listening
      */
-    void complete(Lease lease);
+    Runnable onAnnounced(String name, Runnable listener);
 
     /**
      * Acquires all locks on the current thread, or none. Each has the wait time of its options, counted from now.
@@ -90,8 +85,8 @@ public interface LockRuntime extends LockRegistry {
          * A wait ended without the lock, or a hold ended.
          *
          * @param use the use of the lock
-         * @param outcome for a wait {@code not_acquired}, {@code abandoned}, {@code unavailable}, or {@code followed} if a holder has
-         *     completed the flight; for a hold {@code released} or {@code lost}
+         * @param outcome for a wait {@code not_acquired}, {@code abandoned} or {@code unavailable}; for a hold {@code released} or
+         *     {@code lost}
          * @param time since the lock was requested or, for a hold, acquired
          */
         void ended(LockUse use, String outcome, Duration time);

@@ -182,7 +182,7 @@ public class LockTemplate {
      *
      * @param <T> the type of the value
      * @param <E> what {@code cached} and {@code load} throw
-     * @param name of the flight
+     * @param name of the lock
      * @param cached looks into the cache
      * @param load makes the value
      * @throws E what {@code cached} and {@code load} throw
@@ -194,31 +194,32 @@ public class LockTemplate {
 
     /**
      * Loads a value once, even if many callers of all instances need it at the same time. They share a cache, into which
-     * {@code cached} looks. If the value is not there, the first caller leads and runs {@code load}. The others follow: they wait until
-     * the leader has completed, and look again, all at once and without the lock.
+     * {@code cached} looks. If the value is not there, the first caller acquires the lock of that name and runs {@code load}. The others
+     * wait for the lock. Once the value is loaded, they are notified, look again, all at once, and cancel their wait.
      *
      * <pre>{@code
      * Token token = template.singleFlight("token:" + app, () -> cache.get(app), () -> cache.put(app, api.fetchToken(app)));
      * }</pre>
      *
-     * <p>If {@code load} fails, its caller gets the exception and one of the followers leads next. The same happens if the leader dies,
-     * when its lease has ended. A caller that still finds the cache empty tries again, until its wait time is over; zero tries once.
+     * <p>If {@code load} fails, its caller gets the exception and one of the others acquires the lock. The same happens if the caller
+     * that loads dies, when its lease has ended. A caller that still finds the cache empty waits on, until its wait time is over; zero
+     * tries once. If a notification is lost, a caller acquires the lock in its turn and finds the value then.
      *
-     * <p>In Redis, and in exceptions, the name of a flight is {@code flight:<name>}: it is not the lock of that name. It is not
-     * reentrant: {@code load} must not start the same flight.
+     * <p>The lock is that of {@link LockRegistry#get get(name)}, so code that locks this name otherwise is excluded as well. It is not
+     * reentrant: neither {@code load} nor code that holds the lock may start a flight of that name.
      *
      * @param <T> the type of the value
      * @param <E> what {@code cached} and {@code load} throw
-     * @param name of the flight
+     * @param name of the lock
      * @param options how it is held and waited for; what they leave open is the registry's
-     * @param cached looks into the cache, and returns null if the value is not there; called with and without the lead
+     * @param cached looks into the cache, and returns null if the value is not there; called with and without the lock
      * @param load makes the value and puts it into the cache
      * @return what {@code cached} found, or {@code load} made
      * @throws NullPointerException if {@code load} returned null
      * @throws LockNotAcquiredException if the value was not there when the wait ended, or the thread was interrupted before or
      *     during the wait; its flag is then set again
      * @throws LockUnavailableException if Redis is not available
-     * @throws LockLostException if {@code load} returned but the lead was lost while it ran
+     * @throws LockLostException if {@code load} returned but the lock was lost while it ran
      * @throws E what {@code cached} and {@code load} throw
      */
     public <T, E extends Throwable> T singleFlight(
@@ -231,7 +232,7 @@ public class LockTemplate {
      * default options.
      *
      * @param <T> the type of the value
-     * @param name of the flight
+     * @param name of the lock
      * @param cached looks into the cache
      * @param load makes the value
      */
@@ -243,12 +244,12 @@ public class LockTemplate {
     }
 
     /**
-     * As {@link #singleFlight(String, LockOptions, Action, Action)}, but does not block the caller. The lead lasts until the stage of
+     * As {@link #singleFlight(String, LockOptions, Action, Action)}, but does not block the caller. The lock is held until the stage of
      * {@code load} completes or fails. Cancelling the future ends the wait, or cancels the stage of {@code load} if that is a
-     * {@link java.util.concurrent.Future}; a leader that is cancelled has failed.
+     * {@link java.util.concurrent.Future}; a load that is cancelled has failed.
      *
      * @param <T> the type of the value
-     * @param name of the flight
+     * @param name of the lock
      * @param options how it is held and waited for; what they leave open is the registry's
      * @param cached looks into the cache; its stage completes with null if the value is not there
      * @param load makes the value; its stage completes when it is in the cache

@@ -2,7 +2,6 @@ package io.github.lockboot;
 
 import java.time.Duration;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
@@ -14,8 +13,9 @@ import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One caller of a flight. It looks into the cache, and waits for the lead if nothing is there. With the lead it looks once more,
- * because another may have completed just before, and then loads. If another leads, it looks again once that leader has completed.
+ * One caller of a flight. If the value is not in the cache, it requests the lock of that name. While it waits, it looks into the cache
+ * whenever the value is announced, and cancels its request if it finds it. With the lock it looks once more, because another may have
+ * loaded just before, then loads, announces the value and releases.
  */
 final class SingleFlight {
 
@@ -24,9 +24,12 @@ final class SingleFlight {
     private final LockOptions options;
     private final long since = Timer.systemNanoTime();
 
+    /** Done when the value has been announced since the waiting thread looked last. */
+    private volatile CompletableFuture<@Nullable Void> news = new CompletableFuture<>();
+
     SingleFlight(LockRegistry registry, String name, LockOptions options) {
         this.registry = registry;
-        this.name = "flight:" + name;
+        this.name = name;
         this.options = options;
     }
 
@@ -34,35 +37,76 @@ final class SingleFlight {
 
     <T, E extends Throwable> T run(Body<@Nullable T, E> cached, Body<T, E> load) throws E {
         T value = cached.run();
-        while (value == null) {
-            Optional<Lease> lead = awaitLead();
-            value = lead.isPresent() ? lead(lead.get(), cached, load) : cached.run();
-            failIfOver(value);
+        return value != null ? value : follow(request(), cached, load);
+    }
+
+    private CompletableFuture<Lease> request() {
+        if (Thread.interrupted()) {
+            throw interrupted(new InterruptedException());
         }
+        return LockRuntime.acquireAsync(registry, lock(), left());
+    }
+
+    private <T, E extends Throwable> T follow(
+            CompletableFuture<Lease> request, Body<@Nullable T, E> cached, Body<T, E> load) throws E {
+        T value;
+        try {
+            value = awaitValueOrLock(request, cached);
+        } catch (Throwable failure) {
+            giveUp(request);
+            throw failure;
+        }
+        if (value == null) {
+            return lead(request.join(), cached, load);
+        }
+        giveUp(request).join();
         return value;
     }
 
-    private Optional<Lease> awaitLead() {
-        NamedLock lock = lock();
+    /** {@return null once the lock is granted} */
+    private <T, E extends Throwable> @Nullable T awaitValueOrLock(
+            CompletableFuture<Lease> request, Body<@Nullable T, E> cached) throws E {
+        Runnable listening = listen(() -> news.complete(null));
         try {
-            return registry instanceof LockRuntime runtime
-                    ? Futures.await(() -> runtime.acquireOrFollowAsync(lock, left()))
-                    : Optional.of(Futures.await(() -> LockRuntime.acquireAsync(registry, lock, left())));
+            T value = null;
+            while (value == null && !isGranted(request)) {
+                value = cached.run();
+            }
+            return value;
+        } finally {
+            listening.run();
+        }
+    }
+
+    /** Waits for the lock or an announcement. */
+    private boolean isGranted(CompletableFuture<Lease> request) {
+        try {
+            Futures.await(CompletableFuture.anyOf(request, news));
+            news = new CompletableFuture<>();
+            boolean granted = request.isDone();
+            if (granted) {
+                Futures.await(request); // throws what it failed with
+            }
+            return granted;
         } catch (InterruptedException interrupt) {
-            Thread.currentThread().interrupt();
-            throw new LockNotAcquiredException(name, elapsed(), interrupt);
+            throw interrupted(interrupt);
         } catch (LockNotAcquiredException refusal) {
             Duration inAll = elapsed();
             throw refusal.getWaited().compareTo(inAll) < 0 ? new LockNotAcquiredException(name, inAll) : refusal;
         }
     }
 
+    private LockNotAcquiredException interrupted(InterruptedException interrupt) {
+        Thread.currentThread().interrupt();
+        return new LockNotAcquiredException(name, elapsed(), interrupt);
+    }
+
     private <T, E extends Throwable> T lead(Lease lead, Body<@Nullable T, E> cached, Body<T, E> load) throws E {
         HeldLocks held = held(lead);
-        return held.runAndRelease(() -> complete(lead, held.<T, E>callInside(() -> {
+        return held.runAndRelease(() -> held.<T, E>callInside(() -> {
             T found = cached.run();
             return found != null ? found : loaded(load.run());
-        })));
+        }));
     }
 
     // --- without a thread that waits --------------------------------------------------------------------------
@@ -78,32 +122,42 @@ final class SingleFlight {
                 () -> Futures.cancelWith(result, begin(load, "load")).thenApply(this::loaded);
         CompletableFuture.completedFuture(true)
                 .thenCompose(now -> look.get())
-                .thenCompose(value -> leadUnless(value, result, look, make))
+                .thenCompose(
+                        value -> value != null ? CompletableFuture.completedFuture(value) : follow(result, look, make))
                 .whenComplete((value, failure) -> Futures.complete(result, value, failure));
         return result;
     }
 
-    private <T> CompletionStage<T> leadUnless(
-            @Nullable T value,
+    private <T> CompletionStage<T> follow(
             CompletableFuture<T> result,
             Supplier<CompletionStage<@Nullable T>> look,
             Supplier<CompletionStage<T>> make) {
-        if (value != null) {
-            return CompletableFuture.completedFuture(value);
-        }
-        NamedLock lock = lock();
-        CompletableFuture<Optional<Lease>> leading = registry instanceof LockRuntime runtime
-                ? Futures.cancelWith(result, runtime.acquireOrFollowAsync(lock, left()))
-                : Futures.cancelWith(result, LockRuntime.acquireAsync(registry, lock, left()))
-                        .thenApply(Optional::of);
-        return leading.thenComposeAsync(
-                lead -> lead.isPresent()
-                        ? Futures.cancelWith(result, lead(lead.get(), look, make))
-                        : look.get().thenCompose(found -> {
-                            failIfOver(found);
-                            return leadUnless(found, result, look, make);
-                        }),
-                Futures.ELSEWHERE);
+        CompletableFuture<Lease> request =
+                Futures.cancelWith(result, LockRuntime.acquireAsync(registry, lock(), left()));
+        CompletableFuture<Supplier<CompletionStage<T>>> next = new CompletableFuture<>();
+        Runnable listening = listen(() -> Futures.ELSEWHERE.execute(() -> lookAgain(request, look, next)));
+        next.whenComplete((step, failure) -> listening.run());
+        request.whenComplete((lease, failure) -> {
+            if (failure != null) {
+                next.completeExceptionally(failure);
+            } else {
+                next.complete(() -> Futures.cancelWith(result, lead(lease, look, make)));
+            }
+        });
+        return next.thenComposeAsync(Supplier::get, Futures.ELSEWHERE);
+    }
+
+    /** Of the lock and a look that finds the value or fails, the first decides what comes next. */
+    private static <T> void lookAgain(
+            CompletableFuture<Lease> request,
+            Supplier<CompletionStage<@Nullable T>> look,
+            CompletableFuture<Supplier<CompletionStage<T>>> next) {
+        CompletableFuture<T> looked = CompletableFuture.completedFuture(true).thenCompose(now -> look.get());
+        looked.whenComplete((value, failure) -> {
+            if (value != null || failure != null) {
+                next.complete(() -> giveUp(request).thenCompose(none -> looked));
+            }
+        });
     }
 
     private <T> CompletableFuture<T> lead(
@@ -112,8 +166,7 @@ final class SingleFlight {
                 look.get().thenCompose(found -> found != null ? CompletableFuture.completedFuture(found) : make.get());
         return HeldLocks.runAndReleaseAsync(
                 CompletableFuture.completedFuture(held(lead)),
-                held -> held.<CompletionStage<T>, RuntimeException>callInside(work::get)
-                        .thenApplyAsync(value -> complete(lead, value), Futures.ELSEWHERE));
+                held -> held.<CompletionStage<T>, RuntimeException>callInside(work::get));
     }
 
     private static <S> S begin(Supplier<S> stage, String name) {
@@ -128,6 +181,12 @@ final class SingleFlight {
         return lock;
     }
 
+    /** {@return completes once the caller has neither a request nor the lock} */
+    private static CompletableFuture<@Nullable Void> giveUp(CompletableFuture<Lease> request) {
+        request.cancel(false);
+        return request.thenCompose(lease -> lease.closeAfter(Duration.ZERO)).exceptionally(neither -> null);
+    }
+
     private HeldLocks held(Lease lead) {
         try {
             HeldLocks held = new HeldLocks();
@@ -139,24 +198,19 @@ final class SingleFlight {
         }
     }
 
+    /** {@return ends the listening} */
+    private Runnable listen(Runnable listener) {
+        return registry instanceof LockRuntime runtime ? runtime.onAnnounced(name, listener) : () -> {};
+    }
+
+    /** Announces the value before the release, so that those who find it have left the queue by then. */
     private <T> T loaded(@Nullable T value) {
-        return Objects.requireNonNull(
+        T made = Objects.requireNonNull(
                 value, () -> "load returned null for " + LockNames.printable(name) + "; it must return a value");
-    }
-
-    /** All followers look again. If the leader fails, the release passes the lead to one of them. */
-    private <T> T complete(Lease lead, T value) {
         if (registry instanceof LockRuntime runtime) {
-            runtime.complete(lead);
+            runtime.announce(name);
         }
-        return value;
-    }
-
-    /** Throws if nothing was found and there is no time to look for it again. */
-    private void failIfOver(@Nullable Object found) {
-        if (found == null && left().isZero()) {
-            throw new LockNotAcquiredException(name, elapsed());
-        }
+        return made;
     }
 
     private Duration left() {

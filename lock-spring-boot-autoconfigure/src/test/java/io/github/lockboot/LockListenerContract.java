@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -181,32 +182,21 @@ public abstract class LockListenerContract {
     }
 
     @Test
-    void whoFollowsAHolderThatCompletesIsToldSo() throws Exception {
-        Lease leader = registry.acquire("flight", PATIENT);
+    void aFlightThatFindsTheValueHasGivenUpTheLock() throws Exception {
+        AtomicReference<String> cache = new AtomicReference<>();
+        Lease lead = registry.acquire("flight", PATIENT);
         listener.clear();
-        CompletableFuture<?> follower =
-                ((LockRuntime) registry).acquireOrFollowAsync(registry.get("flight"), PATIENT.waitTime());
-        ((LockRuntime) registry).complete(leader);
-        Actor.get(follower);
-        listener.await("followed flight");
-        assertThat(listener.told).containsExactlyInAnyOrder("requested flight", "released flight", "followed flight");
-    }
-
-    @Test
-    void whoKnowsNothingOfFlightsIsToldThatTheWaitWasGivenUp() throws Exception {
-        CompletableFuture<String> told = new CompletableFuture<>();
-        Lease leader = registry.acquire("flight", PATIENT);
-        registry.addListener(new LockListener() {
-            @Override
-            public void abandoned(LockUse use, Duration waited) {
-                told.complete(use.name());
-            }
-        });
-        CompletableFuture<?> follower =
-                ((LockRuntime) registry).acquireOrFollowAsync(registry.get("flight"), PATIENT.waitTime());
-        ((LockRuntime) registry).complete(leader);
-        Actor.get(follower);
-        assertThat(Actor.get(told)).isEqualTo("flight");
+        CompletableFuture<String> follower = new LockTemplate(registry, PATIENT.waitTime())
+                .singleFlightAsync("flight", () -> CompletableFuture.completedFuture(cache.get()), () -> {
+                    throw new AssertionError("it is loaded once");
+                });
+        listener.await("requested flight");
+        cache.set("loaded");
+        ((LockRuntime) registry).announce("flight");
+        assertThat(Actor.get(follower)).isEqualTo("loaded");
+        listener.await("abandoned flight");
+        lead.close();
+        assertThat(listener.told).containsExactly("requested flight", "abandoned flight", "released flight");
     }
 
     @Test

@@ -3,7 +3,6 @@ package io.github.lockboot;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -190,8 +189,7 @@ public abstract class LockRegistryContract {
         }
 
         private void assertNobodyLeads() throws Exception {
-            try (Lease lease =
-                    otherRegistry().acquire("flight:" + name, EXCLUSIVE.withWaitTime(Duration.ofSeconds(5)))) {
+            try (Lease lease = otherRegistry().acquire(name, EXCLUSIVE.withWaitTime(Duration.ofSeconds(5)))) {
                 assertThat(lease.isValid()).isTrue();
             }
         }
@@ -247,7 +245,7 @@ public abstract class LockRegistryContract {
         }
 
         private boolean lockElsewhereIsFlown() {
-            return otherRegistry().get("flight:" + name).isLocked();
+            return otherRegistry().get(name).isLocked();
         }
 
         @Test
@@ -275,7 +273,7 @@ public abstract class LockRegistryContract {
                     assertThatExceptionOfType(LockNotAcquiredException.class)
                             .isThrownBy(() -> fly(registry, EXCLUSIVE.withWaitTime(wait)))
                             .satisfies(told -> assertThat(told.getWaited()).isGreaterThanOrEqualTo(wait))
-                            .satisfies(told -> assertThat(told.getLockName()).isEqualTo("flight:" + name));
+                            .satisfies(told -> assertThat(told.getLockName()).isEqualTo(name));
                 }
             }
             upstream.complete(null);
@@ -316,40 +314,52 @@ public abstract class LockRegistryContract {
             assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> Actor.get(late));
         }
 
+        /** The lock is that of the name, so code that is moved to flights name by name excludes what is not moved yet. */
         @Test
-        void aLockOfThatNameIsAnother() throws Exception {
-            registry().get(name).lock();
+        void codeThatLocksTheNameAndFlightsOfTheNameLoadOnce() throws Exception {
             upstream.complete(null);
-            assertThat(fly(registry(), LockOptions.defaults())).isEqualTo("value 1");
-            registry().get(name).unlock();
-        }
-
-        @Test
-        void completingServesThoseWhoWaitForTheLockItself() throws Exception {
-            LockOptions patient = EXCLUSIVE.withWaitTime(Duration.ofSeconds(20));
-            for (LockRegistry registry : List.of(registry(), otherRegistry())) {
-                Lease lead = registry().acquire(name, patient);
-                CompletableFuture<Lease> plain = registry.acquireAsync(name, patient);
-                CompletableFuture<Optional<Lease>> follower = follow(registry);
-                ((LockRuntime) registry()).complete(lead);
-                Actor.get(plain).close();
-                Actor.get(follower).ifPresent(Lease::close);
+            List<CompletableFuture<String>> callers = new ArrayList<>();
+            try (Lease lease = registry().acquire(name, EXCLUSIVE)) {
+                assertThat(lease.isValid()).isTrue();
+                for (int i = 0; i < 10; i++) {
+                    LockRegistry registry = i % 4 < 2 ? registry() : otherRegistry();
+                    boolean byHand = i % 2 == 0;
+                    Actor caller = actor();
+                    callers.add(caller.start(
+                            () -> byHand ? loadUnderLock(registry) : fly(registry, LockOptions.defaults())));
+                    Actor.await("it waits", caller::isWaiting);
+                }
             }
-            assertFree();
+            for (CompletableFuture<String> caller : callers) {
+                assertThat(Actor.get(caller)).isEqualTo("value 1");
+            }
+            assertThat(loads).hasValue(1);
+            assertNobodyLeads();
         }
 
-        private CompletableFuture<Optional<Lease>> follow(LockRegistry registry) {
-            return ((LockRuntime) registry).acquireOrFollowAsync(registry.get(name), Duration.ofSeconds(20));
+        private String loadUnderLock(LockRegistry registry) {
+            return template(registry).execute(name, () -> {
+                String cached = cache.get();
+                return cached != null ? cached : load();
+            });
         }
 
         @Test
-        void aFollowerThatIsCancelledLeaves() throws Exception {
-            LockOptions patient = EXCLUSIVE.withWaitTime(Duration.ofSeconds(20));
-            Lease lead = registry().acquire(name, patient);
-            List<CompletableFuture<Optional<Lease>>> followers = List.of(follow(registry()), follow(otherRegistry()));
-            followers.forEach(follower -> follower.cancel(false));
-            lead.close();
-            assertFree();
+        void aFollowerThatGivesUpLeavesTheOthersTheirFlight() throws Exception {
+            List<CompletableFuture<String>> callers = callers(3);
+            for (LockRegistry registry : List.of(registry(), otherRegistry())) {
+                CompletableFuture<String> cancelled = template(registry)
+                        .singleFlightAsync(
+                                name,
+                                () -> CompletableFuture.completedFuture(cache.get()),
+                                CompletableFuture<String>::new);
+                cancelled.cancel(false);
+            }
+            upstream.complete(null);
+            for (CompletableFuture<String> caller : callers) {
+                assertThat(Actor.get(caller)).isEqualTo("value 1");
+            }
+            assertNobodyLeads();
         }
     }
 }

@@ -12,6 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.function.Function;
 
+import io.github.lockboot.internal.Announcements;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,7 +29,8 @@ public final class RecordingLockRegistry implements LockRuntime {
     private final Set<String> taken = ConcurrentHashMap.newKeySet();
     private final Set<String> outOfReach = ConcurrentHashMap.newKeySet();
     private final Set<String> lost = ConcurrentHashMap.newKeySet();
-    private final Set<String> completed = ConcurrentHashMap.newKeySet();
+    private final Map<String, Runnable> announced = new ConcurrentHashMap<>();
+    private final Announcements announcements = new Announcements();
     private final Map<String, Error> broken = new ConcurrentHashMap<>();
     private final Map<String, RuntimeException> unsure = new ConcurrentHashMap<>();
     private final Map<String, LockOptions> options = new ConcurrentHashMap<>();
@@ -100,9 +102,9 @@ public final class RecordingLockRegistry implements LockRuntime {
         outOfReach.add(name);
     }
 
-    /** The next one to follow on this lock learns that another has completed. */
-    public void completeElsewhere(String name) {
-        completed.add(name);
+    /** The next one to wait for this lock waits until the value is announced, which happens after this, and then has it. */
+    public void announceElsewhere(String name, Runnable before) {
+        announced.put(name, before);
     }
 
     /** Whoever holds this lock has lost it. */
@@ -178,24 +180,31 @@ public final class RecordingLockRegistry implements LockRuntime {
 
     @Override
     public CompletableFuture<Lease> acquireAsync(NamedLock lock, Duration wait) {
-        return acquireAsync(lock.getName(), lock.options().withWaitTime(wait));
-    }
-
-    @Override
-    public CompletableFuture<Optional<Lease>> acquireOrFollowAsync(NamedLock lock, Duration wait) {
         waits.add(wait);
-        return completed.remove(lock.getName())
-                ? CompletableFuture.completedFuture(Optional.empty())
-                : acquireAsync(lock, wait).thenApply(Optional::of);
+        return announced.containsKey(lock.getName())
+                ? later.computeIfAbsent(lock.getName(), absent -> new CompletableFuture<>())
+                : acquireAsync(lock.getName(), lock.options().withWaitTime(wait));
     }
 
     @Override
-    public void complete(Lease lease) {
-        ((RecordedLease) lease).closed = true;
-        events.add("complete " + lease.name());
-        if (lost.contains(lease.name())) {
-            throw new LockLostException(lease.name(), lease.fencingToken(), "test");
+    public void announce(String name) {
+        events.add("announce " + name);
+        announcements.announced(name);
+    }
+
+    @Override
+    public Runnable onAnnounced(String name, Runnable listener) {
+        Runnable end = announcements.listen(name, listener);
+        Runnable before = announced.remove(name);
+        if (before != null) {
+            before.run();
+            announcements.announced(name);
         }
+        return end;
+    }
+
+    public boolean isAnybodyListening() {
+        return !announcements.isEmpty();
     }
 
     private boolean isFree(String name, LockOptions options) {

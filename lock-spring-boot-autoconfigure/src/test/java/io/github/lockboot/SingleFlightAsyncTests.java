@@ -16,7 +16,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 /** Flights that block no caller. */
 class SingleFlightAsyncTests {
 
-    private static final String FLIGHT = "flight:a";
+    private static final String FLIGHT = "a";
     private static final LockOptions ONCE = LockOptions.defaults().withWaitTime(Duration.ZERO);
 
     private final MemoryLockRegistry registry = new MemoryLockRegistry();
@@ -65,11 +65,13 @@ class SingleFlightAsyncTests {
         assertThat(Actor.get(leader)).isEqualTo("loaded");
         assertThat(Actor.get(beside)).isEqualTo("loaded");
         assertThat(Actor.get(other)).isEqualTo("loaded");
-        assertThat(registry.get(FLIGHT).isLocked()).isFalse();
+        Actor.await(
+                "who was granted the lock meanwhile has given it back",
+                () -> !registry.get(FLIGHT).isLocked());
     }
 
     @Test
-    void aListenerThatBlocksForOneFollowerDelaysNoOther() throws Exception {
+    void aListenerThatBlocksForOneFollowerDelaysNone() throws Exception {
         CompletableFuture<Void> free = new CompletableFuture<>();
         registry.addListener(new LockListener() {
             @Override
@@ -82,13 +84,14 @@ class SingleFlightAsyncTests {
         try {
             leader();
             CompletableFuture<String> blocked = template(registry).singleFlightAsync("a", this::look, this::neverAsked);
-            Lease lead = registry.acquire("flight:b", LockOptions.defaults());
+            Lease lead = registry.acquire("b", LockOptions.defaults());
             CompletableFuture<String> other = template(registry).singleFlightAsync("b", this::look, this::neverAsked);
             cache.set("loaded");
             upstream.complete("loaded");
-            registry.complete(lead);
+            registry.announce("b");
+            lead.close();
             assertThat(Actor.get(other)).isEqualTo("loaded");
-            assertThat(blocked).isNotDone();
+            assertThat(Actor.get(blocked)).isEqualTo("loaded");
         } finally {
             free.complete(null);
         }
@@ -119,9 +122,26 @@ class SingleFlightAsyncTests {
     void whoFindsNothingCachedAfterwardsLeadsNextInTheTimeLeft() throws Exception {
         Lease lead = registry.acquire(FLIGHT, LockOptions.defaults());
         CompletableFuture<String> next = template(elsewhere).singleFlightAsync("a", this::look, this::load);
-        registry.complete(lead);
+        registry.announce(FLIGHT);
+        lead.close();
         upstream.complete("loaded");
         assertThat(Actor.get(next)).isEqualTo("loaded");
+    }
+
+    @Test
+    void aCacheThatFailsEndsTheWaitOfThatCallerOnly() throws Exception {
+        CompletableFuture<String> leader = leader();
+        AtomicReference<CompletableFuture<String>> answer =
+                new AtomicReference<>(CompletableFuture.completedFuture(null));
+        CompletableFuture<String> failing = template(elsewhere).singleFlightAsync("a", answer::get, this::neverAsked);
+        CompletableFuture<String> other = template(elsewhere).singleFlightAsync("a", this::look, this::neverAsked);
+        answer.set(CompletableFuture.failedFuture(new IOException("the cache is down")));
+        registry.announce("a");
+        assertThatExceptionOfType(IOException.class).isThrownBy(() -> Actor.get(failing));
+        cache.set("loaded");
+        upstream.complete("loaded");
+        assertThat(Actor.get(leader)).isEqualTo("loaded");
+        assertThat(Actor.get(other)).isEqualTo("loaded");
     }
 
     @Test
@@ -186,7 +206,7 @@ class SingleFlightAsyncTests {
 
     @Test
     void aNameThatNoLockMayHaveIsAFailure() {
-        String tooLong = "x".repeat(LockRegistry.MAX_NAME_LENGTH);
+        String tooLong = "x".repeat(LockRegistry.MAX_NAME_LENGTH + 1);
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> Actor.get(template(registry).singleFlightAsync(tooLong, this::look, this::load)));
     }

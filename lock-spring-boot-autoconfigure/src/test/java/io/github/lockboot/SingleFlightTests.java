@@ -18,7 +18,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 /** What one caller of a flight does, step by step. */
 class SingleFlightTests {
 
-    private static final String FLIGHT = "flight:a";
+    private static final String FLIGHT = "a";
 
     private final RecordingLockRegistry registry = new RecordingLockRegistry();
     private final LockTemplate template = new LockTemplate(registry, Duration.ofMinutes(1));
@@ -48,9 +48,11 @@ class SingleFlightTests {
     }
 
     @Test
-    void theLeaderLooksOnceMoreThenLoadsAndCompletes() {
+    void theLeaderLooksOnceMoreThenLoadsAnnouncesAndReleases() {
         assertThat(fly()).isEqualTo("loaded");
-        assertThat(registry.events()).containsExactly("look", "lock " + FLIGHT, "look", "load", "complete " + FLIGHT);
+        assertThat(registry.events())
+                .containsExactly("look", "lock " + FLIGHT, "look", "load", "announce " + FLIGHT, "unlock " + FLIGHT);
+        assertThat(registry.isAnybodyListening()).isFalse();
     }
 
     @Test
@@ -68,7 +70,7 @@ class SingleFlightTests {
     }
 
     @Test
-    void aLeaderThatFindsItLoadedCompletesTheOthers() {
+    void aLeaderThatFindsItLoadedReleases() {
         String value = template.singleFlight(
                 "a",
                 () -> {
@@ -78,41 +80,57 @@ class SingleFlightTests {
                 },
                 this::load);
         assertThat(value).isEqualTo("by another");
-        assertThat(registry.events()).containsExactly("look", "lock " + FLIGHT, "look", "complete " + FLIGHT);
+        assertThat(registry.events()).containsExactly("look", "lock " + FLIGHT, "look", "unlock " + FLIGHT);
     }
 
     @Test
     void whoFollowsReadsAndTakesNoLock() {
-        registry.completeElsewhere(FLIGHT);
-        String value = template.singleFlight(
-                "a",
-                () -> {
-                    String found = look();
-                    cache.set("by another");
-                    return found;
-                },
-                this::load);
-        assertThat(value).isEqualTo("by another");
+        registry.announceElsewhere(FLIGHT, () -> cache.set("by another"));
+        assertThat(fly()).isEqualTo("by another");
         assertThat(registry.events()).containsExactly("look", "look");
+        assertThat(registry.request(FLIGHT)).isCancelled();
+        assertThat(registry.isAnybodyListening()).isFalse();
     }
 
     @Test
-    void whoFollowsAndFindsNothingTriesAgainInTheTimeLeft() {
-        registry.completeElsewhere(FLIGHT);
-        assertThat(fly()).isEqualTo("loaded");
-        assertThat(registry.events())
-                .containsExactly("look", "look", "lock " + FLIGHT, "look", "load", "complete " + FLIGHT);
-        assertThat(registry.waits().get(1)).isLessThan(Duration.ofMinutes(1)).isPositive();
+    void whoFindsTheValueAndIsGrantedTheLockAtThatMomentGivesItBack() {
+        registry.announceElsewhere(FLIGHT, () -> {
+            cache.set("by another");
+            registry.answer(FLIGHT);
+        });
+        assertThat(fly()).isEqualTo("by another");
+        assertThat(registry.events()).containsOnlyOnce("unlock " + FLIGHT).doesNotContain("load");
     }
 
     @Test
-    void whoFollowsAndFindsNothingAtTheEndOfItsTimeIsTold() {
-        registry.completeElsewhere(FLIGHT);
-        assertThatExceptionOfType(LockNotAcquiredException.class)
-                .isThrownBy(() -> template.singleFlight(
-                        "a", LockOptions.defaults().withWaitTime(Duration.ZERO), this::look, this::load))
-                .satisfies(told -> assertThat(told.getLockName()).isEqualTo(FLIGHT));
-        assertThat(registry.events()).containsExactly("look", "look");
+    void whoFindsNothingWaitsOnInItsPlace() throws Exception {
+        registry.announceElsewhere(FLIGHT, () -> {});
+        try (Actor caller = new Actor()) {
+            CompletableFuture<String> value = caller.start(this::fly);
+            Actor.await("it waits again", () -> registry.events().size() == 2 && caller.isWaiting());
+            registry.answer(FLIGHT);
+            assertThat(Actor.get(value)).isEqualTo("loaded");
+        }
+        assertThat(registry.events()).containsExactly("look", "look", "look", "load", "announce a", "unlock a");
+        assertThat(registry.waits()).hasSize(1);
+    }
+
+    @Test
+    void aCacheThatFailsEndsTheWaitOfThatCaller() {
+        registry.announceElsewhere(FLIGHT, () -> {});
+        IllegalStateException failure = new IllegalStateException("the cache is down");
+        assertThatThrownBy(() -> template.singleFlight(
+                        "a",
+                        () -> {
+                            if (look() == null && registry.events().size() > 1) {
+                                throw failure;
+                            }
+                            return null;
+                        },
+                        this::load))
+                .isSameAs(failure);
+        assertThat(registry.request(FLIGHT)).isCancelled();
+        assertThat(registry.isAnybodyListening()).isFalse();
     }
 
     @Test
@@ -226,7 +244,7 @@ class SingleFlightTests {
     void aMessageShowsTheNameOnOneLine() {
         assertThatNullPointerException()
                 .isThrownBy(() -> template.singleFlight("a\nb", () -> null, () -> null))
-                .withMessage("load returned null for flight:a\\u000ab; it must return a value");
+                .withMessage("load returned null for a\\u000ab; it must return a value");
     }
 
     @Test

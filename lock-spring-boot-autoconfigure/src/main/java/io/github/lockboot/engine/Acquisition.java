@@ -548,13 +548,6 @@ final class Acquisition {
         }
     }
 
-    /** Gives the lock back and empties the queue in Redis; the wait of followers ends. */
-    CompletableFuture<Hold.Release> complete() {
-        long token = grant().lastToken();
-        end();
-        return send(() -> store.complete(queue.name(), id, token), null);
-    }
-
     /**
      * Leaves the queue in Redis, for no waiter is left. A lock granted by then is given away.
      *
@@ -571,20 +564,6 @@ final class Acquisition {
                     this::settle); // a copy of the predecessor's unlock that runs later queues this id again
         }
         return send(() -> store.cancel(queue.name(), id), null);
-    }
-
-    /**
-     * Leaves because a holder has completed, which emptied the queue in Redis.
-     *
-     * @param token the last one of that holder: if it is older than our place in the queue, we have that still
-     */
-    void leaveCompleted(long token) {
-        boolean gone = place != null && token >= place.newestToken && !isAsking() && failing == null;
-        if (gone && predecessorSettled.isDone()) {
-            drop();
-        } else {
-            leave();
-        }
     }
 
     /**

@@ -170,9 +170,4 @@ final class Acquisitions {
     void verifyChannel() {
         Unexpected.attempt("when the channel was verified", channel::verify);
     }
-
-    /** Has messages for followers arrive. */
-    void followChannel() {
-        Unexpected.attempt("when the channel of completions was subscribed to", channel::follow);
-    }
 }

@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
@@ -189,16 +188,6 @@ public abstract class EngineRegistry implements LockRuntime {
     @Override
     public CompletableFuture<Lease> acquireAsync(NamedLock lock, Duration wait) {
         return engine().acquireAsync(((EngineLock) lock).request.waiting(LockRequest.nanosOf(wait)));
-    }
-
-    @Override
-    public CompletableFuture<Optional<Lease>> acquireOrFollowAsync(NamedLock lock, Duration wait) {
-        return engine().acquireOrFollowAsync(((EngineLock) lock).request.waiting(LockRequest.nanosOf(wait)));
-    }
-
-    @Override
-    public void complete(Lease lease) {
-        ((Hold) lease).complete();
     }
 
     // --- options ----------------------------------------------------------------------------------------------

@@ -1,32 +1,24 @@
 package io.github.lockboot.engine;
 
 import java.time.Duration;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Function;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockListener;
 import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.internal.Timer;
 
-/**
- * A future, which completes on a worker, because its dependents may block.
- *
- * @param <T> what it completes with: the lease, or for a follower nothing if a holder has completed
- */
-final class FutureWaiter<T> extends Waiter {
+/** A future, which completes on a worker, because its dependents may block. */
+final class FutureWaiter extends Waiter {
 
-    private final CompletableFuture<T> future = new CompletableFuture<>();
-    private final Function<Optional<Lease>, T> result;
+    private final CompletableFuture<Lease> future = new CompletableFuture<>();
 
-    FutureWaiter(EngineContext context, LockRequest request, UseNotifier use, Function<Optional<Lease>, T> result) {
+    FutureWaiter(EngineContext context, LockRequest request, UseNotifier use) {
         super(context, request, use, null);
-        this.result = result;
     }
 
     /** Waits in the queue that it has entered. */
-    CompletableFuture<T> start() {
+    CompletableFuture<Lease> start() {
         if (!future.isDone()) {
             long first = isWaiting() ? timeToDecide() : context.commandTimeout();
             Timer.Task atDeadline = context.repeat(first, context.commandTimeout(), this::onTime);
@@ -58,9 +50,6 @@ final class FutureWaiter<T> extends Waiter {
             Outcome decided = outcome();
             if (decided instanceof Hold granted) {
                 onGrant(granted);
-            } else if (decided == Plain.COMPLETED) {
-                use().ended(UseNotifier::followed);
-                future.complete(result.apply(Optional.empty()));
             } else if (decided != Plain.WAITING && future.isCancelled()) {
                 use().ended(LockListener::abandoned);
             } else if (decided != Plain.WAITING) {
@@ -82,7 +71,7 @@ final class FutureWaiter<T> extends Waiter {
             line().takeBack(this, granted);
         } else if (granted.claim()) {
             conclude();
-            if (!future.complete(result.apply(Optional.of(granted)))) {
+            if (!future.complete(granted)) {
                 granted.closeAfter(Duration.ZERO);
             }
         }

@@ -7,15 +7,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A registry's subscription to the channel of its session, opened at the first wait or before. By a push, Redis grants a lock
- * to a waiter, or hints that others wait for a lock held here. With followers, the registry also listens to the channel of
- * completions. Both only save time: waiters poll as well. The default methods are for a store that needs no subscription.
+ * to a waiter, or hints that others wait for a lock held here. Both only save time: waiters poll as well. The default methods are for a
+ * store that needs no subscription.
  */
 public interface GrantChannel extends AutoCloseable {
 
     /**
-     * A message from Redis: {@code <id> <fence> <lease ms> <waiters> <token> <key>}. On the channel of a session it grants the lock to
-     * {@code id} or, as a hint with a fence of 0, says that others wait for the lock that {@code id} holds. On the channel of
-     * completions it says that {@code id} has completed; the fence is the last token that was used.
+     * A message from Redis: {@code <id> <fence> <lease ms> <waiters> <token> <key>}. It grants the lock to {@code id} or, as a hint with
+     * a fence of 0, says that others wait for the lock that {@code id} holds.
      */
     record Push(String id, long fence, long leaseMillis, long waiters, long token, String key) {
 
@@ -51,9 +50,6 @@ public interface GrantChannel extends AutoCloseable {
 
         void onPush(Push push);
 
-        /** A holder has completed: the wait of all its followers ends. */
-        void onCompletion(Push push);
-
         /** The channel is subscribed to; earlier pushes may have been missed. */
         void onSubscribed();
     }
@@ -64,9 +60,6 @@ public interface GrantChannel extends AutoCloseable {
     default boolean isOpened() {
         return true;
     }
-
-    /** Subscribes to completions as well, as soon as the channel is opened. */
-    default void follow() {}
 
     /** Whether pushes are expected to arrive. */
     default boolean isLive() {

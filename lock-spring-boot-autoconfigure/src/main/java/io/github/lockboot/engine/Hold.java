@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Function;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockListener.Origin;
@@ -71,8 +70,6 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         /** Makes a shared hold of it, in Redis as well. */
         void downgrade(Hold hold);
 
-        /** Ends it, and the wait of all followers. */
-        CompletableFuture<Release> complete(Hold hold);
 
         /** Ends the holds whose leases have run out, before an answer that comes late could renew them. */
         void endLapsed();
@@ -316,7 +313,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
             throw lostException();
         }
         if (before == once) {
-            return end(releaser::release);
+            return beginRelease();
         }
         if (last && !asReader) {
             releaser.downgrade(this);
@@ -339,7 +336,13 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
     @Override
     public Runnable release(Duration stay) {
         keepFor(stay);
-        return endOnce(releaser::release);
+        if (isHeld()) { // first: if it is lost from now on, its end reports that
+            return beginRelease();
+        }
+        if (isLost()) {
+            throw lostException();
+        }
+        return NOTHING_MORE;
     }
 
     /** The lock is to stay taken for this time after the end of the hold, unless it is already to stay for longer. */
@@ -357,27 +360,12 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         return keptUntil;
     }
 
-    /** As {@link #close}, and ends the wait of all followers. */
-    void complete() {
-        endOnce(releaser::complete).run();
-    }
-
-    private Runnable endOnce(Function<Hold, CompletableFuture<Release>> how) {
-        if (isHeld()) { // first: if it is lost from now on, its end reports that
-            return end(how);
-        }
-        if (isLost()) {
-            throw lostException();
-        }
-        return NOTHING_MORE;
-    }
-
     /** After this call the holder no longer has the hold, even if an exception is thrown. Returns what awaits the answer. */
-    private Runnable end(Function<Hold, CompletableFuture<Release>> how) {
+    private Runnable beginRelease() {
         CompletableFuture<Release> ended;
         try {
             EngineContext.requireStack();
-            ended = how.apply(this);
+            ended = releaser.release(this);
         } catch (Throwable thrown) {
             waiter.withdraw(thrown);
             throw thrown;

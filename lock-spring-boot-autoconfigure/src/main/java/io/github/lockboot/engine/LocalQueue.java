@@ -5,7 +5,6 @@ import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import java.util.function.Predicate;
 
 import io.github.lockboot.engine.LockRequest.Terms;
@@ -513,30 +512,6 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         return tried;
     }
 
-    /**
-     * A holder in another JVM has completed, so the wait of followers ends. An old message does no harm, for they look whether it is
-     * so.
-     *
-     * @param token the last one that holder used
-     */
-    void completedElsewhere(long token) {
-        locked(() -> {
-            completeFollowers();
-            Acquisition waiting = asking;
-            if (waiting != null && waiters.isEmpty()) {
-                asking = null;
-                waiting.leaveCompleted(token);
-            } else if (waiting != null) {
-                waiting.askSoon(); // its place in the queue is gone
-            }
-            retireIfIdle();
-        });
-    }
-
-    private void completeFollowers() {
-        waiters.decideIf(waiter -> waiter.request().follows(), Waiter.Plain.COMPLETED);
-    }
-
     // --- the lease --------------------------------------------------------------------------------------------
 
     /** {@return what is renewed by the command that renews a lease} All permits are. */
@@ -657,21 +632,6 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
 
     @Override
     public CompletableFuture<Hold.Release> release(Hold hold) {
-        return end(hold, this::passOn);
-    }
-
-    @Override
-    public CompletableFuture<Hold.Release> complete(Hold hold) {
-        return end(hold, owner -> {
-            forget(owner);
-            CompletableFuture<Hold.Release> completed = owner.complete();
-            completeFollowers();
-            askForFirst();
-            return completed;
-        });
-    }
-
-    private CompletableFuture<Hold.Release> end(Hold hold, Function<Acquisition, CompletableFuture<Hold.Release>> how) {
         return waiters.locked(() -> {
             Acquisition owner = ownerOf(hold);
             if (hold.isOver() && !hold.isReleased()) {
@@ -685,7 +645,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
             }
             forget(hold);
             owner.grant().keepUntil(hold.keptUntil());
-            return how.apply(owner);
+            return passOn(owner);
         });
     }
 

@@ -5,7 +5,6 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.Set;
 import java.util.WeakHashMap;
 import java.util.concurrent.Callable;
@@ -104,8 +103,8 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     public CompletableFuture<Void> connect(String name) {
         long longerThanAnAnswer = 3 * TimeUnit.NANOSECONDS.toMillis(context.commandTimeout());
         Terms brief = new Terms(LockStore.EXCLUSIVE, longerThanAnAnswer, true);
-        LockRequest request = new LockRequest(name, null, brief, 0, 0, false);
-        CompletableFuture<Lease> taken = start(request, (wanted, thread) -> listeners.silent(), Optional::orElseThrow);
+        LockRequest request = new LockRequest(name, null, brief, 0, 0);
+        CompletableFuture<Lease> taken = start(request, (wanted, thread) -> listeners.silent());
         taken.whenComplete((lease, failure) -> acquisitions.openChannel()); // goes on trying until Redis is there
         CompletableFuture<Void> connected = taken.thenCompose(lease -> {
             CompletableFuture<Void> released = lease.closeAfter(Duration.ZERO);
@@ -163,27 +162,19 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
 
     /** As {@link #attempt} for a lease that belongs to no thread. */
     CompletableFuture<Lease> attemptAsync(LockRequest request) {
-        return start(request, listeners::attempted, Optional::orElseThrow);
+        return start(request, listeners::attempted);
     }
 
     /** As {@link #acquire} for a lease that belongs to no thread; cancelling the future ends the wait. */
     public CompletableFuture<Lease> acquireAsync(LockRequest request) {
-        return start(request, listeners::requested, Optional::orElseThrow);
+        return start(request, listeners::requested);
     }
 
-    /** As {@link #acquireAsync}, but the wait also ends, with nothing, when a holder has completed. */
-    public CompletableFuture<Optional<Lease>> acquireOrFollowAsync(LockRequest request) {
-        acquisitions.followChannel();
-        return start(request.following(), listeners::requested, Function.identity());
-    }
-
-    private <T> CompletableFuture<T> start(
-            LockRequest request,
-            BiFunction<LockRequest, @Nullable Thread, UseNotifier> begin,
-            Function<Optional<Lease>, T> result) {
+    private CompletableFuture<Lease> start(
+            LockRequest request, BiFunction<LockRequest, @Nullable Thread, UseNotifier> begin) {
         EngineContext.requireStack();
         UseNotifier use = begin.apply(request, null);
-        FutureWaiter<T> waiter = entered(new FutureWaiter<>(context, request, use, result));
+        FutureWaiter waiter = entered(new FutureWaiter(context, request, use));
         try {
             return waiter.start();
         } catch (Throwable thrown) { // the caller has no future that would ever tell
@@ -370,16 +361,6 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         if (name != null) {
             // Redis holds the lock for an id that has ended: a late command revived it, or a failover brought it back.
             acquisitions.settleUnlock(name, push.id());
-        }
-    }
-
-    /** Those of this registry are ignored: its followers were woken by the holder itself. */
-    @Override
-    public void onCompletion(Push push) {
-        String name = acquisitions.isOurs(push.id()) ? null : store.nameOf(push.key());
-        LocalQueue queue = name == null ? null : exclusive.get(name);
-        if (queue != null) {
-            queue.completedElsewhere(push.fence());
         }
     }
 

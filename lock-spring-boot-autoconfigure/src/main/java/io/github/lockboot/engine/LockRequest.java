@@ -15,17 +15,10 @@ import org.jspecify.annotations.Nullable;
  * @param terms on which it is held
  * @param waitNanos how long to wait: 0 or less asks once, {@link #WITHOUT_LIMIT} waits for as long as it takes
  * @param maxHoldNanos after which the hold is no longer renewed; 0 for never
- * @param follows whether the wait also ends, without a hold, when a holder has completed
  * @param awaitsRelease whether the release waits for the answer of Redis
  */
 public record LockRequest(
-        String name,
-        @Nullable String group,
-        Terms terms,
-        long waitNanos,
-        long maxHoldNanos,
-        boolean follows,
-        boolean awaitsRelease) {
+        String name, @Nullable String group, Terms terms, long waitNanos, long maxHoldNanos, boolean awaitsRelease) {
 
     /** A wait that only the lock, a failure or the caller ends. */
     public static final long WITHOUT_LIMIT = Long.MAX_VALUE;
@@ -68,9 +61,8 @@ public record LockRequest(
     }
 
     /** One whose release is awaited. */
-    public LockRequest(
-            String name, @Nullable String group, Terms terms, long waitNanos, long maxHoldNanos, boolean follows) {
-        this(name, group, terms, waitNanos, maxHoldNanos, follows, true);
+    public LockRequest(String name, @Nullable String group, Terms terms, long waitNanos, long maxHoldNanos) {
+        this(name, group, terms, waitNanos, maxHoldNanos, true);
     }
 
     /** @param options complete ones */
@@ -88,7 +80,6 @@ public record LockRequest(
                         linger == null ? 0 : nanosOf(linger)),
                 nanosOf(Objects.requireNonNull(options.waitTime())),
                 maxHold == null ? 0 : nanosOf(maxHold),
-                false,
                 options.release() != DistributedLock.Release.SEND);
     }
 
@@ -101,15 +92,11 @@ public record LockRequest(
     }
 
     LockRequest named(String other) {
-        return new LockRequest(other, group, terms, waitNanos, maxHoldNanos, follows, awaitsRelease);
+        return new LockRequest(other, group, terms, waitNanos, maxHoldNanos, awaitsRelease);
     }
 
     public LockRequest waiting(long nanos) {
-        return new LockRequest(name, group, terms, nanos, maxHoldNanos, follows, awaitsRelease);
-    }
-
-    LockRequest following() {
-        return new LockRequest(name, group, terms, waitNanos, maxHoldNanos, true, awaitsRelease);
+        return new LockRequest(name, group, terms, nanos, maxHoldNanos, awaitsRelease);
     }
 
     boolean triesOnce() {

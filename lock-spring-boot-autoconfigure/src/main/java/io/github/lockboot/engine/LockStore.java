@@ -123,9 +123,6 @@ public interface LockStore {
     /** Leaves the queue, or releases the lock. {@code LEFT}, {@code GIVEN_AWAY} or {@code UNKNOWN}. */
     CompletableFuture<Reply> cancel(String name, String id);
 
-    /** Releases the lock and empties the queue. {@code COMPLETED} or {@code NOT_OWNER}. */
-    CompletableFuture<Reply> complete(String name, String id, long lastToken);
-
     /** Changes nothing. {@code FREE}, {@code HELD} or {@code FOREIGN}. */
     CompletableFuture<Reply> inspect(String name);
 

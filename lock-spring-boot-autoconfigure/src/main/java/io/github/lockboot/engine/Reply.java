@@ -18,7 +18,6 @@ public sealed interface Reply {
         LEFT,
         GIVEN_AWAY,
         UNKNOWN,
-        COMPLETED,
         FREE,
         FOREIGN,
         PUBLISHED

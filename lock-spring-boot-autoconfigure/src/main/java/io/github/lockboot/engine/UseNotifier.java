@@ -13,7 +13,6 @@ import java.util.function.Consumer;
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.LockListener;
 import io.github.lockboot.LockRegistry;
-import io.github.lockboot.LockRuntime;
 import io.github.lockboot.LockUse;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.internal.SerialExecutor;
@@ -29,7 +28,7 @@ final class UseNotifier implements LockUse {
 
     private static final Log log = LogFactory.getLog(LockListener.class);
     private static final LockRequest NO_REQUEST =
-            new LockRequest("", null, new LockRequest.Terms(LockStore.EXCLUSIVE, 0, false), 0, 0, false);
+            new LockRequest("", null, new LockRequest.Terms(LockStore.EXCLUSIVE, 0, false), 0, 0);
 
     private static final Consumer<LockListener> NOTHING = listener -> {};
 
@@ -175,15 +174,6 @@ final class UseNotifier implements LockUse {
         if (decides()) {
             Duration waited = since(requestedAt);
             notify(listener -> how.tell(listener, this, waited));
-        }
-    }
-
-    /** A holder completed what the lock was requested for: an {@link End}. */
-    static void followed(LockListener listener, LockUse use, Duration waited) {
-        if (listener instanceof LockRuntime.Listener outcomes) {
-            outcomes.ended(use, "followed", waited);
-        } else {
-            listener.abandoned(use, waited);
         }
     }
 

@@ -19,9 +19,7 @@ abstract sealed class Waiter permits ThreadWaiter, FutureWaiter {
 
     enum Plain implements Outcome {
         WAITING,
-        REFUSED,
-        /** A holder has completed what a follower waited for. */
-        COMPLETED
+        REFUSED
     }
 
     /**

@@ -78,6 +78,16 @@ public final class MemoryLockRegistry extends EngineRegistry implements AutoClos
         return name -> new MemoryLock(engine, options, unnamed, name);
     }
 
+    @Override
+    public void announce(String name) {
+        store.announcements.announced(name);
+    }
+
+    @Override
+    public Runnable onAnnounced(String name, Runnable listener) {
+        return store.announcements.listen(name, listener);
+    }
+
     private static final class MemoryLock extends EngineLock {
 
         MemoryLock(LockEngine engine, LockOptions options, LockRequest unnamed, String name) {
@@ -114,8 +124,7 @@ public final class MemoryLockRegistry extends EngineRegistry implements AutoClos
         LockRequest asked = LockRequest.of(LockNames.valid(name), defaults().withWaitTime(Duration.ofDays(1)));
         Terms alone = new Terms(
                 LockStore.EXCLUSIVE, asked.terms().ttlMillis(), asked.terms().renew());
-        LockRequest request =
-                new LockRequest(name, asked.group(), alone, asked.waitNanos(), asked.maxHoldNanos(), false);
+        LockRequest request = new LockRequest(name, asked.group(), alone, asked.waitNanos(), asked.maxHoldNanos());
         String session = store.newSession();
         LockEngine thief = store.newEngine(session);
         CompletableFuture<Lease> lease = thief.acquireAsync(request);

@@ -23,6 +23,7 @@ import io.github.lockboot.engine.LockEngine;
 import io.github.lockboot.engine.LockStore;
 import io.github.lockboot.engine.Reply;
 import io.github.lockboot.engine.StoreFailure;
+import io.github.lockboot.internal.Announcements;
 import io.github.lockboot.internal.Threads;
 import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
@@ -59,6 +60,7 @@ final class MemoryStore implements LockStore {
     private final Timer.Check sweeps;
     private final List<LockEngine> engines = new CopyOnWriteArrayList<>();
     private final AtomicInteger sessions = new AtomicInteger();
+    final Announcements announcements = new Announcements();
 
     /** Also the monitor that guards all states. */
     private final Map<String, State> states = new HashMap<>();
@@ -213,22 +215,6 @@ final class MemoryStore implements LockStore {
             boolean left = state.queue.remove(id) != null;
             state.admit();
             return holder != null ? Reply.Plain.GIVEN_AWAY : left ? Reply.Plain.LEFT : Reply.Plain.UNKNOWN;
-        });
-    }
-
-    @Override
-    public CompletableFuture<Reply> complete(String name, String id, long lastToken) {
-        return askAsHolder(name, id, (state, holder) -> {
-            if (holder.permits != EXCLUSIVE) {
-                return Reply.Plain.NOT_OWNER;
-            }
-            if (!state.queue.isEmpty()) {
-                Push completion = new Push(id, lastToken, 0, 0, name);
-                publish(engine -> engine.onCompletion(completion));
-                state.queue.clear();
-            }
-            state.end(holder, lastToken);
-            return Reply.Plain.COMPLETED;
         });
     }
 

@@ -123,7 +123,7 @@ public final class LockMetrics implements LockRuntime.Listener, ScheduledLock.Li
 
         Meters(Kind kind) {
             this.kind = Tags.of("group", kind.group, "mode", kind.mode);
-            for (String outcome : List.of("acquired", "not_acquired", "abandoned", "followed", "unavailable")) {
+            for (String outcome : List.of("acquired", "not_acquired", "abandoned", "unavailable")) {
                 waits.put(
                         outcome,
                         timer("lock.wait", "Time from the request for a lock to its outcome", "outcome", outcome));

@@ -17,8 +17,7 @@ import org.jspecify.annotations.Nullable;
  * current observation of the thread, so what that code observes is a child of the hold.
  *
  * <p>The key values are of low cardinality, and none holds the name of a lock: {@code lock.group}, the group or {@code none};
- * {@code lock.outcome}, of a wait {@code acquired}, {@code not_acquired}, {@code abandoned}, {@code followed} or
- * {@code unavailable}, of a hold {@code released} or {@code lost}, of the execution the last of these; {@code lock.origin} of a
+ * {@code lock.outcome}, of a wait {@code acquired}, {@code not_acquired}, {@code abandoned} or {@code unavailable}, of a hold {@code released} or {@code lost}, of the execution the last of these; {@code lock.origin} of a
  * wait, {@code local}, {@code asked} or {@code granted} if acquired, else {@code none}.
  */
 public final class LockObservations implements LockRuntime.Listener {

@@ -22,9 +22,11 @@ import io.github.lockboot.engine.EngineRegistry;
 import io.github.lockboot.engine.LockEngine;
 import io.github.lockboot.engine.LockRequest;
 import io.github.lockboot.engine.LockStore;
+import io.github.lockboot.internal.Announcements;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.internal.Threads;
 import io.github.lockboot.internal.Timer;
+import io.github.lockboot.internal.Unexpected;
 import io.github.lockboot.redis.connection.Connections;
 import io.github.lockboot.redis.connection.PubSubGrantChannel;
 import io.github.lockboot.redis.protocol.ScriptStore;
@@ -149,6 +151,20 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
 
     String keyOf(String name) {
         return keyPrefix + name;
+    }
+
+    @Override
+    public void announce(String name) {
+        Parts with = parts();
+        with.announcements.announced(name);
+        with.store.announce(with.announcementChannel, name);
+    }
+
+    @Override
+    public Runnable onAnnounced(String name, Runnable listener) {
+        Parts with = parts();
+        Unexpected.attempt("when announcements were subscribed to", with.channel::listen);
+        return with.announcements.listen(name, listener);
     }
 
     @Override
@@ -282,6 +298,9 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
 
         final Supplier<String> session = SingletonSupplier.of(EngineContext::randomSession);
         final ScriptStore store;
+        final Announcements announcements = new Announcements();
+        final String announcementChannel;
+        final PubSubGrantChannel channel;
         final Connections connections;
         final ExecutorService connectors;
         final LockEngine engine;
@@ -317,13 +336,23 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
             if (registry.logKeys) {
                 context.log().writeNames();
             }
+            announcementChannel = store.announcements(Connections.databaseOf(registry.connectionFactory));
             engine = new LockEngine(
                     context,
                     session,
                     EngineContext::randomNonce,
                     store,
                     subscriber -> new PubSubGrantChannel(
-                            connections, store, session, timeout, subscriber, timer, connectors));
+                            connections,
+                            store,
+                            session,
+                            announcementChannel,
+                            announcements::announced,
+                            timeout,
+                            subscriber,
+                            timer,
+                            connectors));
+            channel = (PubSubGrantChannel) engine.channel();
             connections.runner().onChange(engine::onChanged);
         }
     }

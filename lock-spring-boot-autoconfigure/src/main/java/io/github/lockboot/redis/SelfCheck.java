@@ -191,7 +191,6 @@ final class SelfCheck {
             store.inspect(name).join();
             store.show(name).join();
             store.unlock(name, one, fence).join();
-            store.complete(name, other, fence).join();
             store.cancel(name, other).join();
             if (store.echo(session).join() instanceof Reply.Unpublished unpublished) {
                 add(

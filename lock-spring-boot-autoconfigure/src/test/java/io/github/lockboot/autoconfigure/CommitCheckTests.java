@@ -173,11 +173,6 @@ class CommitCheckTests {
                     return "value";
                 });
             }
-
-            @Override
-            String lock() {
-                return "flight:" + NAME;
-            }
         },
         LOCK {
             @Override
@@ -223,10 +218,6 @@ class CommitCheckTests {
         };
 
         abstract void run(Application application, Runnable body);
-
-        String lock() {
-            return NAME;
-        }
     }
 
     private void write(String text) {
@@ -274,7 +265,7 @@ class CommitCheckTests {
             Throwable end = catchThrowable(() -> held.run(application, () -> {
                 assertLost(catchThrowable(() -> transaction.executeWithoutResult(status -> {
                     write("a");
-                    lose(held.lock());
+                    lose(NAME);
                 })));
                 assertThat(completions).containsExactly(TransactionSynchronization.STATUS_ROLLED_BACK);
             }));
@@ -292,7 +283,7 @@ class CommitCheckTests {
     void aTransactionThatBeganAfterTheLossIsRolledBack(Held held) {
         run(application -> {
             catchThrowable(() -> held.run(application, () -> {
-                lose(held.lock());
+                lose(NAME);
                 assertLost(catchThrowable(() -> commit("a")));
                 assertLost(catchThrowable(() -> commit("a")));
             }));
@@ -386,7 +377,7 @@ class CommitCheckTests {
     void aLossAfterTheMethodAndBeforeTheCommitRollsBack(Held held) {
         run(application -> assertLost(catchThrowable(() -> transaction.executeWithoutResult(status -> {
             held.run(application, () -> write("a"));
-            lose(held.lock());
+            lose(NAME);
         }))));
         assertThat(completions).containsExactly(TransactionSynchronization.STATUS_ROLLED_BACK);
         assertThat(entries()).isEmpty();

@@ -55,10 +55,9 @@ class LockRuntimeHintsTests {
                 "renew",
                 "renew-permits",
                 "cancel",
-                "complete",
                 "downgrade",
                 "inspect",
-                "echo",
+                "publish",
                 "fence",
                 "common",
                 "probe"

@@ -534,6 +534,7 @@ class EngineRulesTests {
                 scripted.next("acquire").answer(new Reply.Queued(1, 100, 30_000));
             }
             scripted.timer.tick(seconds(1));
+            assertThat(future).as("before the answer to cancel").isDone();
             assertThat(future.handle((lease, failure) -> failure).join()).isInstanceOf(LockNotAcquiredException.class);
             Sent cancel = scripted.next("cancel");
             assertThat(cancel.id()).isEqualTo(acquire.id());

@@ -371,11 +371,6 @@ class HoldRulesTests {
             public void downgrade(Hold hold) {}
 
             @Override
-            public CompletableFuture<Hold.Release> complete(Hold hold) {
-                return release(hold);
-            }
-
-            @Override
             public void endLapsed() {}
         };
         Hold granted = (Hold) scripted.granted(100, TTL);

@@ -45,8 +45,8 @@ class KindRulesTests {
     @Test
     void whoJoinsAReaderThatIsStuckIsRenewedAndTheStuckOneIsLostOnceItIsAlone() {
         Terms terms = new Terms(Kind.SHARED.permits(), ScriptedEngine.TTL.toMillis(), true);
-        CompletableFuture<Lease> stuck = scripted.engine.acquireAsync(
-                new LockRequest(ScriptedEngine.NAME, null, terms, LONG.toNanos(), 1, false));
+        CompletableFuture<Lease> stuck =
+                scripted.engine.acquireAsync(new LockRequest(ScriptedEngine.NAME, null, terms, LONG.toNanos(), 1));
         scripted.next("acquire").answer(owner(100, 0, 100));
         scripted.timer.tick(ScriptedEngine.TTL.dividedBy(2));
         scripted.nothingIsSent();

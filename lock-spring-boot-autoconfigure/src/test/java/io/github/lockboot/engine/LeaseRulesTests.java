@@ -41,8 +41,7 @@ class LeaseRulesTests {
 
     private CompletableFuture<Lease> acquire(Duration maxHold) {
         Terms terms = new Terms(Kind.EXCLUSIVE.permits(), TTL.toMillis(), true);
-        return scripted.engine.acquireAsync(
-                new LockRequest(NAME, null, terms, LONG.toNanos(), maxHold.toNanos(), false));
+        return scripted.engine.acquireAsync(new LockRequest(NAME, null, terms, LONG.toNanos(), maxHold.toNanos()));
     }
 
     private void release(Lease lease) {

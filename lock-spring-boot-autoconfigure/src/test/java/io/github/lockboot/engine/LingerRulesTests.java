@@ -31,7 +31,7 @@ class LingerRulesTests {
 
     private CompletableFuture<Lease> request(Duration wait, Duration linger) {
         Terms terms = new Terms(Kind.EXCLUSIVE.permits(), ScriptedEngine.TTL.toMillis(), true, linger.toNanos());
-        return scripted.engine.acquireAsync(new LockRequest(NAME, null, terms, wait.toNanos(), 0, false));
+        return scripted.engine.acquireAsync(new LockRequest(NAME, null, terms, wait.toNanos(), 0));
     }
 
     private CompletableFuture<Lease> request() {
@@ -135,7 +135,7 @@ class LingerRulesTests {
     void itIsRenewedAlthoughItsLastHoldWasHeldTooLong() {
         Terms terms = new Terms(Kind.EXCLUSIVE.permits(), LEASE.toMillis(), true, LEASE.toNanos());
         CompletableFuture<Lease> stuck =
-                scripted.engine.acquireAsync(new LockRequest(NAME, null, terms, WAIT.toNanos(), 1, false));
+                scripted.engine.acquireAsync(new LockRequest(NAME, null, terms, WAIT.toNanos(), 1));
         scripted.next("acquire").answer(new Reply.Owner(100, LEASE.toMillis(), 0));
         scripted.timer.tick(LEASE.dividedBy(2));
         scripted.nothingIsSent();
@@ -258,14 +258,6 @@ class LingerRulesTests {
         scripted.next("downgrade").answer(new Reply.Renewed(LEASE.toMillis(), 0));
         hold.closeAfter(Duration.ZERO);
         assertGivenBack(100);
-    }
-
-    @Test
-    void aFlightThatCompletesDoesNotLinger() {
-        Hold hold = (Hold) granted(100, LINGER);
-        scripted.engine.queue(NAME).complete(hold);
-        scripted.next("complete").answer(Reply.Plain.COMPLETED);
-        assertAllIsOver();
     }
 
     @Nested

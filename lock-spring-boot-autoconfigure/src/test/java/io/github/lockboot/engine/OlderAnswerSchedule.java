@@ -60,9 +60,6 @@ final class OlderAnswerSchedule {
         }
 
         @Override
-        public void toFollowers(String message) {}
-
-        @Override
         public void changed(String session, String key) {}
     }
 
@@ -96,7 +93,7 @@ final class OlderAnswerSchedule {
 
     private static void acquire(SimulatedClient client, Consumer<Lease> user) {
         CompletableFuture<Lease> lease = client.engine.acquireAsync(new LockRequest(
-                "n", null, new Terms(Kind.EXCLUSIVE.permits(), TTL_MILLIS, true, 0), 60_000 * MILLI, 0, false, true));
+                "n", null, new Terms(Kind.EXCLUSIVE.permits(), TTL_MILLIS, true, 0), 60_000 * MILLI, 0));
         lease.thenAccept(user);
     }
 }

@@ -194,13 +194,6 @@ final class ScheduledEngines {
         }
 
         @Override
-        public void toFollowers(String message) {
-            Push push = Push.parse(message);
-            time.soon(() -> here.onCompletion(push));
-            time.soon(() -> there.onCompletion(push));
-        }
-
-        @Override
         public void changed(String session, String key) {}
     }
 }

@@ -37,7 +37,6 @@ public final class ScriptedEngine {
             LuaScript.RENEW, "renew",
             LuaScript.RENEW_PERMITS, "renew-permits",
             LuaScript.CANCEL, "cancel",
-            LuaScript.COMPLETE, "complete",
             LuaScript.INSPECT, "inspect");
 
     private final Deque<Sent> sent = new ArrayDeque<>();
@@ -141,12 +140,12 @@ public final class ScriptedEngine {
     }
 
     private CompletableFuture<Lease> acquire(Duration wait, Terms terms) {
-        return engine.acquireAsync(new LockRequest(NAME, null, terms, wait.toNanos(), 0, false));
+        return engine.acquireAsync(new LockRequest(NAME, null, terms, wait.toNanos(), 0));
     }
 
     public CompletableFuture<Lease> acquireNamed(String name, Duration wait) {
         return engine.acquireAsync(new LockRequest(
-                name, null, new Terms(Kind.EXCLUSIVE.permits(), TTL.toMillis(), true), wait.toNanos(), 0, false));
+                name, null, new Terms(Kind.EXCLUSIVE.permits(), TTL.toMillis(), true), wait.toNanos(), 0));
     }
 
     /** A lease granted at once, Redis answering without delay. */
@@ -211,9 +210,6 @@ public final class ScriptedEngine {
         public boolean isOpened() {
             return true;
         }
-
-        @Override
-        public void follow() {}
 
         @Override
         public boolean isLive() {

@@ -28,7 +28,7 @@ class SentReleaseRulesTests {
 
     private CompletableFuture<Lease> request() {
         Terms terms = new Terms(Kind.EXCLUSIVE.permits(), TTL.toMillis(), true);
-        return scripted.engine.acquireAsync(new LockRequest(NAME, null, terms, LONG.toNanos(), 0, false, false));
+        return scripted.engine.acquireAsync(new LockRequest(NAME, null, terms, LONG.toNanos(), 0, false));
     }
 
     private Lease granted(long token) {
@@ -63,14 +63,6 @@ class SentReleaseRulesTests {
         assertThat(lease.closeAfter(Duration.ZERO)).isCompleted();
         assertThat(listener.told).isEmpty();
         scripted.next("unlock").answer(Reply.Plain.RELEASED);
-        assertToldOnly("released name");
-    }
-
-    @Test
-    void theEndOfAFlightIsSentToo() {
-        Lease lease = granted(100);
-        ((Hold) lease).complete();
-        scripted.next("complete").answer(Reply.Plain.COMPLETED);
         assertToldOnly("released name");
     }
 

@@ -51,7 +51,6 @@ final class SimulatedClient {
     private boolean channelLive;
     private int subscription;
     private boolean subscribed;
-    private boolean follows;
     private boolean stopping;
     private boolean crashed;
     private long pausedUntil;
@@ -272,13 +271,6 @@ final class SimulatedClient {
         });
     }
 
-    /** A message for all who follow was published. */
-    void publishedToFollowers(String message) {
-        if (follows) {
-            published(message, engine::onCompletion);
-        }
-    }
-
     private void published(String message, Consumer<Push> receiver) {
         if (subscribed && !chance(faults.lost)) {
             deliver(message, receiver, delay());
@@ -439,11 +431,6 @@ final class SimulatedClient {
         @Override
         public boolean isOpened() {
             return channelOpened;
-        }
-
-        @Override
-        public void follow() {
-            follows = true;
         }
 
         @Override

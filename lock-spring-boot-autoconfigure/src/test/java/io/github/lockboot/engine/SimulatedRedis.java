@@ -19,7 +19,6 @@ import org.jspecify.annotations.Nullable;
 final class SimulatedRedis {
 
     private static final String CHANNELS = "lock:client:";
-    private static final String COMPLETIONS = "lock:completed";
     private static final long START_MICROS = 1_800_000_000_000_000L;
 
     private final SimulatedTime time;
@@ -37,8 +36,6 @@ final class SimulatedRedis {
     interface Publisher {
 
         void toSession(String session, String message);
-
-        void toFollowers(String message);
 
         /** Announces that another has changed the key. */
         void changed(String session, String key);
@@ -100,17 +97,13 @@ final class SimulatedRedis {
     }
 
     private LockModel lock(String key) {
-        LockModel lock = locks.computeIfAbsent(key, k -> new LockModel(k, CHANNELS, COMPLETIONS, micros()));
+        LockModel lock = locks.computeIfAbsent(key, k -> new LockModel(k, CHANNELS, micros()));
         lock.turn(micros() - lock.micros());
         return lock;
     }
 
     private void publish(String channel, String message) {
-        if (channel.equals(COMPLETIONS)) {
-            publisher.toFollowers(message);
-        } else {
-            publisher.toSession(channel.substring(CHANNELS.length()), message);
-        }
+        publisher.toSession(channel.substring(CHANNELS.length()), message);
     }
 
     private static String sessionOf(Call call) {
@@ -193,8 +186,6 @@ final class SimulatedRedis {
             return renewPermits(lock, call);
         } else if (script == LuaScript.CANCEL) {
             return lock.cancel(id);
-        } else if (script == LuaScript.COMPLETE) {
-            return lock.complete(id, number(call, 2));
         }
         throw new IllegalArgumentException("no model of " + describe(call));
     }

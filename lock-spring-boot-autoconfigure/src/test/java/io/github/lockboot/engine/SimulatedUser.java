@@ -3,7 +3,6 @@ package io.github.lockboot.engine;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 import io.github.lockboot.Lease;
@@ -16,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Somebody in a JVM of the fleet who asks for a lock, holds it for a while, gives it back or completes a flight, and asks again. */
+/** Somebody in a JVM of the fleet who asks for a lock, holds it for a while, gives it back, and asks again. */
 final class SimulatedUser {
 
     private static final long MILLI = 1_000_000;
@@ -79,19 +78,9 @@ final class SimulatedUser {
         long atMost = dice == 0 ? 0 : dice < 7 ? world.upTo(10 * SECOND) : LONG_WAIT;
         long maxHold = world.random().nextInt(8) == 0 ? SECOND + world.upTo(3 * SECOND) : 0;
         world.time().trace(() -> who + " asks for " + name + " on " + terms + ", waits " + atMost / MILLI + " ms");
-        CompletableFuture<?> future;
-        if (world.flights() && world.random().nextInt(4) > 0) {
-            CompletableFuture<Optional<Lease>> flight = client.engine.acquireOrFollowAsync(
-                    new LockRequest(name, null, terms, atMost, maxHold, false, awaits));
-            flight.whenComplete(world.witness().watched((lease, failure) -> decided(name, kind, lease, failure, true)));
-            future = flight;
-        } else {
-            CompletableFuture<Lease> lock =
-                    client.engine.acquireAsync(new LockRequest(name, null, terms, atMost, maxHold, false, awaits));
-            lock.whenComplete(world.witness()
-                    .watched((lease, failure) -> decided(name, kind, Optional.ofNullable(lease), failure, false)));
-            future = lock;
-        }
+        CompletableFuture<Lease> future =
+                client.engine.acquireAsync(new LockRequest(name, null, terms, atMost, maxHold, awaits));
+        future.whenComplete(world.witness().watched((lease, failure) -> decided(kind, lease, failure)));
         wait = future;
         if (world.random().nextInt(20) == 0) {
             client.after(world.upTo(3 * SECOND), () -> future.cancel(false));
@@ -106,7 +95,7 @@ final class SimulatedUser {
     private void askForAll() {
         Terms terms = new Terms(Kind.EXCLUSIVE.permits(), world.anyTtl(), true);
         List<LockRequest> requests = world.names().stream()
-                .map(name -> new LockRequest(name, null, terms, 0, 0, false))
+                .map(name -> new LockRequest(name, null, terms, 0, 0))
                 .toList();
         world.time().trace(() -> who + " asks for all on " + terms);
         List<Lease> held = new ArrayList<>();
@@ -160,18 +149,13 @@ final class SimulatedUser {
         });
     }
 
-    private void decided(
-            String name, Kind kind, @Nullable Optional<Lease> lease, @Nullable Throwable failure, boolean leads) {
+    private void decided(Kind kind, @Nullable Lease lease, @Nullable Throwable failure) {
         world.time().trace(() -> who + (failure == null ? " has " + lease : " fails: " + failure));
         if (failure != null) {
             refused(failure);
             askSoon();
-        } else if (lease.isPresent()) {
-            acquired(lease.get(), kind, leads);
         } else {
-            world.count("followed");
-            world.witness().followed(name);
-            askSoon();
+            acquired(lease, kind);
         }
     }
 
@@ -182,7 +166,7 @@ final class SimulatedUser {
         }
     }
 
-    private void acquired(Lease lease, Kind kind, boolean leads) {
+    private void acquired(Lease lease, Kind kind) {
         world.count("acquired " + kind.text());
         world.witness().acquired(who, kind, lease);
         world.witness().acquiredAt(lease.name(), world.time().now());
@@ -198,11 +182,7 @@ final class SimulatedUser {
             client.after(world.upTo(hold), () -> downgrade((Hold) lease));
         }
         client.after(hold, () -> {
-            if (leads && world.random().nextInt(4) > 0 && lease.isValid()) {
-                complete((Hold) lease);
-            } else {
-                release(lease);
-            }
+            release(lease);
             client.after(world.random().nextBoolean() ? 0 : world.upTo(SECOND), this::ask);
         });
     }
@@ -215,21 +195,6 @@ final class SimulatedUser {
             world.witness().downgraded(lease);
             queue.downgrade(lease);
         }
-    }
-
-    private void complete(Hold lease) {
-        world.witness().completed(lease);
-        world.time().trace(() -> who + " completes " + lease);
-        LocalQueue queue = client.engine.queue(lease.name());
-        CompletableFuture<Hold.Release> completed =
-                queue == null ? CompletableFuture.completedFuture(Hold.Release.LOST) : queue.complete(lease);
-        completed.whenComplete(world.witness().watched((outcome, failure) -> {
-            world.count("completed");
-            assertThat(failure).isNull();
-            if (outcome == Hold.Release.LOST) {
-                lost(true);
-            }
-        }));
     }
 
     private void release(Lease lease) {

@@ -44,14 +44,13 @@ final class Simulation {
         ROUGH,
         /** And the clock of Redis is set forward, and keys are deleted. */
         DATA_LOSS,
-        /** Rough, but only as the specification knows it: one name, no flights, no strangers, clocks that never stand still. */
+        /** Rough, but only as the specification knows it: one name, no strangers, clocks that never stand still. */
         SPECIFIED
     }
 
     /**
      * What all in a schedule share.
      *
-     * @param flights whether some follow, and complete for those who do
      * @param kinds how the lock is asked for
      * @param lingers whether some exclusive locks linger
      * @param sends whether some releases are not awaited
@@ -64,7 +63,6 @@ final class Simulation {
             Weather weather,
             SimulationWitness witness,
             List<String> names,
-            boolean flights,
             List<Kind> kinds,
             boolean lingers,
             boolean sends,
@@ -135,14 +133,12 @@ final class Simulation {
         SimulationWitness witness = new SimulationWitness(weather != Weather.DATA_LOSS);
         boolean exclusiveOnly = random.nextBoolean();
         List<Kind> kinds = exclusiveOnly ? List.of(Kind.EXCLUSIVE) : KINDS.get(random.nextInt(KINDS.size()));
-        boolean flights = exclusiveOnly && random.nextInt(3) > 0 && !specified;
         this.world = new World(
                 random,
                 time,
                 weather,
                 witness,
                 names,
-                flights,
                 kinds,
                 random.nextBoolean(),
                 random.nextBoolean(),
@@ -176,11 +172,6 @@ final class Simulation {
         @Override
         public void toSession(String session, String message) {
             clients.get(session).published(message);
-        }
-
-        @Override
-        public void toFollowers(String message) {
-            clients.values().forEach(client -> client.publishedToFollowers(message));
         }
 
         @Override

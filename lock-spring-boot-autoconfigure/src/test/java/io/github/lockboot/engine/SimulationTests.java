@@ -64,7 +64,7 @@ class SimulationTests {
                 .as("what the schedules reach")
                 .containsKeys("acquired exclusively", "acquired as a reader", "acquired by a permit", "downgraded")
                 .containsKeys("acquired with others", "lingered", "kept")
-                .containsKeys("lost", "mishap", "stopped", "stranger", "followed", "completed")
+                .containsKeys("lost", "mishap", "stopped", "stranger")
                 .containsKeys("slept", "time of day set", "deleted", "change announced")
                 .containsKeys("LockNotAcquiredException", "LockUnavailableException", "CancellationException");
     }

@@ -25,7 +25,6 @@ final class SimulationWitness {
     private final Map<String, Long> keptUntil = new HashMap<>();
     private final Map<String, Long> newestExclusive = new HashMap<>();
     private final Set<String> tokens = new HashSet<>();
-    private final Set<String> completed = new HashSet<>();
 
     private @Nullable Throwable swallowed;
 
@@ -90,17 +89,6 @@ final class SimulationWitness {
                     .as("who believes in a hold of %s beside a stranger", name)
                     .noneMatch(each -> each.lease.isValid());
         }
-    }
-
-    /** A holder ends its hold for all who follow. */
-    void completed(Lease lease) {
-        released(lease);
-        completed.add(lease.name());
-    }
-
-    /** Somebody was told that there is no more to wait for. */
-    void followed(String name) {
-        assertThat(completed).as("what holders have completed").contains(name);
     }
 
     void released(Lease lease) {

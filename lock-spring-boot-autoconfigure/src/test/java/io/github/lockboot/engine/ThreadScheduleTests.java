@@ -145,13 +145,6 @@ class ThreadScheduleTests {
             });
             scene.add(() -> handed.join().close());
             uses(scene, scene.here, EXCLUSIVE);
-        }),
-        A_HOLDER_COMPLETES_WHILE_FOLLOWERS_LEAVE(scene -> {
-            scene.add(() -> ((Hold) scene.here.acquireAsync(request()).join()).complete());
-            follows(scene, scene.here);
-            follows(scene, scene.there);
-            scene.settlesIn(
-                    Duration.ofSeconds(2)); // one that asks before the completion arrives in Redis has to ask again
         });
 
         private final Consumer<ScheduledEngines> threads;
@@ -233,11 +226,6 @@ class ThreadScheduleTests {
                 });
                 future.cancel(false);
             });
-        }
-
-        private static void follows(ScheduledEngines scene, LockEngine engine) {
-            scene.add(() -> engine.acquireOrFollowAsync(request())
-                    .thenAccept(lease -> lease.ifPresent(held -> held.closeAfter(Duration.ZERO))));
         }
 
         private static void advances(ScheduledEngines scene, int seconds) {

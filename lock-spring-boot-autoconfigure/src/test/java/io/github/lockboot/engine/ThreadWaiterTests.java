@@ -26,7 +26,7 @@ class ThreadWaiterTests {
                     ForkJoinPool.commonPool(),
                     () -> 0);
             LockRequest request =
-                    new LockRequest("name", null, new Terms(0, 30_000, true), LockRequest.WITHOUT_LIMIT, 0, false);
+                    new LockRequest("name", null, new Terms(0, 30_000, true), LockRequest.WITHOUT_LIMIT, 0);
             UseNotifier use = new UseNotifier.Listeners(context).requested(request, Thread.currentThread());
             waiter.set(new ThreadWaiter(context, request, use));
             return waiter.get().await(false);

@@ -90,7 +90,6 @@ public final class ThrowingClient {
     private final boolean atOnce;
     private final boolean acknowledging;
     private boolean subscribed;
-    private boolean follows;
 
     /**
      * @param atOnce whether Redis answers within the call, so that who asks for a free lock does not wait
@@ -126,12 +125,6 @@ public final class ThrowingClient {
     public void published(String message) {
         if (subscribed) {
             after(MILLI, () -> engine.onPush(Push.parse(message)));
-        }
-    }
-
-    public void publishedToFollowers(String message) {
-        if (subscribed && follows) {
-            after(MILLI, () -> engine.onCompletion(Push.parse(message)));
         }
     }
 
@@ -230,12 +223,6 @@ public final class ThrowingClient {
         @Override
         public boolean isOpened() {
             return opened;
-        }
-
-        @Override
-        public void follow() {
-            plan.passes(Seam.CHANNEL);
-            follows = true;
         }
 
         @Override

@@ -162,11 +162,6 @@ class ThrownAnywhereTests {
             }
 
             @Override
-            public void toFollowers(String message) {
-                clients.values().forEach(client -> client.publishedToFollowers(message));
-            }
-
-            @Override
             public void changed(String session, String key) {
                 clients.get(session).changed(key);
             }
@@ -195,9 +190,6 @@ class ThrownAnywhereTests {
             at(40, () -> ask(throwing, "once", "n", TERMS, 0, SECOND, 0));
             at(50, () -> cancelAfter(300, ask(throwing, "cancelled", "n", TERMS, 20 * SECOND, SECOND, 0)));
             at(60, () -> ask(throwing, "impatient", "n", TERMS, SECOND, SECOND, 0));
-            at(70, () -> follow(throwing, "leader", "f"));
-            at(80, () -> follow(other, "follower elsewhere", "f"));
-            at(90, () -> follow(throwing, "follower", "f"));
             at(8_000, () -> ask(throwing, "late", "n", TERMS, 20 * SECOND, SECOND, 0));
             at(12_000, () -> ask(throwing, "alone", "m", TERMS, 10 * SECOND, SECOND, 0));
             runUntil(ALL_OVER);
@@ -286,8 +278,8 @@ class ThrownAnywhereTests {
         private @Nullable CompletableFuture<Lease> ask(
                 ThrowingClient client, String who, String name, Terms terms, long wait, long hold, long keep) {
             try {
-                CompletableFuture<Lease> future = client.engine.acquireAsync(
-                        new LockRequest(name, null, terms, wait, 0, false, terms != LINGERING));
+                CompletableFuture<Lease> future =
+                        client.engine.acquireAsync(new LockRequest(name, null, terms, wait, 0, terms != LINGERING));
                 future.thenAccept(lease -> time.after(hold, () -> close(lease, keep)));
                 asked.put(who, future);
                 return future;
@@ -299,32 +291,9 @@ class ThrownAnywhereTests {
             }
         }
 
-        private void follow(ThrowingClient client, String who, String name) {
-            try {
-                asked.put(
-                        who,
-                        client.engine
-                                .acquireOrFollowAsync(new LockRequest(name, null, TERMS, 10 * SECOND, 0, false))
-                                .thenAccept(found -> found.ifPresent(
-                                        lease -> time.after(SECOND, () -> complete(client, (Hold) lease)))));
-            } catch (Throwable thrown) {
-                if (client == other) {
-                    unexpected.add(who + " got " + thrown);
-                }
-            }
-        }
-
         private void close(Lease lease, long keep) {
             try {
                 lease.closeAfter(Duration.ofNanos(keep));
-            } catch (Throwable thrown) {
-                // the caller got it
-            }
-        }
-
-        private static void complete(ThrowingClient client, Hold lease) {
-            try {
-                Objects.requireNonNull(client.engine.queue(lease.name())).complete(lease);
             } catch (Throwable thrown) {
                 // the caller got it
             }
@@ -420,7 +389,7 @@ class ThrownAnywhereTests {
             for (String name : List.of("n", "m", "f")) {
                 for (ThrowingClient client : List.of(other, throwing)) {
                     CompletableFuture<Lease> fresh =
-                            client.engine.acquireAsync(new LockRequest(name, null, TERMS, IN_TIME, 0, false));
+                            client.engine.acquireAsync(new LockRequest(name, null, TERMS, IN_TIME, 0));
                     runUntil(time.now() + IN_TIME);
                     assertThat(fresh).as("who asks for %s now", name).isCompletedWithValueMatching(Lease::isValid);
                     fresh.join().closeAfter(Duration.ZERO);

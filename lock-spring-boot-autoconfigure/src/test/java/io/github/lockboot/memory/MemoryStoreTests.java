@@ -38,7 +38,7 @@ class MemoryStoreTests {
 
     private final ManualTimer timer = new ManualTimer();
     private final MemoryStore store = new MemoryStore(new MemoryTimer(timer), MOST_HOLDERS);
-    private final LockModel model = new LockModel(NAME, "client:", "completed", 1_800_000_000_000_000L, MOST_HOLDERS);
+    private final LockModel model = new LockModel(NAME, "client:", 1_800_000_000_000_000L, MOST_HOLDERS);
     private final List<String> known = new ArrayList<>();
     private final Map<String, Long> fences = new HashMap<>();
     private List<Kind> kinds = List.of(Kind.EXCLUSIVE);
@@ -78,12 +78,7 @@ class MemoryStoreTests {
                     same(model.cancel(any), store.cancel(NAME, any));
                     known.remove(any);
                 }
-                case 7 -> {
-                    if (same(model.complete(id, modelFence + used), store.complete(NAME, id, fence + used))) {
-                        known.clear();
-                    }
-                }
-                case 8 -> {
+                case 7, 8 -> {
                     if (same(
                             model.unlock(id, modelFence + used, null, Kind.EXCLUSIVE, 0),
                             store.unlock(NAME, id, fence + used))) {

@@ -7,6 +7,8 @@ import java.util.function.Supplier;
 
 import io.github.lockboot.internal.Timer;
 import io.github.lockboot.redis.protocol.ScriptStore;
+import org.springframework.beans.BeanWrapper;
+import org.springframework.beans.PropertyAccessorFactory;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
@@ -103,6 +105,18 @@ public record Connections(
     /** {@return the first characters of a session, which an operator finds in ids, in the names of connections and in the log} */
     public static String shown(String session) {
         return session.substring(0, SHOWN_OF_SESSION);
+    }
+
+    /** {@return the number of the database, or 0 if the factory does not say} A channel belongs to all databases of a server. */
+    public static int databaseOf(RedisConnectionFactory factory) {
+        LettuceConnectionFactory lettuce = ApplicationFactory.ofLettuce(factory);
+        if (lettuce != null) {
+            return lettuce.getDatabase();
+        }
+        BeanWrapper other = PropertyAccessorFactory.forBeanPropertyAccess(factory);
+        return other.isReadableProperty("database") && other.getPropertyValue("database") instanceof Integer number
+                ? number
+                : 0;
     }
 
     /** The topology of Redis, for messages. */

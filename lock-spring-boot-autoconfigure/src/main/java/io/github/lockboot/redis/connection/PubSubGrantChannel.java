@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.RedisConnectionFailureException;
 
 /**
- * The grant channel on Redis pub/sub. The channel of completions has a connection of its own, because a user may have the right to
+ * The grant channel on Redis pub/sub, and that of announcements. Each has a connection of its own, because a user may have the right to
  * one channel only, and some clients lose the connection on which a channel is refused. Each channel has these states:
  *
  * <pre>
@@ -35,7 +35,7 @@ import org.springframework.data.redis.RedisConnectionFailureException;
  *
  * Each connection is used until it is cut or silent, with every client: what clients do then differs, and some of it is not
  * reported. An echo confirms the channel. It comes from a script, as a grant does: Redis may refuse what scripts publish. Nobody
- * asks whether the channel of completions is live, so that is not confirmed.
+ * asks whether the channel of announcements is live, so that is not confirmed.
  */
 public final class PubSubGrantChannel implements GrantChannel {
 
@@ -60,17 +60,23 @@ public final class PubSubGrantChannel implements GrantChannel {
     private final Timer timer;
     private final Executor workers;
     private final Subscription grants;
-    private final Subscription completions;
+    private final Subscription announcements;
     private final Timer.Check check;
     private final AtomicReference<@Nullable Object> doubt = new AtomicReference<>();
-    private volatile boolean followed;
+    private volatile boolean listening;
     private volatile boolean closed;
 
-    /** @param echoWithin the time within which an echo arrives after its answer */
+    /**
+     * @param announcementChannel where other registries announce
+     * @param announced gets each announcement; must not block
+     * @param echoWithin the time within which an echo arrives after its answer
+     */
     public PubSubGrantChannel(
             Connections connections,
             ScriptStore store,
             Supplier<String> session,
+            String announcementChannel,
+            Consumer<String> announced,
             Duration echoWithin,
             Subscriber subscriber,
             Timer timer,
@@ -82,8 +88,8 @@ public final class PubSubGrantChannel implements GrantChannel {
         this.subscriber = subscriber;
         this.timer = timer;
         this.workers = workers;
-        this.grants = new Subscription(() -> store.channelOf(session.get()), subscriber::onPush);
-        this.completions = new Subscription(store::completionChannel, subscriber::onCompletion);
+        this.grants = new Subscription(() -> store.channelOf(session.get()), this::onPush);
+        this.announcements = new Subscription(() -> announcementChannel, announced);
         this.check = timer.check(LONGEST_SILENCE_NANOS / 3, this::checkSilence);
     }
 
@@ -91,8 +97,8 @@ public final class PubSubGrantChannel implements GrantChannel {
     public void open() {
         grants.begin();
         check.start();
-        if (followed) {
-            completions.begin();
+        if (listening) {
+            announcements.begin();
         }
     }
 
@@ -101,11 +107,18 @@ public final class PubSubGrantChannel implements GrantChannel {
         return grants.state != State.UNUSED;
     }
 
-    @Override
-    public void follow() {
-        followed = true;
+    /** Subscribes to announcements as well, as soon as the channel is opened. */
+    public void listen() {
+        listening = true;
         if (isOpened()) {
-            completions.begin();
+            announcements.begin();
+        }
+    }
+
+    private void onPush(String message) {
+        Push push = Push.parse(message);
+        if (push != null) {
+            subscriber.onPush(push);
         }
     }
 
@@ -164,7 +177,7 @@ public final class PubSubGrantChannel implements GrantChannel {
     public void close() {
         closed = true;
         grants.end();
-        completions.end();
+        announcements.end();
     }
 
     private void inBackground(Runnable blocking) {
@@ -179,7 +192,7 @@ public final class PubSubGrantChannel implements GrantChannel {
     final class Subscription {
 
         private final Supplier<String> channel;
-        private final Consumer<Push> receiver;
+        private final Consumer<String> receiver;
         private volatile State state = State.UNUSED;
         private volatile @Nullable Listening current; // null during a pause
         private volatile long heardAt;
@@ -188,7 +201,7 @@ public final class PubSubGrantChannel implements GrantChannel {
         private long pauseMillis;
         private boolean warned;
 
-        private Subscription(Supplier<String> channel, Consumer<Push> receiver) {
+        private Subscription(Supplier<String> channel, Consumer<String> receiver) {
             this.channel = channel;
             this.receiver = receiver;
         }
@@ -240,7 +253,7 @@ public final class PubSubGrantChannel implements GrantChannel {
         }
 
         void onSubscribed(Listening by) {
-            if (this == completions) {
+            if (this == announcements) {
                 live(by);
                 return;
             }
@@ -265,10 +278,7 @@ public final class PubSubGrantChannel implements GrantChannel {
             if (by == current) {
                 onHeard();
                 live(by);
-                Push push = Push.parse(new String(body, StandardCharsets.UTF_8));
-                if (push != null) {
-                    receiver.accept(push);
-                }
+                receiver.accept(new String(body, StandardCharsets.UTF_8));
             }
         }
 
@@ -285,7 +295,9 @@ public final class PubSubGrantChannel implements GrantChannel {
                 again = warned;
                 warned = false;
             }
-            subscriber.onSubscribed();
+            if (this == grants) {
+                subscriber.onSubscribed();
+            }
             if (again) {
                 inBackground(() -> log.info("The channel " + channel.get() + " works again"));
             }

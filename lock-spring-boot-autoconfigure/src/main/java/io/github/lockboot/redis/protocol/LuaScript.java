@@ -38,10 +38,9 @@ public final class LuaScript implements RedisScript<String> {
     public static final LuaScript RENEW_PERMITS = of("renew-permits.lua");
     public static final LuaScript DOWNGRADE = of("downgrade.lua");
     public static final LuaScript CANCEL = of("cancel.lua");
-    public static final LuaScript COMPLETE = of("complete.lua");
     public static final LuaScript INSPECT = of("inspect.lua");
     public static final LuaScript SHOW = of("show.lua");
-    public static final LuaScript ECHO = of("echo.lua");
+    public static final LuaScript PUBLISH = of("publish.lua");
     public static final LuaScript FENCE = of("fence.lua");
 
     /** A process uses each number once. The first is random, because processes may share a connection through a proxy. */

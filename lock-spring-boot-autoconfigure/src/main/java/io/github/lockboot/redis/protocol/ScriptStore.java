@@ -110,8 +110,9 @@ public final class ScriptStore implements LockStore {
         return keyPrefix + CLIENT + session;
     }
 
-    public String completionChannel() {
-        return keyPrefix + "flights";
+    /** The channel on which all registries with this prefix announce to each other what they have loaded into this database. */
+    public String announcements(int database) {
+        return keyPrefix + "flights:" + database;
     }
 
     public String keyOf(String name) {
@@ -170,11 +171,6 @@ public final class ScriptStore implements LockStore {
     }
 
     @Override
-    public CompletableFuture<Reply> complete(String name, String id, long lastToken) {
-        return run(LuaScript.COMPLETE, name, id, lastToken, completionChannel());
-    }
-
-    @Override
     public CompletableFuture<Reply> inspect(String name) {
         return run(LuaScript.INSPECT, name, "");
     }
@@ -189,7 +185,12 @@ public final class ScriptStore implements LockStore {
      * comes from a script on a key of any slot: a server may let scripts publish on channels of their own slot only.
      */
     public CompletableFuture<Reply> echo(String session) {
-        return run(LuaScript.ECHO, "echo:" + echoes.incrementAndGet(), channelOf(session));
+        return run(LuaScript.PUBLISH, "echo:" + echoes.incrementAndGet(), channelOf(session), "");
+    }
+
+    /** Publishes a name on a channel: {@code PUBLISHED}, or {@link Reply.Unpublished}. */
+    public CompletableFuture<Reply> announce(String channel, String name) {
+        return run(LuaScript.PUBLISH, name, channel, name);
     }
 
     @Override

@@ -96,6 +96,8 @@ class ChannelScheduleTests {
                     connections,
                     PatientStore.on(connections.runner(), TIMEOUT, TIMEOUT),
                     () -> session,
+                    "lock:flights:0",
+                    name -> {},
                     Duration.ofMillis(200),
                     this,
                     timer,
@@ -106,7 +108,7 @@ class ChannelScheduleTests {
             for (int step = 0; step < STEPS; step++) {
                 switch (random.nextInt(9)) {
                     case 0 -> channel.open();
-                    case 1 -> channel.follow();
+                    case 1 -> channel.listen();
                     case 2 -> channel.verify();
                     case 3 -> server.command("CLIENT", "KILL", "TYPE", "pubsub");
                     case 4 -> tryToPublish();
@@ -136,7 +138,7 @@ class ChannelScheduleTests {
         void isLeftAlone(int round) {
             allowChannels(true);
             channel.open();
-            channel.follow();
+            channel.listen();
             Await.until(
                     Duration.ofSeconds(45),
                     () -> channel.isLive()
@@ -165,9 +167,6 @@ class ChannelScheduleTests {
                 heard.incrementAndGet();
             }
         }
-
-        @Override
-        public void onCompletion(Push push) {}
 
         @Override
         public void onSubscribed() {}

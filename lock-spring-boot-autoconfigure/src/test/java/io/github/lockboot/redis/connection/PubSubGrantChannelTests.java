@@ -4,7 +4,9 @@ import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -47,6 +49,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class PubSubGrantChannelTests {
 
     private static final String CHANNEL = "lock:client:session";
+    private static final String ANNOUNCEMENTS = "lock:flights:0";
     private static final Duration WITHIN = Duration.ofSeconds(2);
 
     private static RedisServer server;
@@ -56,6 +59,7 @@ class PubSubGrantChannelTests {
     private final ExecutorService workers = Threads.workers(Threads.daemons("channel-test"), timer);
     private final AtomicInteger asked = new AtomicInteger();
     private final AtomicInteger subscriptions = new AtomicInteger();
+    private final Queue<String> announced = new ConcurrentLinkedQueue<>();
     private volatile CompletableFuture<Reply> answer = CompletableFuture.completedFuture(Reply.Plain.PUBLISHED);
     private volatile boolean published = true;
     private volatile boolean lacking;
@@ -71,6 +75,8 @@ class PubSubGrantChannelTests {
                     () -> new StringRedisTemplate(connectionFactory()), redis, LettuceScripts::whenCut, () -> {}),
             PatientStore.on(redis, WITHIN, WITHIN),
             () -> "session",
+            ANNOUNCEMENTS,
+            announced::add,
             WITHIN,
             new Subscriber(),
             timer,
@@ -136,7 +142,7 @@ class PubSubGrantChannelTests {
 
         @Override
         public CompletableFuture<Reply> run(LuaScript script, String key, byte[]... arguments) {
-            assertThat(script).isSameAs(LuaScript.ECHO);
+            assertThat(script).isSameAs(LuaScript.PUBLISH);
             return ask();
         }
 
@@ -159,9 +165,6 @@ class PubSubGrantChannelTests {
         }
 
         @Override
-        public void onCompletion(Push push) {}
-
-        @Override
         public void onSubscribed() {
             subscriptions.incrementAndGet();
         }
@@ -179,14 +182,17 @@ class PubSubGrantChannelTests {
     }
 
     @Test
-    void completionsAreSubscribedAfterALackOfThreadsAndMemory() {
+    void announcementsAreSubscribedAfterALackOfThreadsAndMemory() {
         lacking = true;
         timer.lack(true);
-        assertThatExceptionOfType(OutOfMemoryError.class).isThrownBy(channel::follow);
+        assertThatExceptionOfType(OutOfMemoryError.class).isThrownBy(channel::listen);
         lacking = false;
         timer.lack(false);
-        channel.follow();
-        Actor.await("completions are subscribed to", () -> subscriptions.get() == 2);
+        channel.listen();
+        Actor.await("an announcement arrives", () -> {
+            server.command("PUBLISH", ANNOUNCEMENTS, "a name");
+            return announced.contains("a name");
+        });
     }
 
     private void lack(boolean threadsAndMemory) {
@@ -247,6 +253,8 @@ class PubSubGrantChannelTests {
                 new Connections(() -> new StringRedisTemplate(jedis), redis, (used, cut) -> {}, () -> {}),
                 PatientStore.on(redis, WITHIN, WITHIN),
                 () -> "session",
+                ANNOUNCEMENTS,
+                announced::add,
                 WITHIN,
                 new Subscriber(),
                 timer,

@@ -45,8 +45,7 @@ public final class ClockedScripts {
                 LuaScript.DOWNGRADE,
                 LuaScript.RENEW,
                 LuaScript.RENEW_PERMITS,
-                LuaScript.CANCEL,
-                LuaScript.COMPLETE)) {
+                LuaScript.CANCEL)) {
             digests.put(script, (String) redis.command("SCRIPT", "LOAD", clocked(script.getScriptAsString())));
         }
     }

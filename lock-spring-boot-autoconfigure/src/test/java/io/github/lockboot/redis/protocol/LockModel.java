@@ -66,7 +66,6 @@ public final class LockModel {
 
     private final String key;
     private final String channelPrefix;
-    private final String completions;
 
     private final int mostHolders;
     private long micros;
@@ -87,14 +86,13 @@ public final class LockModel {
     private int excuses;
     private int unlooked;
 
-    public LockModel(String key, String channelPrefix, String completions, long micros) {
-        this(key, channelPrefix, completions, micros, MOST_HOLDERS);
+    public LockModel(String key, String channelPrefix, long micros) {
+        this(key, channelPrefix, micros, MOST_HOLDERS);
     }
 
-    public LockModel(String key, String channelPrefix, String completions, long micros, int mostHolders) {
+    public LockModel(String key, String channelPrefix, long micros, int mostHolders) {
         this.key = key;
         this.channelPrefix = channelPrefix;
-        this.completions = completions;
         this.micros = micros;
         this.mostHolders = mostHolders;
     }
@@ -229,20 +227,6 @@ public final class LockModel {
         boolean left = queue.removeIf(waiter -> waiter.id().equals(id));
         admit(null);
         return end(left ? "LEFT" : "UNKNOWN");
-    }
-
-    public Outcome complete(String id, long lastToken) {
-        begin(null);
-        if (!isExclusive(id)) {
-            return end("NOT_OWNER");
-        }
-        used(lastToken);
-        boolean waited = !queue.isEmpty();
-        holders.clear();
-        queue.clear();
-        String message = "%s %s %d 0 0 %d %s".formatted(completions, id, fence, fence, key);
-        Outcome outcome = end("COMPLETED");
-        return waited ? new Outcome(outcome.reply(), List.of(message)) : outcome;
     }
 
     /** Turns the clock, back too; the key may expire on the way. */

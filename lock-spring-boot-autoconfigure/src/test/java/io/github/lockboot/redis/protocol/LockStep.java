@@ -46,7 +46,6 @@ record LockStep(Action action, int who, int next, long amount) {
         DOWNGRADE(true),
         KEEP(true),
         KEEP_WITH_WRONG_TOKEN(true),
-        COMPLETE(true),
         LATE(true),
         DUPLICATE(false),
         CROWD_ARRIVES(false),
@@ -97,8 +96,6 @@ record LockStep(Action action, int who, int next, long amount) {
                 steps.add(new LockStep(Action.RENEW, ownerOrWho, 0, random.nextInt(4) == 0 ? 500 : 0));
             } else if (dice < 57) {
                 steps.add(new LockStep(Action.RENEW_WITH_WRONG_TOKEN, ownerOrWho, 0, random.nextInt(3) - 1));
-            } else if (dice < 59) {
-                steps.add(new LockStep(Action.COMPLETE, ownerOrWho, 0, random.nextInt(65_536)));
             } else if (dice < 63) {
                 steps.add(new LockStep(Action.CANCEL, random.nextBoolean() ? who : ownerOrWho, 0, 0));
             } else if (dice < 69) {

@@ -63,7 +63,6 @@ class MessageFuzzTests {
             "LEFT",
             "GIVEN_AWAY",
             "UNKNOWN",
-            "COMPLETED",
             "FREE",
             "FOREIGN",
             "HELD 1 2 session-1",
@@ -95,14 +94,10 @@ class MessageFuzzTests {
         Lease lease = holding.join();
         Fuzz.times(100_000, "messages to an engine", fuzz -> {
             String id = fuzz.oneOf(queued, queued, held, "session-999", "session-", "session", "another-1", "");
-            String key = fuzz.oneOf(KEY, KEY, "lock:held", "lock:", "lock", "foreign", KEY + " ", "flights");
+            String key = fuzz.oneOf(KEY, KEY, "lock:held", "lock:", "lock", "foreign", KEY + " ");
             Push push = Push.parse(message(fuzz, id, key));
             if (push != null && !isWhatRedisWouldSay(push, queued)) {
-                if (fuzz.below(3) == 0) {
-                    scripted.engine.onCompletion(push);
-                } else {
-                    scripted.engine.onPush(push);
-                }
+                scripted.engine.onPush(push);
             }
             while (scripted.sentCount() > 0) {
                 answerAny(scripted.next(), queued, held);

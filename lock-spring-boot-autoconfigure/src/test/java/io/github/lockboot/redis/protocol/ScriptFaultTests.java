@@ -29,7 +29,6 @@ class ScriptFaultTests {
 
     private static final String KEY = "lock:fault";
     private static final String CHANNELS = "lock:client:";
-    private static final String COMPLETIONS = "lock:flights";
     private static final String REFUSED = "(?s).*(permission|can't run).*";
     private static final long LARGEST_EXACT = 1L << 53;
     private static final Set<String> REFUSALS = Set.of("BUSY", "NOT_OWNER", "UNKNOWN", "FREE", "FOREIGN");
@@ -42,7 +41,6 @@ class ScriptFaultTests {
             "KEPT",
             "LEFT",
             "GIVEN_AWAY",
-            "COMPLETED",
             "HELD",
             "ALL");
 
@@ -138,12 +136,11 @@ class ScriptFaultTests {
 
     @ParameterizedTest
     @EnumSource
-    void whenMemoryIsFullAHolderCompletes(RedisProgram program) {
+    void whenMemoryIsFullAHolderReleasesAndItsTokenStays(RedisProgram program) {
         start(program);
         long token = (Long) acquire(KEY, "a-1", true).get(1);
-        acquire(KEY, "b-1", true);
         fillMemory();
-        assertThat(complete(KEY, "a-1", token + 1_000_000_000)).containsExactly("COMPLETED"); // its key stays a while
+        assertThat(unlock(KEY, "a-1", token + 1_000_000_000, "")).containsExactly("RELEASED"); // its key stays a while
         assertThat((String) redis.command("GET", KEY)).matches("\\[1,\"\\d+\"]");
     }
 
@@ -155,35 +152,8 @@ class ScriptFaultTests {
         StoredLock.exclusive(1, 7, "a-1", 30_000, 1)
                 .withQueue(0, List.of(new Waiter("b-1", 30_000, now, 0)))
                 .storeAt(redis, KEY);
-        assertThat(complete(KEY, "b-1", 0)).as("granted by this very script").containsExactly("COMPLETED");
+        assertThat(unlock(KEY, "b-1", 0, "")).as("granted by this very script").containsExactly("RELEASED");
         assertThat((Long) redis.command("PTTL", KEY)).isNotEqualTo(-1L);
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void aCompletionSentTwiceOrLateChangesNothing(RedisProgram program) {
-        start(program);
-        long token = (Long) acquire(KEY, "a-1", true).get(1);
-        acquire(KEY, "b-1", true);
-        acquire(KEY, "c-1", true);
-        try (RedisProbe subscriber = server.probe()) {
-            subscriber.command("SUBSCRIBE", COMPLETIONS);
-            assertThat(complete(KEY, "a-1", token)).containsExactly("COMPLETED");
-            assertThat(complete(KEY, "a-1", token)).containsExactly("NOT_OWNER");
-            List<?> message = (List<?>) Objects.requireNonNull(subscriber.command("PING"));
-            Push push = Objects.requireNonNull(Push.parse((String) message.get(2)));
-            assertThat(push.id()).isEqualTo("a-1");
-            assertThat(push.fence()).isEqualTo(token);
-            assertThat(push.key()).isEqualTo(KEY);
-            acquire(KEY, "b-2", true);
-            acquire(KEY, "c-2", true);
-            String before = dump();
-            assertThat(complete(KEY, "a-1", token)).containsExactly("NOT_OWNER");
-            assertThat(dump()).isEqualTo(before);
-            assertThat(subscriber.command("PING"))
-                    .as("no second message, but the answer to the first PING")
-                    .isEqualTo(List.of("pong", ""));
-        }
     }
 
     @ParameterizedTest
@@ -248,7 +218,6 @@ class ScriptFaultTests {
             assertThat(renewPermits("a-1", 1, "b-1", 7)).containsExactly("ALL", "NOT_OWNER,NOT_OWNER");
             assertThat(unlock(KEY, "a-1", 1, "a-2")).containsExactly("NOT_OWNER");
             assertThat(cancel(KEY, "a-1")).containsExactly("UNKNOWN");
-            assertThat(complete(KEY, "a-1", 1)).containsExactly("NOT_OWNER");
             assertThat(run(LuaScript.DOWNGRADE, KEY, "a-1", 1, 1)).containsExactly("NOT_OWNER");
             assertThat(run(LuaScript.INSPECT, KEY, "")).containsExactly("FOREIGN");
             assertThat(dump()).as(String.join(" ", stranger)).isEqualTo(before);
@@ -402,7 +371,7 @@ class ScriptFaultTests {
             case 8 -> renewPermits(id, 7, "z-1", random.nextInt(10));
             case 7 -> run(LuaScript.DOWNGRADE, KEY, id, random.nextInt(10), 0);
             case 6 -> run(LuaScript.ACQUIRE, KEY, id, 30_000, random.nextInt(4) - 1, 1);
-            case 5 -> complete(KEY, id, random.nextInt(10));
+            case 5 -> unlock(KEY, id, random.nextInt(10), "");
             case 0 -> acquire(KEY, id, random.nextBoolean());
             case 1 -> unlock(KEY, id, random.nextInt(10), random.nextBoolean() ? "" : "b-1".equals(id) ? "b-2" : "b-1");
             case 2 -> renew(KEY, id, 7);
@@ -578,10 +547,6 @@ class ScriptFaultTests {
         return run(LuaScript.CANCEL, key, id);
     }
 
-    private List<Object> complete(String key, String id, long token) {
-        return run(LuaScript.COMPLETE, key, id, token, COMPLETIONS);
-    }
-
     private List<Object> run(LuaScript script, String key, Object... arguments) {
         List<String> words = new ArrayList<>(List.of("EVALSHA", script.getSha1(), "1", key));
         Arrays.stream(arguments).map(Object::toString).forEach(words::add);
@@ -600,7 +565,6 @@ class ScriptFaultTests {
                 LuaScript.RENEW,
                 LuaScript.RENEW_PERMITS,
                 LuaScript.CANCEL,
-                LuaScript.COMPLETE,
                 LuaScript.INSPECT);
     }
 }

@@ -35,7 +35,6 @@ class ScriptModelTests {
 
     private static final String KEY = "lock:model";
     private static final String CHANNELS = "lock:client:";
-    private static final String COMPLETIONS = "lock:flights";
     private static final int MOST_HOLDERS = 3;
     private static final long[] TTLS = {30_000, 1_000, 6_000, 6_001, 1_500, 3_600_000};
     private static final long START = 1_800_000_000_000_123L;
@@ -77,7 +76,7 @@ class ScriptModelTests {
         assertThat(covered)
                 .as("what the sequences reach")
                 .containsKeys("OWNER", "BUSY", "QUEUED", "RELEASED", "HANDED_OVER", "NOT_OWNER", "unlock OWNER")
-                .containsKeys("RENEWED", "LEFT", "GIVEN_AWAY", "UNKNOWN", "COMPLETED", "skipped", "excused", "unlooked")
+                .containsKeys("RENEWED", "LEFT", "GIVEN_AWAY", "UNKNOWN", "skipped", "excused", "unlooked")
                 .containsKeys("expired", "message", "messages", "token", "downgrade RENEWED", "shared", "limited")
                 .containsKeys("KEPT", "KEPT beside another", "keep NOT_OWNER", "keep message")
                 .containsKeys("OWNER beside another", "unlock RELEASED beside another")
@@ -118,7 +117,7 @@ class ScriptModelTests {
 
         private final RedisProbe redis;
         private final ClockedScripts scripts;
-        private final LockModel model = new LockModel(KEY, CHANNELS, COMPLETIONS, START, MOST_HOLDERS);
+        private final LockModel model = new LockModel(KEY, CHANNELS, START, MOST_HOLDERS);
         private final ScriptInvariants invariants = new ScriptInvariants(MOST_HOLDERS);
         private final List<Call> calls = new ArrayList<>();
         private final List<String> trace = new ArrayList<>();
@@ -153,7 +152,6 @@ class ScriptModelTests {
                     call(renew(id, step.amount() == 0 ? 0 : model.fence() + step.amount(), ttl(id)));
                 case RENEW_PERMITS -> call(renewPermits(holders, id, (int) step.amount()));
                 case CANCEL -> call(cancel(id));
-                case COMPLETE -> call(complete(id, used(holder, step.amount())));
                 case DUPLICATE -> {
                     if (last != null) {
                         duplicate(last);
@@ -369,11 +367,6 @@ class ScriptModelTests {
 
         private Call cancel(String id) {
             return new Call(LuaScript.CANCEL, arguments(id, 0), lock -> lock.cancel(id));
-        }
-
-        private Call complete(String id, long lastToken) {
-            List<String> arguments = arguments(id, 0, lastToken, COMPLETIONS);
-            return new Call(LuaScript.COMPLETE, arguments, lock -> lock.complete(id, lastToken));
         }
 
         private List<String> arguments(String id, int most, Object... more) {

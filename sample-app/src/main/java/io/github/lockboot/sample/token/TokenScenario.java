@@ -20,7 +20,7 @@ class TokenScenario extends Scenario {
     private final TokenService tokens;
 
     TokenScenario(TokenService tokens) {
-        super(TokenService.NAME, 8, TokenService.NAME, "flight:" + TokenService.NAME);
+        super(TokenService.NAME, 8, TokenService.NAME);
         this.tokens = tokens;
     }
 

@@ -20,7 +20,7 @@ import org.springframework.web.server.ResponseStatusException;
 @NeedsLocks
 class TokenService {
 
-    /** Of the scenario, the lock, the flight and the key. */
+    /** Of the scenario, the lock and the key. */
     static final String NAME = "token";
 
     static final List<String> MODES = List.of("blocking", "single-flight");
@@ -65,7 +65,7 @@ class TokenService {
         });
     }
 
-    /** One caller leads and fetches. All others wait for it and get the token at the same time, without a lock. */
+    /** One caller has the lock and fetches. All others are notified at the same time, and find the token without the lock. */
     @SuppressWarnings("NullAway") // the cache may return null
     private String singleFlight(AtomicBoolean fetched) throws InterruptedException {
         return locks.singleFlight(NAME, this::cached, () -> fetch(fetched));
