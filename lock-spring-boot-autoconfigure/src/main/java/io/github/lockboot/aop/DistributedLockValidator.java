@@ -56,7 +56,7 @@ public final class DistributedLockValidator
     private final Supplier<LockOptions> defaults;
     private final Supplier<Map<String, LockOptions>> overrides;
     private final IntSupplier maxHolders;
-    private final List<LockOptions> options = new ArrayList<>();
+    private final Set<String> groups = new TreeSet<>();
     private final Set<String> injectedEarly = ConcurrentHashMap.newKeySet();
     private volatile boolean checked;
 
@@ -80,12 +80,9 @@ public final class DistributedLockValidator
         this.maxHolders = maxHolders;
     }
 
-    /**
-     * {@return the groups of the annotations and, in the default registry, the ttl that they or the properties set; complete when all
-     * singletons exist}
-     */
-    public List<LockOptions> options() {
-        return List.copyOf(options);
+    /** {@return whether there are locked methods; known when all singletons exist} */
+    public boolean hasLockedMethods() {
+        return !groups.isEmpty();
     }
 
     /** @throws InvalidLockDefinitionException if the start is over and the bean has locked methods */
@@ -141,12 +138,8 @@ public final class DistributedLockValidator
         }
         refuse(findings);
         checked = true;
-        if (!options.isEmpty()) {
+        if (hasLockedMethods()) {
             advisor.getAdvice().requireTemplate();
-        }
-        Set<String> groups = new TreeSet<>();
-        for (LockOptions each : options) {
-            groups.add(Objects.requireNonNull(each.group()));
         }
         for (String group : overridden.keySet()) {
             if (!groups.contains(group)) {
@@ -250,9 +243,7 @@ public final class DistributedLockValidator
             boolean ours = definition.isOfDefaultRegistry();
             String group = Objects.requireNonNull(asked.group());
             LockOptions first = ours ? overridden.getOrDefault(group, LockOptions.defaults()) : LockOptions.defaults();
-            Duration ttl = first.ttl() != null ? first.ttl() : asked.ttl();
-            LockOptions used = LockOptions.defaults().withGroup(group);
-            options.add(ours && ttl != null ? used.withTtl(ttl) : used);
+            groups.add(group);
             if (definition.isKeptAfterFailure()) {
                 OuterRetry.refuse(locked, call.isOfJob(definition), advisor.getOrder(), beanFactory);
             }

@@ -40,7 +40,7 @@ import static java.util.Objects.requireNonNullElse;
  *     further readers wait.
  * @param locks Settings for one group of locks: the name of the annotation, Class.method if it has none, or the group of
  *     LockOptions. They take precedence over the annotation and LockOptions.
- * @param startupCheck Whether to check at startup that Redis is suitable for locks.
+ * @param startupCheck Whether connecting at startup checks that Redis is suitable for locks.
  * @param shutdownGracePeriod Maximum time that shutdown waits for locks to be released, after the web server and executors have
  *     stopped. 0 does not wait.
  * @param logKeys Whether logs, the logging context and the endpoints show names of locks, which may be personal data,
@@ -104,6 +104,14 @@ record LockProperties(
         new Named(ttl, waitTime, renew, maxHold, null, release, null).check("lock", maxHolders);
         for (Map.Entry<String, Named> each : locks.entrySet()) {
             each.getValue().check(propertyOf(each.getKey()), maxHolders);
+            Duration ofGroup = each.getValue().ttl();
+            require(
+                    ofGroup == null || ofGroup.compareTo(redis.commandTimeout) > 0,
+                    propertyOf(each.getKey()) + ".ttl",
+                    ofGroup,
+                    "must be more than lock.redis.command-timeout (%s), or one slow command outlasts a lease:"
+                            + " raise it",
+                    redis.commandTimeout);
         }
         requireNotNegative("lock.shutdown-grace-period", shutdownGracePeriod, "use 0 not to wait");
         require(

@@ -55,7 +55,7 @@ class RedisLockConfiguration {
     @Lazy(false)
     LockLifecycle lockbootLockLifecycle(
             ConfigurableApplicationContext context, LockProperties properties, DistributedLockValidator validator) {
-        return new LockLifecycle(context, properties, validator::options);
+        return new LockLifecycle(context, properties, validator::hasLockedMethods);
     }
 
     private static RedisConnectionFactory single(ObjectProvider<RedisConnectionFactory> connectionFactories) {

@@ -66,6 +66,11 @@ public interface GrantChannel extends AutoCloseable {
         return true;
     }
 
+    /** {@return why no pushes arrive, if the store refuses them or they get lost; null if that is not known} */
+    default @Nullable String problem() {
+        return null;
+    }
+
     /** Checks, when a push seems to be missing, whether pushes still arrive, and subscribes again if not. */
     default void verify() {}
 

@@ -96,9 +96,9 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     }
 
     /**
-     * Takes and releases a lock, of which no listener is notified, and opens the channel ahead of the first wait.
+     * Acquires, renews and releases a lock, of which no listener is notified, and opens the channel ahead of the first wait.
      *
-     * @return completes once both is done, or after a second without the channel
+     * @return completes once all is done, or after a second without the channel
      */
     public CompletableFuture<Void> connect(String name) {
         long longerThanAnAnswer = 3 * TimeUnit.NANOSECONDS.toMillis(context.commandTimeout());
@@ -107,13 +107,25 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         CompletableFuture<Lease> taken = start(request, (wanted, thread) -> listeners.silent());
         taken.whenComplete((lease, failure) -> acquisitions.openChannel()); // goes on trying until Redis is there
         CompletableFuture<Void> connected = taken.thenCompose(lease -> {
-            CompletableFuture<Void> released = lease.closeAfter(Duration.ZERO);
             context.schedule(LOOK_NANOS, () -> subscribed.complete(null));
-            return released.thenCombine(subscribed, (none, live) -> none);
+            return CompletableFuture.allOf(renewedAndReleased((Hold) lease), subscribed);
         });
         // A future of its own: who does not wait for it any more does not keep it from releasing the lock. What depends
         // on it may block.
         return connected.thenApplyAsync(none -> none, context::runLater);
+    }
+
+    /** {@return fails with the error of the store if it refuses the renewal or the release} */
+    private CompletableFuture<Reply> renewedAndReleased(Hold hold) {
+        String id = hold.ownerId();
+        long ttlMillis = hold.grant().terms().ttlMillis();
+        CompletableFuture<Reply> renewed =
+                store.renew(hold.name(), id, hold.grant().fence(), ttlMillis, late -> {});
+        return renewed.handle((none, failure) -> hold.closeAfter(Duration.ZERO))
+                .thenCompose(Function.identity())
+                .thenCompose(none -> renewed)
+                // Once more, because a hold does not tell why its release was not answered.
+                .thenCompose(none -> store.unlock(hold.name(), id, hold.fencingToken()));
     }
 
     UseNotifier.Listeners listeners() {

@@ -1,12 +1,10 @@
 package io.github.lockboot.redis;
 
 import java.time.Duration;
-import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ThreadFactory;
@@ -23,6 +21,7 @@ import io.github.lockboot.engine.LockEngine;
 import io.github.lockboot.engine.LockRequest;
 import io.github.lockboot.engine.LockStore;
 import io.github.lockboot.internal.Announcements;
+import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.internal.Threads;
 import io.github.lockboot.internal.Timer;
@@ -194,42 +193,35 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
     }
 
     /**
-     * Connects ahead of the first lock, and takes and releases a lock with a random name, so that the scripts are loaded. Then it
+     * Connects ahead of the first lock. Acquires, renews and releases a lock with a random name, so that the scripts are loaded, and
      * subscribes to the channel on which Redis pushes grants. Does not block. If it fails, the first lock connects.
      *
      * @return a future that completes once the lock is released and the channel subscribed to, or after a second without the channel;
-     *     exceptionally if the lock could not be taken
+     *     exceptionally if the lock could not be acquired, renewed or released
      */
     public CompletableFuture<Void> connect() {
         return parts().engine.connect("startup:" + EngineContext.randomSession());
     }
 
     /**
-     * Checks whether Redis is suitable for locks: its version, its eviction policy, its clock and the rights of the user. To check the
-     * rights, it runs every script once on a key that it then removes. Blocks, and connects if necessary.
+     * Connects, as {@link #connect} does, and checks whether Redis is suitable for locks. It reports what connecting ran into, such as
+     * a missing right or a channel that is refused, and reads the version and the eviction policy of Redis. Does not block.
      *
-     * @return the problems found; empty if there are none
+     * @return a future that completes with the problems found; empty if there are none
      */
-    public List<Finding> check() {
+    public CompletableFuture<List<Finding>> check() {
         Parts with = parts();
-        SelfCheck check = new SelfCheck(with.connections.template(), with.store, InstantSource.system());
-        List<Finding> findings = check.run();
-        servers = check.servers();
-        announcesChanges = with.store.client().announcesChanges(); // known since the check has renewed a lock
-        return findings;
-    }
-
-    /**
-     * Checks whether Redis refuses to acknowledge grants although this registry needs it. Blocks, and connects if necessary.
-     *
-     * @return the problem; empty if there is none, or if Redis could not be asked
-     */
-    public Optional<Finding> checkAcknowledged() {
-        if (acknowledge == Acknowledge.NONE) {
-            return Optional.empty();
-        }
-        Parts with = parts();
-        return new SelfCheck(with.connections.template(), with.store, InstantSource.system()).checkAcknowledged();
+        return connect()
+                .handleAsync(
+                        (none, failure) -> {
+                            SelfCheck check = new SelfCheck(with.connections.template(), with.store);
+                            List<Finding> findings =
+                                    check.run(with.engine.channel(), failure == null ? null : Futures.unwrap(failure));
+                            servers = check.servers();
+                            announcesChanges = with.store.client().announcesChanges(); // known since the renewal
+                            return findings;
+                        },
+                        with.connectors);
     }
 
     /**

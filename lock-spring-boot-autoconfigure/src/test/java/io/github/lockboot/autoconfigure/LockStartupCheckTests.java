@@ -19,7 +19,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
-import org.springframework.beans.factory.support.AbstractBeanDefinition;
 import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.diagnostics.FailureAnalysis;
@@ -46,6 +45,7 @@ class LockStartupCheckTests {
         server = RedisServer.start("--maxmemory-policy", "allkeys-lru");
         runner = new ApplicationContextRunner()
                 .withConfiguration(AutoConfigurations.of(LockAutoConfiguration.class))
+                .withBean(Locked.class)
                 .withBean(
                         LettuceConnectionFactory.class,
                         () -> new LettuceConnectionFactory(server.host(), server.port()));
@@ -57,8 +57,8 @@ class LockStartupCheckTests {
         server.close();
     }
 
-    static class Brief {
-        @DistributedLock(name = "brief", ttl = "1s")
+    static class Locked {
+        @DistributedLock(name = "locked")
         void run() {}
     }
 
@@ -71,7 +71,7 @@ class LockStartupCheckTests {
         });
     }
 
-    /** All an operator asks first, when Redis has told its version; without the check there is none, and the line comes at once. */
+    /** All an operator asks first; without the check it has no version. */
     @ParameterizedTest
     @ValueSource(strings = {"warn", "fail", "off"})
     void theStartIsOneLine(String check, CapturedOutput output) {
@@ -85,13 +85,22 @@ class LockStartupCheckTests {
                     .singleElement()
                     .asString()
                     .contains("INFO")
+                    .endsWith(line + ", session "
+                            + context.getBean(RedisLockRegistry.class)
+                                    .inspector()
+                                    .session());
+        });
+    }
+
+    @Test
+    void anApplicationThatConnectsAtItsFirstLockIsNotChecked(CapturedOutput output) {
+        runner.withPropertyValues("lock.redis.connect-at-startup=false").run(context -> {
+            assertThat(output.getAll().lines().filter(each -> each.contains("LockStartup")))
+                    .singleElement()
+                    .asString()
+                    .contains("INFO")
                     .endsWith(
-                            check.equals("off") // which connects only where a lock is used
-                                    ? line
-                                    : line + ", session "
-                                            + context.getBean(RedisLockRegistry.class)
-                                                    .inspector()
-                                                    .session());
+                            "Distributed locks on Redis (standalone): key prefix 'lock:', ttl 30s, renewed, wait time 10s");
         });
     }
 
@@ -107,7 +116,6 @@ class LockStartupCheckTests {
                         .noneMatch(thread -> thread.getContextClassLoader() == application));
     }
 
-    /** It looks when everything has started, and a lazy registry has to be made for that. */
     @Test
     void aLazyRegistryIsCheckedToo(CapturedOutput output) {
         runner.withInitializer(context ->
@@ -155,82 +163,37 @@ class LockStartupCheckTests {
 
     /** A Redis that accepts connections and never answers. */
     @Test
-    void byDefaultTheStartDoesNotWaitForTheCheck(CapturedOutput output) {
+    void byDefaultTheStartDoesNotWaitForARedisThatHangsAndTheReportComesLater(CapturedOutput output) {
         server.pause();
         runner.withPropertyValues("lock.redis.command-timeout=20s").run(context -> {
             assertThat(context).hasNotFailed();
-            assertThat(output).doesNotContain("Redis could not be asked");
+            assertThat(output).doesNotContain("Distributed locks");
+            server.resume();
+            Actor.await("the warning", () -> output.getAll().contains(EVICTS));
         });
-        server.resume();
     }
 
     @Test
     void failEndsTheStartWithEveryFindingAndItsAction() {
-        runner.withPropertyValues("lock.startup-check=fail")
-                .withBean(Brief.class)
-                .run(context -> {
-                    FailureAnalysis analysis = new LockFailureAnalyzer().analyze(context.getStartupFailure());
-                    assertThat(analysis.getDescription())
-                            .isEqualTo("Locks are not reliable here (lock.startup-check=fail):\n\n"
-                                    + "  - The ttl of brief (1000ms) is not more than lock.redis.command-timeout (2000ms),"
-                                    + " so one slow command outlasts a lease\n"
-                                    + "  - " + EVICTS);
-                    assertThat(analysis.getAction())
-                            .isEqualTo("Fix the following:\n\n"
-                                    + "  - raise lock.locks.brief.ttl or the annotation's, or lower"
-                                    + " lock.redis.command-timeout\n"
-                                    + "  - set maxmemory-policy noeviction, or use a Redis for locks that is not a cache\n\n"
-                                    + "Or set lock.startup-check=warn.\n\nSee " + Troubleshooting.PAGE
-                                    + "the-self-check-found-something");
-                });
+        runner.withPropertyValues("lock.startup-check=fail").run(context -> {
+            FailureAnalysis analysis = new LockFailureAnalyzer().analyze(context.getStartupFailure());
+            assertThat(analysis.getDescription())
+                    .isEqualTo("Locks are not reliable here (lock.startup-check=fail):\n\n" + "  - " + EVICTS);
+            assertThat(analysis.getAction())
+                    .isEqualTo("Fix the following:\n\n"
+                            + "  - set maxmemory-policy noeviction, or use a Redis for locks that is not a cache\n\n"
+                            + "Or set lock.startup-check=warn.\n\nSee " + Troubleshooting.PAGE
+                            + "the-self-check-found-something");
+        });
     }
 
     @Test
     void failIsContentWithAFitRedis(CapturedOutput output) {
         server.command("CONFIG", "SET", "maxmemory-policy", "noeviction");
-        runner.withPropertyValues("lock.startup-check=fail", "lock.locks.brief.ttl=10s")
-                .withBean(Brief.class)
+        runner.withPropertyValues("lock.startup-check=fail")
                 .run(context -> assertThat(context).hasNotFailed());
-        assertThat(output.getAll().lines().filter(each -> each.contains("LockLifecycle")))
+        assertThat(output.getAll().lines().filter(each -> each.contains("LockStartup")))
                 .noneMatch(each -> each.contains("WARN"));
-    }
-
-    @Test
-    void theTtlOfALockInARegistryOfTheApplicationIsNotComparedWithTheTimeoutOfOurs() {
-        withFastRegistry(false)
-                .withBean(OfTheFastRegistry.class)
-                .run(context -> assertThat(context).hasNotFailed());
-    }
-
-    @Test
-    void norIfThatRegistryReplacesOurs() {
-        withFastRegistry(true)
-                .withBean(OfTheOnlyRegistry.class)
-                .run(context -> assertThat(context).hasNotFailed());
-    }
-
-    private ApplicationContextRunner withFastRegistry(boolean only) {
-        server.command("CONFIG", "SET", "maxmemory-policy", "noeviction");
-        LettuceConnectionFactory redis = new LettuceConnectionFactory(server.host(), server.port());
-        redis.start();
-        return runner.withPropertyValues("lock.startup-check=fail")
-                .withBean(
-                        "fast",
-                        RedisLockRegistry.class,
-                        () -> RedisLockRegistry.builder(redis)
-                                .commandTimeout(Duration.ofMillis(500))
-                                .build(),
-                        bean -> ((AbstractBeanDefinition) bean).setDefaultCandidate(only));
-    }
-
-    static class OfTheFastRegistry {
-        @DistributedLock(name = "q", ttl = "2s", registry = "fast")
-        void run() {}
-    }
-
-    static class OfTheOnlyRegistry {
-        @DistributedLock(name = "q", ttl = "2s")
-        void run() {}
     }
 
     @Test
@@ -254,14 +217,15 @@ class LockStartupCheckTests {
     @ParameterizedTest
     @ValueSource(strings = {"off", "OFF", "false"})
     void offOpensNoConnectionBeforeTheFirstLock(String off) {
-        runner.withPropertyValues("lock.startup-check=" + off).run(context -> {
-            long before = connections();
-            context.getBean(LockTemplate.class);
-            Actor.pass(Duration.ofMillis(300));
-            assertThat(connections()).isEqualTo(before);
-            context.getBean(LockTemplate.class).execute("a", () -> null);
-            assertThat(connections()).isGreaterThan(before);
-        });
+        runner.withPropertyValues("lock.startup-check=" + off, "lock.redis.connect-at-startup=false")
+                .run(context -> {
+                    long before = connections();
+                    context.getBean(LockTemplate.class);
+                    Actor.pass(Duration.ofMillis(300));
+                    assertThat(connections()).isEqualTo(before);
+                    context.getBean(LockTemplate.class).execute("a", () -> null);
+                    assertThat(connections()).isGreaterThan(before);
+                });
     }
 
     private long connections() {

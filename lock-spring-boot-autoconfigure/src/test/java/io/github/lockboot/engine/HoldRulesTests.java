@@ -421,7 +421,9 @@ class HoldRulesTests {
     void whatDependsOnTheConnectionIsNotRunOnTheTimersThreadOrTheChannels() {
         CompletableFuture<Void> connected = scripted.engine.connect("first");
         scripted.next("acquire").answer(owner(100));
+        scripted.next("renew").answer(new Reply.Renewed(TTL.toMillis(), 0));
         scripted.next("unlock").answer(Reply.Plain.RELEASED);
+        scripted.next("unlock").answer(Reply.Plain.NOT_OWNER);
         scripted.holdThreads();
         scripted.engine.onSubscribed();
         scripted.timer.tick(Duration.ofSeconds(2));

@@ -324,16 +324,15 @@ class AcknowledgeTests {
     @Test
     void theSelfCheckFindsThatThereAreTooFewReplicas() {
         RedisLockRegistry registry = registry(Acknowledge.ALL);
-        assertThat(registry.check()).isEmpty();
+        assertThat(registry.check().join()).isEmpty();
         replicas.forEach(RedisServer::kill);
         awaitReplicas(0);
-        assertThat(registry.check()).singleElement().satisfies(finding -> {
-            assertThat(finding.certain()).isTrue();
+        assertThat(registry.check().join()).singleElement().satisfies(finding -> {
+            assertThat(finding.fatal()).isFalse();
             assertThat(finding.problem())
                     .contains("lock.redis.acknowledge")
                     .contains("0 of 1 replicas acknowledged it in time");
         });
-        assertThat(registry.checkAcknowledged()).isEmpty();
     }
 
     @Test
@@ -409,10 +408,10 @@ class AcknowledgeTests {
         try (RedisServer serverless = RedisServer.start("--rename-command", "WAIT", "");
                 TestRegistries there = TestRegistries.on(serverless)) {
             RedisLockRegistry registry = there.registry(builder -> builder.acknowledge(Acknowledge.ONE));
-            assertThat(registry.checkAcknowledged())
-                    .hasValueSatisfying(finding -> assertThat(finding.problem())
-                            .contains("lock.redis.acknowledge")
-                            .contains("unknown command"));
+            assertThat(registry.check().join()).singleElement().satisfies(finding -> {
+                assertThat(finding.fatal()).isTrue();
+                assertThat(finding.problem()).contains("lock.redis.acknowledge").contains("unknown command");
+            });
             assertThatExceptionOfType(LockUnavailableException.class)
                     .isThrownBy(() -> registry.get("a").tryLock());
         }

@@ -226,7 +226,7 @@ class AnnouncedLossTests {
                 TcpProxy proxy = TcpProxy.to(server);
                 TestRegistries registries = TestRegistries.at(proxy.host(), proxy.port())) {
             RedisLockRegistry registry = registries.connected();
-            assertThat(registry.check()).isEmpty();
+            assertThat(registry.check().join()).isEmpty();
             proxy.closeOn(word);
             long before = proxy.connections();
             locksWork(server, registry);

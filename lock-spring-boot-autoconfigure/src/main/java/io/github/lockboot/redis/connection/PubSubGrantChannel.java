@@ -127,6 +127,11 @@ public final class PubSubGrantChannel implements GrantChannel {
         return grants.state == State.LIVE && !closed;
     }
 
+    @Override
+    public @Nullable String problem() {
+        return grants.problem;
+    }
+
     /** Sends an echo: a connection that was cut without notice looks like one without messages. */
     @Override
     public void verify() {
@@ -199,7 +204,7 @@ public final class PubSubGrantChannel implements GrantChannel {
         private volatile boolean everLive;
         private long liveAt;
         private long pauseMillis;
-        private boolean warned;
+        private volatile @Nullable String problem; // null once it is live
 
         private Subscription(Supplier<String> channel, Consumer<String> receiver) {
             this.channel = channel;
@@ -292,8 +297,8 @@ public final class PubSubGrantChannel implements GrantChannel {
                 everLive = true;
                 by.refused = false;
                 liveAt = timer.nanoTime();
-                again = warned;
-                warned = false;
+                again = problem != null;
+                problem = null;
             }
             if (this == grants) {
                 subscriber.onSubscribed();
@@ -378,10 +383,10 @@ public final class PubSubGrantChannel implements GrantChannel {
         /** Once, until the channel is live. A log may block. */
         private void warn(String warning) {
             synchronized (this) {
-                if (warned) {
+                if (problem != null) {
                     return;
                 }
-                warned = true;
+                problem = warning;
             }
             inBackground(() -> {
                 if (!closed) {

@@ -1,0 +1,158 @@
+package io.github.lockboot.autoconfigure;
+
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import io.github.lockboot.LockRegistry;
+import io.github.lockboot.LockTemplate;
+import io.github.lockboot.autoconfigure.LockProperties.StartupCheck;
+import io.github.lockboot.redis.Finding;
+import io.github.lockboot.redis.RedisLockRegistry;
+import io.github.lockboot.redis.RedisLockRegistry.Acknowledge;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.context.ConfigurableApplicationContext;
+
+/**
+ * Connects an application that uses locks before it takes requests, reports what that runs into, and logs one line for each registry. It
+ * covers registries defined by the application as well.
+ *
+ * <p>Without Redis the start goes on as soon as connecting has failed. While Redis does not answer, it waits for at most two seconds, and
+ * the report comes later. In FAIL mode it waits for the report, and every problem fails the start. A Redis that refuses to acknowledge
+ * grants, although they have to be, fails it in WARN mode, too.
+ */
+class LockStartup {
+
+    private static final long LONGEST_CONNECT_SECONDS = 2;
+
+    private static final Log log = LogFactory.getLog(LockStartup.class);
+
+    private final ConfigurableApplicationContext context;
+    private final StartupCheck check;
+    private final boolean connects;
+    private final AtomicBoolean closing;
+
+    /**
+     * @param lockedMethods whether there are annotated methods
+     * @param closing whether the context begins to close, after which nothing is reported
+     */
+    LockStartup(
+            ConfigurableApplicationContext context,
+            LockProperties properties,
+            boolean lockedMethods,
+            AtomicBoolean closing) {
+        this.context = context;
+        this.check = properties.startupCheck();
+        this.connects = check == StartupCheck.FAIL
+                || check == StartupCheck.WARN && properties.redis().acknowledge() != Acknowledge.NONE
+                || properties.redis().connectAtStartup() && (lockedMethods || isAnyLockInjected());
+        this.closing = closing;
+    }
+
+    /** Code that only asks the context for a registry is not known before it runs. */
+    private boolean isAnyLockInjected() {
+        ConfigurableListableBeanFactory beans = context.getBeanFactory();
+        boolean any = false;
+        for (Class<?> type : List.of(LockRegistry.class, LockTemplate.class)) {
+            for (String name : BeanFactoryUtils.beanNamesForTypeIncludingAncestors(context, type, false, false)) {
+                any |= beans.getDependentBeans(name).length > 0;
+            }
+        }
+        return any;
+    }
+
+    void run() {
+        if (!connects) {
+            report(Set.of());
+        } else if (check == StartupCheck.FAIL) {
+            Set<Finding> findings = connected().join();
+            report(Set.of());
+            if (!findings.isEmpty()) {
+                throw new LockStartupException(List.copyOf(findings));
+            }
+        } else {
+            connect();
+        }
+    }
+
+    private void connect() {
+        Set<Finding> findings = Set.of();
+        try {
+            findings = connected().whenComplete(this::report).get(LONGEST_CONNECT_SECONDS, TimeUnit.SECONDS);
+        } catch (InterruptedException interrupt) {
+            Thread.currentThread().interrupt();
+        } catch (ExecutionException | TimeoutException notYet) {
+            log.debug("Locks are not connected yet", notYet);
+        } catch (RuntimeException notBegun) {
+            report(null, notBegun);
+        }
+        for (Finding finding : findings) {
+            if (finding.fatal()) {
+                throw new LockStartupException(finding.problem(), finding.action());
+            }
+        }
+    }
+
+    /** Connects the registries of parent contexts, too. They check their own. */
+    private CompletableFuture<Set<Finding>> connected() {
+        List<CompletableFuture<List<Finding>>> all = new ArrayList<>();
+        for (String name : names(context)) {
+            boolean local = context.containsLocalBean(name);
+            if (!local || isToBeReported(name)) {
+                RedisLockRegistry registry = context.getBean(name, RedisLockRegistry.class);
+                all.add(
+                        local && check != StartupCheck.OFF
+                                ? registry.check()
+                                : registry.connect().handle((none, failure) -> List.of()));
+            }
+        }
+        return CompletableFuture.allOf(all.toArray(CompletableFuture<?>[]::new)).thenApply(none -> {
+            Set<Finding> findings = new LinkedHashSet<>();
+            all.forEach(each -> findings.addAll(each.join()));
+            return findings;
+        });
+    }
+
+    private void report(@Nullable Set<Finding> findings, @Nullable Throwable failure) {
+        if (closing.get()) {
+            return;
+        }
+        if (findings == null) {
+            log.warn("The startup check of locks failed", failure);
+        } else {
+            report(findings);
+        }
+    }
+
+    /** Logs the version of Redis, too, if the check has read it. */
+    private void report(Set<Finding> findings) {
+        for (String name : names(context)) {
+            if (context.containsLocalBean(name) && isToBeReported(name)) {
+                log.info("Distributed locks on " + context.getBean(name, RedisLockRegistry.class));
+            }
+        }
+        for (Finding finding : findings) {
+            log.warn(finding);
+        }
+    }
+
+    /** Where nothing connects or checks it, a lazy registry stays as it is. */
+    private boolean isToBeReported(String name) {
+        return check != StartupCheck.OFF && connects || context.getBeanFactory().containsSingleton(name);
+    }
+
+    /** {@return the names of the registries, including those of parent contexts} */
+    static String[] names(ConfigurableApplicationContext context) {
+        return BeanFactoryUtils.beanNamesForTypeIncludingAncestors(context, RedisLockRegistry.class, false, false);
+    }
+}
