@@ -117,9 +117,8 @@ class LockTemplateTests {
         void whoWaitsInVainIsTold() throws Exception {
             lock.lock();
             AtomicBoolean ran = new AtomicBoolean();
-            CompletableFuture<?> waiting = actor.start(() -> template.execute("a", () -> ran.getAndSet(true)));
-            waitsForIt();
-            registry.advance(Duration.ofMinutes(1));
+            LockOptions briefly = ONCE.withWaitTime(Duration.ofMillis(200));
+            CompletableFuture<?> waiting = actor.start(() -> template.execute("a", briefly, () -> ran.getAndSet(true)));
             assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> Actor.get(waiting));
             assertThat(ran).isFalse();
         }
@@ -270,11 +269,11 @@ class LockTemplateTests {
             lock.lock();
             CompletableFuture<String> once = template.executeAsync("a", ONCE, () -> work);
             assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> Actor.get(once));
-            CompletableFuture<String> minute = template.executeAsync("a", () -> work);
-            registry.advance(Duration.ofMinutes(1));
+            LockOptions briefly = ONCE.withWaitTime(Duration.ofMillis(200));
+            CompletableFuture<String> waiting = template.executeAsync("a", briefly, () -> work);
             assertThatExceptionOfType(LockNotAcquiredException.class)
-                    .isThrownBy(() -> Actor.get(minute))
-                    .satisfies(told -> assertThat(told.getWaited()).isGreaterThanOrEqualTo(Duration.ofMinutes(1)));
+                    .isThrownBy(() -> Actor.get(waiting))
+                    .satisfies(told -> assertThat(told.getWaited()).isGreaterThanOrEqualTo(Duration.ofMillis(200)));
         }
 
         @Test

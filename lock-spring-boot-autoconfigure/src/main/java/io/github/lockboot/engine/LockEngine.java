@@ -355,11 +355,6 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         return context.isClosing() && inUse() == 0;
     }
 
-    /** Whether a waiter that was granted a lock has not seen it yet. */
-    public boolean isAnyGrantUnseen() {
-        return queues().flatMap(queue -> queue.holds().stream()).anyMatch(Hold::isGranted);
-    }
-
     // --- messages ---------------------------------------------------------------------------------------------
 
     @Override

@@ -4,7 +4,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 import io.github.lockboot.LockListener;
-import io.github.lockboot.internal.Timer;
 
 /** The current thread, which parks until it is decided, interrupted or out of time. It looks now and then without being woken. */
 final class ThreadWaiter extends Waiter {
@@ -67,12 +66,7 @@ final class ThreadWaiter extends Waiter {
     private void park() {
         long left = nextAtDeadline - context.nanoTime();
         if (left > 0) {
-            Timer.Task alarm = context.timer().alarm(left, () -> line().leaveAtDeadline(this));
-            // So may the timer, whose alarm may take a lock of its own.
-            if (isWaiting()) {
-                LockSupport.parkNanos(this, Math.min(left, LOOK_NANOS));
-            }
-            alarm.cancel();
+            LockSupport.parkNanos(this, Math.min(left, LOOK_NANOS));
         } else {
             nextAtDeadline = context.nanoTime() + context.commandTimeout();
             line().leaveAtDeadline(this);

@@ -36,11 +36,6 @@ public interface Timer extends AutoCloseable {
     /** Runs the task after the delay, and again a pause after each end of it, until cancelled, even if it throws. */
     Task repeat(long delayNanos, long pauseNanos, Runnable task);
 
-    /** Wakes a parked thread where time may be skipped. Elsewhere it does nothing, because the thread wakes by itself. */
-    default Task alarm(long delayNanos, Runnable task) {
-        return () -> {};
-    }
-
     /**
      * {@return a check that is repeated with pauses, once started, for as long as there is something to check}
      *

@@ -22,8 +22,7 @@ import io.github.lockboot.internal.Timer;
  * leases and losses, but exclude no other process.
  *
  * <p>A registry stands for one instance of an application; {@link #newInstance()} creates a second instance with the same locks.
- * Tests can cause failures that are otherwise rare: {@link #expire} and {@link #steal} end a hold, and {@link #advance} lets time
- * pass at once. Renewed leases do not run out when time passes, as if their holders were alive.
+ * Tests can cause failures that are otherwise rare: {@link #expire} and {@link #steal} end a hold.
  *
  * <p>Thread-safe. Callbacks and asynchronous answers run on daemon threads that end when idle.
  */
@@ -55,11 +54,7 @@ public final class MemoryLockRegistry extends EngineRegistry implements AutoClos
      * @param maxHolders the maximum number of holders of one lock at a time, permits or registries that read, at least 1; 200 by default
      */
     public MemoryLockRegistry(LockOptions defaults, Map<String, LockOptions> overrides, int maxHolders) {
-        this(
-                new MemoryStore(new MemoryTimer(Timer.system("lock-memory-timer")), maxHolders),
-                defaults,
-                overrides,
-                maxHolders);
+        this(new MemoryStore(Timer.system("lock-memory-timer"), maxHolders), defaults, overrides, maxHolders);
     }
 
     private MemoryLockRegistry(
@@ -131,20 +126,6 @@ public final class MemoryLockRegistry extends EngineRegistry implements AutoClos
         store.putFirst(name, session);
         store.revoke(name, "another took it", session);
         return lease.whenComplete((taken, failure) -> thief.stopGranting()).join();
-    }
-
-    /**
-     * Lets time pass for all registries that share these locks. Before this returns, everything due in that time happens in order:
-     * waits end, leases are renewed or run out, and waiters get the lock. The more renewals are due, the longer it takes.
-     *
-     * @param time the time to pass
-     * @throws IllegalArgumentException if negative
-     */
-    public void advance(Duration time) {
-        if (time.isNegative()) {
-            throw new IllegalArgumentException("time is " + time + "; it does not run backwards");
-        }
-        store.advance(LockRequest.nanosOf(time));
     }
 
     /**

@@ -11,7 +11,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -54,7 +53,7 @@ final class MemoryStore implements LockStore {
 
     private static final long SWEEP_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    private final MemoryTimer timer;
+    private final Timer timer;
     private final int maxHolders;
     private final ExecutorService workers;
     private final Timer.Check sweeps;
@@ -68,7 +67,7 @@ final class MemoryStore implements LockStore {
     /** Starts at the wall clock, so that tokens also grow over restarts. */
     private long newestToken;
 
-    MemoryStore(MemoryTimer timer, int maxHolders) {
+    MemoryStore(Timer timer, int maxHolders) {
         this.timer = timer;
         this.maxHolders = maxHolders;
         this.workers = Threads.workers(Threads.daemons("lock-memory"), timer);
@@ -94,22 +93,6 @@ final class MemoryStore implements LockStore {
     /** On the timer's thread, because an engine may ask while it holds a lock of its own. */
     private void publish(Consumer<LockEngine> message) {
         timer.schedule(0, () -> engines.forEach(message));
-    }
-
-    void advance(long nanos) {
-        timer.advance(nanos, this::awaitGranted);
-    }
-
-    /** Waits, up to a second, until threads that have been granted a lock have noticed it. */
-    private void awaitGranted() {
-        boolean interrupted = false;
-        for (int i = 0; i < 10_000 && engines.stream().anyMatch(LockEngine::isAnyGrantUnseen); i++) {
-            LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(100));
-            interrupted |= Thread.interrupted(); // with the flag set it would not park
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
     }
 
     // --- questions --------------------------------------------------------------------------------------------

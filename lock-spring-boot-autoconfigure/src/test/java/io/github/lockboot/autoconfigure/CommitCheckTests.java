@@ -63,6 +63,10 @@ class CommitCheckTests {
     private static final String NAME = "stock";
     private static final String ROLLED_BACK = "found before the commit of the transaction, which is rolled back";
 
+    private static final LockOptions BRIEF =
+            LockOptions.defaults().withTtl(Duration.ofSeconds(1)).withoutRenewal();
+    private static final Duration LONGER_THAN_BRIEF = Duration.ofMillis(1_100);
+
     private final MemoryLockRegistry registry = new MemoryLockRegistry();
     private final DataSource database = new DriverManagerDataSource("jdbc:h2:mem:commits;DB_CLOSE_DELAY=-1");
     private final JdbcTemplate jdbc = new JdbcTemplate(database);
@@ -532,9 +536,7 @@ class CommitCheckTests {
                 new DataSourceTransactionManager(new DriverManagerDataSource("jdbc:h2:mem:another"));
         TransactionTemplate inside = new TransactionTemplate(another ? second : manager);
         inside.setPropagationBehaviorName(propagation);
-        NamedLock lock = renewed
-                ? registry.get(NAME)
-                : registry.get(NAME, LockOptions.defaults().withoutRenewal());
+        NamedLock lock = renewed ? registry.get(NAME) : registry.get(NAME, BRIEF);
         runner.withBean("second", DataSourceTransactionManager.class, () -> second)
                 .run(context -> {
                     assertThat(catchThrowable(() -> transaction.executeWithoutResult(status -> {
@@ -544,7 +546,7 @@ class CommitCheckTests {
                                     lose(NAME);
                                     assertThat(lock.isHeldByCurrentThread()).isFalse();
                                 } else {
-                                    registry.advance(Duration.ofSeconds(31));
+                                    Actor.pass(LONGER_THAN_BRIEF);
                                 }
                                 assertLost(catchThrowable(() -> inside.executeWithoutResult(inner -> {})));
                             })))
@@ -601,15 +603,15 @@ class CommitCheckTests {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void aLockThatIsNotRenewedCountsForTheTransactionsThatBeganBeforeItsEnd(boolean before) {
-        NamedLock lock = registry.get(NAME, LockOptions.defaults().withoutRenewal());
+        NamedLock lock = registry.get(NAME, before ? BRIEF : BRIEF.withTtl(Duration.ofSeconds(4)));
         run(application -> {
             lock.lock();
             assertThat(catchThrowable(() -> transaction.executeWithoutResult(status -> {
                         write("a");
-                        registry.advance(Duration.ofSeconds(before ? 31 : 1));
+                        Actor.pass(before ? LONGER_THAN_BRIEF : Duration.ZERO);
                     })))
                     .satisfies(thrown -> assertThat(thrown != null).isEqualTo(before));
-            registry.advance(Duration.ofSeconds(31));
+            Actor.await("it is over", () -> !lock.isHeldByCurrentThread());
             commit("b");
         });
         assertThat(entries()).containsExactlyElementsOf(before ? List.of("b") : List.of("a", "b"));

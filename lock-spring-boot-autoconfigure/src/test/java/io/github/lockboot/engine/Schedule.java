@@ -78,6 +78,11 @@ final class Schedule {
         }
     }
 
+    /** A thread that is parked looks whether its time has passed. */
+    void wakeThreads() {
+        actors.forEach(LockSupport::unpark);
+    }
+
     boolean chance(double probability) {
         return random.nextDouble() < probability;
     }

@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.AbstractExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 
 import io.github.lockboot.internal.Timer;
 
@@ -75,14 +74,6 @@ final class ScheduledTime extends AbstractExecutorService implements Timer {
         return schedule(delayNanos, task);
     }
 
-    /** As a timer may wait for a lock of its own, it uses up a wake-up that has come. */
-    @Override
-    public Task alarm(long delayNanos, Runnable task) {
-        Task alarm = schedule(delayNanos, task);
-        LockSupport.parkNanos(1);
-        return alarm;
-    }
-
     @Override
     public void execute(Runnable task) {
         schedule(0, task);
@@ -91,6 +82,7 @@ final class ScheduledTime extends AbstractExecutorService implements Timer {
     void advance(Duration by) {
         schedule.step();
         now += by.toNanos();
+        schedule.wakeThreads();
     }
 
     boolean isAnyDue() {

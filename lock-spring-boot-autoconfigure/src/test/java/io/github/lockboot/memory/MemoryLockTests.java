@@ -1,7 +1,5 @@
 package io.github.lockboot.memory;
 
-import java.time.Duration;
-
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockRegistryContract;
 import org.junit.jupiter.api.AfterEach;
@@ -22,11 +20,6 @@ class MemoryLockTests extends LockRegistryContract {
     @Override
     protected LockRegistry otherRegistry() {
         return other;
-    }
-
-    @Override
-    protected void pass(Duration time) {
-        one.advance(time);
     }
 
     @AfterEach

@@ -9,7 +9,6 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
 
-import io.github.lockboot.engine.LockEngine;
 import io.github.lockboot.engine.LockStore;
 import io.github.lockboot.engine.ManualTimer;
 import io.github.lockboot.engine.Reply;
@@ -18,11 +17,8 @@ import io.github.lockboot.redis.protocol.LockModel;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.test.util.ReflectionTestUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.mockito.Mockito.mock;
-import static org.mockito.Mockito.when;
 
 class MemoryStoreTests {
 
@@ -37,7 +33,7 @@ class MemoryStoreTests {
             List.of(Kind.SHARED, Kind.SHARED, Kind.limitedTo(4), Kind.EXCLUSIVE, Kind.limitedTo(2)));
 
     private final ManualTimer timer = new ManualTimer();
-    private final MemoryStore store = new MemoryStore(new MemoryTimer(timer), MOST_HOLDERS);
+    private final MemoryStore store = new MemoryStore(timer, MOST_HOLDERS);
     private final LockModel model = new LockModel(NAME, "client:", 1_800_000_000_000_000L, MOST_HOLDERS);
     private final List<String> known = new ArrayList<>();
     private final Map<String, Long> fences = new HashMap<>();
@@ -237,19 +233,6 @@ class MemoryStoreTests {
 
     private Reply.Owner acquired(String id, Kind kind) {
         return store.acquire(NAME, id, kind.permits(), TTL, true).join() instanceof Reply.Owner owner ? owner : null;
-    }
-
-    @Test
-    void anInterruptedCallerGivesThreadsTheirTimeToNoticeAGrant() {
-        List<Boolean> interrupted = new ArrayList<>(); // such a thread does not park
-        LockEngine slow = mock();
-        when(slow.isAnyGrantUnseen())
-                .thenAnswer(call -> interrupted.add(Thread.currentThread().isInterrupted()) && interrupted.size() < 3);
-        ReflectionTestUtils.setField(store, "engines", List.of(slow));
-        Thread.currentThread().interrupt();
-        store.advance(0);
-        assertThat(Thread.interrupted()).isTrue();
-        assertThat(interrupted).containsExactly(true, false, false);
     }
 
     @Test

@@ -45,22 +45,21 @@ class LockMetricsTests {
         Lease lease = locks.acquire("order:1", ORDERS);
         assertThat(value("lock.held")).isEqualTo(1);
         assertThat(value("lock.waiting")).isZero();
-        locks.advance(Duration.ofSeconds(20));
+        Actor.pass(Duration.ofMillis(200));
         lease.close();
         assertThat(value("lock.held")).isZero();
         assertThat(value("lock.acquired", "origin", "asked")).isEqualTo(1);
         assertThat(value("lock.acquired", "origin", "local")).isZero();
         assertThat(value("lock.wait", "outcome", "acquired")).isEqualTo(1);
         assertThat(value("lock.hold")).isEqualTo(1);
-        assertThat(meters.get("lock.hold").timer().totalTime(TimeUnit.SECONDS)).isBetween(20.0, 40.0);
+        assertThat(meters.get("lock.hold").timer().totalTime(TimeUnit.SECONDS)).isBetween(0.2, 20.0);
     }
 
     @Test
     void aWaitInVainIsCountedAndSeenWhileItLasts() throws Exception {
         Lease lease = locks.newInstance().acquire("order:1", ORDERS);
-        CompletableFuture<Lease> waiting = locks.acquireAsync("order:1", ORDERS.withWaitTime(Duration.ofSeconds(9)));
+        CompletableFuture<Lease> waiting = locks.acquireAsync("order:1", ORDERS.withWaitTime(Duration.ofSeconds(1)));
         assertThat(value("lock.waiting")).isEqualTo(1);
-        locks.advance(Duration.ofSeconds(10));
         assertThat(waiting.handle((held, failure) -> failure).join()).isNotNull();
         assertThat(value("lock.waiting")).isZero();
         assertThat(value("lock.not.acquired")).isEqualTo(1);

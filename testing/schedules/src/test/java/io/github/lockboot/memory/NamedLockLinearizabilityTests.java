@@ -35,7 +35,7 @@ class NamedLockLinearizabilityTests {
     @Param(name = "thread", gen = ThreadIdGen.class)
     public static class BothSides {
 
-        private final MemoryStore store = new MemoryStore(new MemoryTimer(new StillTimer()), 200);
+        private final MemoryStore store = new MemoryStore(new StillTimer(), 200);
         private final List<LockEngine> instances = List.of(store.newEngine("a"), store.newEngine("b"));
 
         private NamedLock write(int thread) {
