@@ -15,6 +15,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.Lock;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
@@ -759,12 +760,14 @@ abstract class NamedLockContract extends TwoInstances {
         @Test
         void aWaiterHasTheLockAtTheTimeAlthoughTheLeaseWasLonger() throws Exception {
             Lease lease = registry().acquire(name, kind.withWaitTime(Duration.ZERO));
-            CompletableFuture<Lease> here = registry().acquireAsync(name, rival.withWaitTime(Duration.ofSeconds(20)));
-            CompletableFuture<Lease> elsewhere =
-                    otherRegistry().acquireAsync(name, rival.withWaitTime(Duration.ofSeconds(20)));
+            List<CompletableFuture<Void>> waiting = Stream.of(registry(), otherRegistry())
+                    .map(each -> each.acquireAsync(name, rival.withWaitTime(Duration.ofSeconds(20)))
+                            .thenAccept(Lease::close))
+                    .toList();
             Actor.get(lease.closeAfter(Duration.ofMillis(300)));
-            Actor.get(here).close();
-            Actor.get(elsewhere).close();
+            for (CompletableFuture<Void> each : waiting) {
+                Actor.get(each);
+            }
             assertFree();
         }
 

@@ -171,7 +171,9 @@ final class Simulation {
 
         @Override
         public void toSession(String session, String message) {
-            clients.get(session).published(message);
+            if (clients.containsKey(session)) { // the id of a lock that is kept is nobody's
+                clients.get(session).published(message);
+            }
         }
 
         @Override
