@@ -72,7 +72,7 @@ final class FutureWaiter<T> extends Waiter {
         } catch (Throwable thrown) {
             future.completeExceptionally(thrown);
             if (future.isCompletedExceptionally()) { // else its dependents have the lease
-                withdraw(thrown);
+                withdraw();
             }
         }
     }

@@ -319,7 +319,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
                 end();
             }
         } catch (Throwable thrown) {
-            waiter.withdraw(thrown); // its owner has no more part in it
+            waiter.withdraw(); // its owner has no more part in it
             throw thrown;
         }
         if (before != once && isOver()) {
@@ -376,7 +376,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
             EngineContext.requireStack();
             ended = how.apply(this);
         } catch (Throwable thrown) {
-            waiter.withdraw(thrown);
+            waiter.withdraw();
             throw thrown;
         }
         return () -> {
@@ -439,7 +439,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         try {
             return closeIn(delayNanos);
         } catch (Throwable thrown) {
-            waiter.withdraw(thrown); // who called it may not call it again
+            waiter.withdraw(); // who called it may not call it again
             throw thrown;
         }
     }
@@ -496,7 +496,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
                     });
         } catch (Throwable thrown) {
             closed.completeExceptionally(thrown);
-            waiter.withdraw(thrown);
+            waiter.withdraw();
         }
     }
 

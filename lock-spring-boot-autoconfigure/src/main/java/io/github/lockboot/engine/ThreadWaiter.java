@@ -1,15 +1,12 @@
 package io.github.lockboot.engine;
 
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 import io.github.lockboot.LockListener;
 import io.github.lockboot.internal.Timer;
 
-/** The current thread, which parks until it is decided, interrupted or out of time. It looks now and then without being woken. */
+/** The current thread, which parks until it is decided, interrupted or out of time. */
 final class ThreadWaiter extends Waiter {
-
-    private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private final Thread thread;
     private long nextAtDeadline = start + timeToDecide();
@@ -70,7 +67,7 @@ final class ThreadWaiter extends Waiter {
             Timer.Task alarm = context.timer().alarm(left, () -> line().leaveAtDeadline(this));
             // So may the timer, whose alarm may take a lock of its own.
             if (isWaiting()) {
-                LockSupport.parkNanos(this, Math.min(left, LOOK_NANOS));
+                LockSupport.parkNanos(this, left);
             }
             alarm.cancel();
         } else {

@@ -2,7 +2,6 @@ package io.github.lockboot.engine;
 
 import io.github.lockboot.LockListener;
 import io.github.lockboot.LockUnavailableException;
-import io.github.lockboot.internal.Unexpected;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -119,10 +118,6 @@ abstract sealed class Waiter permits ThreadWaiter, FutureWaiter {
         return looks > (request.triesOnce() ? 1 : 2);
     }
 
-    final boolean isWithdrawn() {
-        return withdrawn;
-    }
-
     /** Whether its caller is there to use the lock. */
     final boolean canUseLock() {
         return !withdrawn && (thread == null || leases > 0 || thread.isAlive());
@@ -185,16 +180,13 @@ abstract sealed class Waiter permits ThreadWaiter, FutureWaiter {
         return decided == Plain.REFUSED || decided instanceof Failure failure && failure.notNow;
     }
 
-    /**
-     * Something was thrown, so the caller has no lock, whatever was decided. After a stack overflow the rest is left to the queue, which
-     * looks for waiters that are gone once a second: it would end in the middle here.
-     */
-    final void withdraw(Throwable thrown) {
+    /** Something was thrown, so the caller has no lock, whatever was decided. */
+    final void withdraw() {
         withdrawn = true;
         Line joined = line;
-        if (joined != null && !(thrown instanceof StackOverflowError)) {
+        if (joined != null) {
             joined.withdraw(this);
         }
-        Unexpected.attempt("when listeners were notified of a failure", () -> use.ended(LockListener::unavailable));
+        use.ended(LockListener::unavailable);
     }
 }

@@ -111,7 +111,7 @@ class SelfCheckTests {
     void aClockFarFromOursIsFound(long secondsOff, String problem) {
         try (TestRegistries registries = TestRegistries.on(at(server));
                 Timer timer = Timer.system("test")) {
-            ExecutorService workers = Threads.workers(Threads.daemons("test"), timer);
+            ExecutorService workers = Threads.workers(Threads.daemons("test"));
             ScriptStore.Runner runner = Connections.to(
                             registries.connectionFactory(),
                             true,
