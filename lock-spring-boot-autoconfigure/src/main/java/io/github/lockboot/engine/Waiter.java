@@ -180,13 +180,18 @@ abstract sealed class Waiter permits ThreadWaiter, FutureWaiter {
         return decided == Plain.REFUSED || decided instanceof Failure failure && failure.notNow;
     }
 
-    /** Something was thrown, so the caller has no lock, whatever was decided. */
+    /**
+     * Something was thrown, so the caller has no lock, whatever was decided. The timer's thread does the rest: this one may have hardly any
+     * stack left.
+     */
     final void withdraw() {
         withdrawn = true;
-        Line joined = line;
-        if (joined != null) {
-            joined.withdraw(this);
-        }
-        use.ended(LockListener::unavailable);
+        context.schedule(0, () -> {
+            Line joined = line;
+            if (joined != null) {
+                joined.withdraw(this);
+            }
+            use.ended(LockListener::unavailable);
+        });
     }
 }
