@@ -84,8 +84,6 @@ final class Acquisition {
     /** A wait without limit fails only after so many failures in a row: one or two may come from a pause of this process. */
     private static final int FAILURES_ENDURED = 3;
 
-    private static final int LOOKS_ENDURED = 2;
-
     private static final CompletableFuture<Void> DONE = CompletableFuture.completedFuture(null);
 
     final String id;
@@ -126,15 +124,9 @@ final class Acquisition {
     private boolean dropped;
 
     private LateAnswer lateAnswer = LateAnswer.NONE;
-    private @Nullable CompletableFuture<Hold.Release> release;
 
     /** Done when the unlock that queued this id has been answered, or has been settled. */
     private CompletableFuture<Void> predecessorSettled = DONE;
-
-    /** When something has to have happened: an answer, a poll. */
-    private long expectedBy;
-
-    private int looksWhenLate;
 
     /** @param answered whether the waiters have had an answer of Redis, under an earlier id: then they endure failures */
     Acquisition(Acquisitions acquisitions, LocalQueue queue, Terms terms, boolean answered) {
@@ -171,7 +163,6 @@ final class Acquisition {
     private void onAsked() {
         question = Question.ASKED;
         mayBeKnown = true;
-        expectWithin(0);
     }
 
     /** Asks again now, or as soon as the question under way is answered. */
@@ -271,7 +262,7 @@ final class Acquisition {
             if (again) {
                 ask(true);
             } else {
-                expectWithin(polls().inQueue(queued, acquisitions.isNotified()));
+                polls().inQueue(queued, acquisitions.isNotified());
             }
         }
     }
@@ -283,7 +274,7 @@ final class Acquisition {
         mayBeKnown &= enqueued;
         if (queue.refused(this)) {
             if (enqueued) {
-                expectWithin(polls().unaided());
+                polls().unaided();
             } else {
                 ask(true);
             }
@@ -307,7 +298,7 @@ final class Acquisition {
         }
         Outage outage = neverAnswered ? Outage.NEVER_ANSWERED : lasting ? Outage.LASTING : Outage.BRIEF;
         if (queue.failed(this, failure, outage)) {
-            expectWithin(polls().unaided());
+            polls().unaided();
         }
     }
 
@@ -588,7 +579,6 @@ final class Acquisition {
 
     private void end() {
         state = State.ENDING;
-        expectWithin(0);
         cancelPoll();
         if (grant != null) {
             acquisitions.noteToken(grant.lastToken());
@@ -598,7 +588,7 @@ final class Acquisition {
     private CompletableFuture<Hold.Release> send(Supplier<CompletableFuture<Reply>> end, @Nullable Acquisition next) {
         Moment sentAt = context.now();
         long epoch = store.client().epoch();
-        CompletableFuture<Hold.Release> answered = end.get().handle((reply, failure) -> {
+        return end.get().handle((reply, failure) -> {
             CompletableFuture<Void> settled = reply == null ? settle() : DONE;
             onEvent(() -> {
                 onEnded(reply == Reply.Plain.NOT_OWNER || reply == Reply.Plain.UNKNOWN);
@@ -608,8 +598,6 @@ final class Acquisition {
             });
             return reply == null ? Hold.Release.UNKNOWN : releaseOf(reply, epoch, sentAt);
         });
-        release = answered;
-        return answered;
     }
 
     /**
@@ -659,51 +647,12 @@ final class Acquisition {
         return acquisitions.settle(grant != null ? this::giveBack : () -> store.cancel(queue.name(), id));
     }
 
-    // --- what ought to have happened --------------------------------------------------------------------------
-
-    private void expectWithin(long delay) {
-        expectedBy = context.nanoTime() + delay + 2 * context.commandTimeout();
-        looksWhenLate = 0;
-    }
+    // --- time of day ------------------------------------------------------------------------------------------
 
     /** Called once a second, without the mutex. */
-    void lookAfter(long now, long wallMillis) {
-        if (store.client().isConnecting()) {
-            onEvent(() -> expectWithin(0));
-        } else if (isLate(now)) {
-            onEvent(this::goOn);
-        } else if (state == State.OWNED && grant().isInDoubt(wallMillis)) {
+    void checkTimeOfDay(long wallMillis) {
+        if (state == State.OWNED && grant().isInDoubt(wallMillis)) {
             onEvent(() -> acquisitions.renewer().ranOutByTimeOfDay(renewal));
-        }
-    }
-
-    private boolean isLate(long now) {
-        return state == State.OWNED ? !acquisitions.renewer().isPlanned(renewal) : now - expectedBy > 0;
-    }
-
-    /**
-     * Does what should have happened and was lost with an exception. Not at the first looks: after a pause of the process they may come
-     * before everything else.
-     */
-    private void goOn() {
-        if (!isLate(context.nanoTime()) || ++looksWhenLate <= LOOKS_ENDURED) {
-            return;
-        }
-        looksWhenLate = 0;
-        context.log().overlooked(queue.name(), state + ", " + question);
-        if (state == State.OWNED) {
-            acquisitions.renewer().beginIfForgotten(renewal);
-        } else if (hasEnded()) {
-            settle();
-            if (release != null) {
-                release.complete(Hold.Release.UNKNOWN);
-            }
-            acquisitions.deregister(this);
-        } else if (isAsking()) {
-            question = Question.NONE;
-            onFailure(new TimeoutException("the answer was lost"));
-        } else {
-            ask(true);
         }
     }
 }

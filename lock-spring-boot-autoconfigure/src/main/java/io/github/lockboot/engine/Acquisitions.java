@@ -133,16 +133,11 @@ final class Acquisitions {
 
     private void tryToSettle(Supplier<CompletableFuture<Reply>> command, CompletableFuture<Void> settled, long pause) {
         send(command).whenComplete((reply, failure) -> {
-            try {
-                if (failure == null || context.isClosed()) {
-                    settled.complete(null);
-                } else {
-                    long longer = Math.min(2 * pause, context.retryInterval());
-                    context.schedule(context.jittered(pause), () -> tryToSettle(command, settled, longer));
-                }
-            } catch (Throwable thrown) { // left to expire
+            if (failure == null || context.isClosed()) {
                 settled.complete(null);
-                Unexpected.failure("when an end was to be repeated", thrown);
+            } else {
+                long longer = Math.min(2 * pause, context.retryInterval());
+                context.schedule(context.jittered(pause), () -> tryToSettle(command, settled, longer));
             }
         });
     }

@@ -3,9 +3,7 @@ package io.github.lockboot.engine;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.HexFormat;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -57,7 +55,7 @@ public final class EngineContext {
     private final ExecutorService workers;
     private final DoubleSupplier random;
     private final LockLog log = new LockLog();
-    private final Set<CompletableFuture<Void>> promises = ConcurrentHashMap.newKeySet();
+    private final CompletableFuture<Void> closed = new CompletableFuture<>();
     private final Losses losses = new Losses();
     private volatile Life life = Life.OPEN;
 
@@ -234,19 +232,9 @@ public final class EngineContext {
         return life == Life.CLOSED;
     }
 
-    /** Something that is done at the latest when the registry is closed: what would do it may not run any more. */
-    CompletableFuture<Void> promise() {
-        CompletableFuture<Void> promise = new CompletableFuture<>();
-        promises.add(promise);
-        promise.whenComplete((none, failure) -> promises.remove(promise));
-        if (isClosed()) {
-            promise.complete(null);
-        }
-        return promise;
-    }
-
-    private void keepPromises() {
-        promises.forEach(promise -> promise.complete(null));
+    /** Runs the action once the registry is closed: the timer runs nothing any more then. */
+    void whenClosed(Runnable action) {
+        closed.thenRun(action);
     }
 
     void stopGranting() {
@@ -258,17 +246,13 @@ public final class EngineContext {
     /** As {@link #close}, while the timer and the threads go on for others. */
     void leaveHolds() {
         life = Life.CLOSED;
-        runLater(this::keepPromises); // what depends on them may block
+        runLater(() -> closed.complete(null)); // what depends on it may block
     }
 
     void close() {
         life = Life.CLOSED;
         timer.close();
-        try {
-            workers.shutdown();
-            workers.execute(this::keepPromises); // what depends on them may block
-        } catch (Throwable noThread) {
-            keepPromises();
-        }
+        workers.shutdown();
+        workers.execute(() -> closed.complete(null)); // what depends on it may block
     }
 }

@@ -61,7 +61,7 @@ final class FutureWaiter extends Waiter {
         } catch (Throwable thrown) {
             future.completeExceptionally(thrown);
             if (future.isCompletedExceptionally()) { // else its dependents have the lease
-                withdraw(thrown);
+                withdraw();
             }
         }
     }

@@ -70,7 +70,6 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         /** Makes a shared hold of it, in Redis as well. */
         void downgrade(Hold hold);
 
-
         /** Ends the holds whose leases have run out, before an answer that comes late could renew them. */
         void endLapsed();
     }
@@ -303,7 +302,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
                 end();
             }
         } catch (Throwable thrown) {
-            waiter.withdraw(thrown); // its owner has no more part in it
+            waiter.withdraw(); // its owner has no more part in it
             throw thrown;
         }
         if (before != once && isOver()) {
@@ -367,7 +366,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
             EngineContext.requireStack();
             ended = releaser.release(this);
         } catch (Throwable thrown) {
-            waiter.withdraw(thrown);
+            waiter.withdraw();
             throw thrown;
         }
         return () -> {
@@ -421,36 +420,24 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         return release == Release.LOST && isLost();
     }
 
-    /** Does not block. */
+    /** Does not block. It completes on a worker, because what depends on it may block. */
     @Override
     public CompletableFuture<Void> closeAfter(Duration delay) {
-        try {
-            keepFor(delay);
-            CompletableFuture<Void> closed = context.promise();
-            close(closed);
-            return closed;
-        } catch (Throwable thrown) {
-            waiter.withdraw(thrown); // who called it may not call it again
-            throw thrown;
-        }
-    }
-
-    /** Completes on a worker, because what depends on it may block. */
-    private void close(CompletableFuture<Void> closed) {
+        CompletableFuture<Void> closed = new CompletableFuture<>();
         try {
             EngineContext.requireStack();
+            keepFor(delay);
             CompletableFuture<Release> ended =
                     isLost() ? CompletableFuture.completedFuture(Release.LOST) : releaser.release(this);
             unlessSent(ended)
                     .exceptionally(failure -> Release.UNKNOWN)
                     .thenAcceptAsync(this::onEnded, context::runLater)
-                    .whenComplete((none, failure) -> {
-                        Futures.complete(closed, none, failure);
-                    });
+                    .whenComplete((none, failure) -> Futures.complete(closed, none, failure));
         } catch (Throwable thrown) {
+            waiter.withdraw();
             closed.completeExceptionally(thrown);
-            waiter.withdraw(thrown);
         }
+        return closed;
     }
 
     // --- its loss ---------------------------------------------------------------------------------------------

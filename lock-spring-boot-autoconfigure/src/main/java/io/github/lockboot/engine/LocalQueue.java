@@ -54,7 +54,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     private final EngineContext context;
     private final Acquisitions acquisitions;
     private final Consumer<LocalQueue> onRetired;
-    private final Waiters waiters = new Waiters(this::collapse);
+    private final Waiters waiters = new Waiters(this::beginAnew);
 
     /** Asks for the first waiter. */
     private @Nullable Acquisition asking;
@@ -726,7 +726,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     /**
      * Something was thrown in the middle of a change, so nothing is certain but the holds: they stay. Everything else begins again.
      */
-    private void collapse(Throwable thrown) {
+    private void beginAnew(Throwable thrown) {
         Waiter.Failure failure = new Waiter.Failure(FAILED, thrown, false);
         List<Acquisition> asked = new ArrayList<>(trying);
         if (asking != null) {
@@ -749,26 +749,11 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
                 forget(owner);
                 owner.abandon();
             } else {
-                acquisitions.renewer().beginIfForgotten(owner.renewal());
+                acquisitions.renewer().beginAnew(owner.renewal());
             }
         }
         waiters.failAll(FAILED, thrown);
         retireIfIdle();
-    }
-
-    /** Called once a second: finishes what was cut short, wakes who is served, and releases what a caller that is gone has left. */
-    void lookAfter() {
-        onEvent(() -> {
-            for (Hold hold : holds) {
-                if (hold.waiter().isWithdrawn()) {
-                    withdraw(hold.waiter());
-                } else if (hold.isGranted()) {
-                    waiters.wakeAgain(hold.waiter());
-                }
-            }
-            lookAtLingering();
-            retireIfIdle();
-        });
     }
 
     // --- shutdown ---------------------------------------------------------------------------------------------

@@ -51,20 +51,20 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     private static final Set<LockEngine> OPEN =
             Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
-    private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
-    private static final long DRAIN_LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+    private static final long CHECK_NANOS = TimeUnit.SECONDS.toNanos(1);
+    private static final long DRAIN_CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     private final EngineContext context;
     private final LockStore store;
     private final GrantChannel channel;
     final Acquisitions acquisitions;
     private final UseNotifier.Listeners listeners;
-    private final Timer.Check watchdog;
+    private final Timer.Check timeOfDay;
     private final Map<String, LocalQueue> exclusive = new ConcurrentHashMap<>();
     private final Map<String, LocalQueue> shared = new ConcurrentHashMap<>();
     private final Map<String, LocalQueue> limited = new ConcurrentHashMap<>();
     private final List<Map<String, LocalQueue>> ofAllKinds = List.of(exclusive, shared, limited);
-    private final CompletableFuture<Void> subscribed;
+    private final CompletableFuture<Void> subscribed = new CompletableFuture<>();
 
     /**
      * @param session begins each id, and names the channel of this registry
@@ -82,8 +82,8 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         this.channel = channelFactory.apply(this);
         this.acquisitions = new Acquisitions(context, session, nonce, store, channel);
         this.listeners = new UseNotifier.Listeners(context);
-        this.subscribed = context.promise();
-        this.watchdog = context.timer().check(LOOK_NANOS, this::lookAfter);
+        context.whenClosed(() -> subscribed.complete(null));
+        this.timeOfDay = context.timer().check(CHECK_NANOS, this::checkTimeOfDay);
         OPEN.add(this);
     }
 
@@ -107,7 +107,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         CompletableFuture<Lease> taken = start(request, (wanted, thread) -> listeners.silent());
         taken.whenComplete((lease, failure) -> acquisitions.openChannel()); // goes on trying until Redis is there
         CompletableFuture<Void> connected = taken.thenCompose(lease -> {
-            context.schedule(LOOK_NANOS, () -> subscribed.complete(null));
+            context.schedule(CHECK_NANOS, () -> subscribed.complete(null));
             return CompletableFuture.allOf(renewedAndReleased((Hold) lease), subscribed);
         });
         // A future of its own: who does not wait for it any more does not keep it from releasing the lock. What depends
@@ -152,7 +152,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         try {
             return waiter.await(interruptible);
         } catch (Throwable thrown) {
-            waiter.withdraw(thrown);
+            waiter.withdraw();
             throw thrown;
         }
     }
@@ -190,7 +190,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         try {
             return waiter.start();
         } catch (Throwable thrown) { // the caller has no future that would ever tell
-            waiter.withdraw(thrown);
+            waiter.withdraw();
             throw thrown;
         }
     }
@@ -200,7 +200,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
             enter(waiter);
             return waiter;
         } catch (Throwable thrown) {
-            waiter.withdraw(thrown);
+            waiter.withdraw();
             throw thrown;
         }
     }
@@ -216,7 +216,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
                     ? known
                     : queues.computeIfAbsent(name, n -> new LocalQueue(n, kind, acquisitions, this::retire));
         } while (!queue.enter(waiter));
-        watchdog.start(); // not before: there must be something to look after
+        timeOfDay.start(); // not before: there must be something to check
     }
 
     private void retire(LocalQueue queue) {
@@ -393,20 +393,16 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         acquisitions.all().forEach(Acquisition::mayHaveMissedPush);
     }
 
-    // --- looking after what is under way ----------------------------------------------------------------------
+    // --- time of day ------------------------------------------------------------------------------------------
 
     /**
-     * Everything under way has something that makes it go on: an answer, a task of the timer, a hold. An exception may have
-     * lost that, so everything under way is checked once a second.
+     * The monotonic clock may stand still while the machine sleeps, so the leases are compared with the time of day once a second.
      *
      * @return whether anything is under way
      */
-    private boolean lookAfter() {
-        long now = context.nanoTime();
+    private boolean checkTimeOfDay() {
         long wallMillis = context.wallMillis();
-        acquisitions.all().forEach(acquisition -> acquisition.lookAfter(now, wallMillis));
-        queues().forEach(LocalQueue::lookAfter);
-        acquisitions.renewer().lookAfter();
+        acquisitions.all().forEach(acquisition -> acquisition.checkTimeOfDay(wallMillis));
         return inUse() > 0;
     }
 
@@ -437,7 +433,8 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
      * @return completes when the last is released in Redis, when the time has passed, or when the engine is closed
      */
     public CompletableFuture<Void> drain(long atMostNanos) {
-        CompletableFuture<Void> drained = context.promise();
+        CompletableFuture<Void> drained = new CompletableFuture<>();
+        context.whenClosed(() -> drained.complete(null));
         lookWhetherDrained(drained, context.nanoTime() + atMostNanos);
         return drained;
     }
@@ -449,7 +446,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
             Unexpected.attempt("when the channel was closed", channel::close); // its client may be stopped next
             context.runLater(() -> drained.complete(null)); // what depends on it may block
         } else {
-            context.schedule(Math.min(left, DRAIN_LOOK_NANOS), () -> lookWhetherDrained(drained, deadline));
+            context.schedule(Math.min(left, DRAIN_CHECK_NANOS), () -> lookWhetherDrained(drained, deadline));
         }
     }
 

@@ -43,11 +43,6 @@ public final class LockLog {
         }
     }
 
-    /** Something should have gone on, and was made to. */
-    void overlooked(String name, String what) {
-        log.error("Lock engine: " + what + " had stopped and was started again, please report it: " + shown(name));
-    }
-
     /** Runs what is to happen after a loss; what it throws goes to the log. */
     static void runCallback(Runnable callback) {
         try {

@@ -27,9 +27,8 @@ final class PollSchedule {
      * after the other: those ahead may have died.
      *
      * @param notified whether a grant would be pushed
-     * @return how long that takes
      */
-    long inQueue(Reply.Queued queued, boolean notified) {
+    void inQueue(Reply.Queued queued, boolean notified) {
         long delay;
         if (notified) {
             backoff = 0;
@@ -40,16 +39,12 @@ final class PollSchedule {
             delay = nextBackoff();
         }
         long expiry = TimeUnit.MILLISECONDS.toNanos(queued.leftMillis() + queued.position());
-        return after(Math.min(delay, Math.max(expiry, context.minRetryInterval())));
+        after(Math.min(delay, Math.max(expiry, context.minRetryInterval())));
     }
 
-    /**
-     * Where no message can come: soon, then rarer and rarer up to the interval.
-     *
-     * @return how long that takes
-     */
-    long unaided() {
-        return after(nextBackoff());
+    /** Where no message can come: soon, then rarer and rarer up to the interval. */
+    void unaided() {
+        after(nextBackoff());
     }
 
     void cancel() {
@@ -59,10 +54,9 @@ final class PollSchedule {
         }
     }
 
-    private long after(long delay) {
+    private void after(long delay) {
         cancel();
         next = context.schedule(delay, ask);
-        return delay;
     }
 
     private long nextBackoff() {

@@ -112,7 +112,6 @@ final class Renewer {
     static final int MOST_EXTRA = 64;
 
     private static final long NEVER = Long.MAX_VALUE;
-    private static final long LATE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
     private static final long UNWATCHED_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final EngineContext context;
@@ -152,11 +151,9 @@ final class Renewer {
         }
     }
 
-    /** Begins again with a lease that nobody will look at. */
-    void beginIfForgotten(Slot slot) {
-        if (!isPlanned(slot)) {
-            rest(slot);
-        }
+    /** Begins with a lease whose queue begins anew. */
+    void beginAnew(Slot slot) {
+        rest(slot);
     }
 
     /** The renewal that was sent then has been answered: the grant is prolonged. */
@@ -283,12 +280,6 @@ final class Renewer {
         return entries.size();
     }
 
-    /** Whether the lease will be looked at. */
-    boolean isPlanned(Slot slot) {
-        Entry entry = slot.entry;
-        return entry != null && entries.contains(entry);
-    }
-
     private void remove(Slot slot) {
         Entry entry = slot.entry;
         Entry place = slot.place;
@@ -335,15 +326,6 @@ final class Renewer {
                 round = planned;
                 nextRound = due;
             }
-        }
-    }
-
-    /** Called on the timer's thread now and then: a round that was due before and did not come, or was not planned, never will. */
-    void lookAfter() {
-        if (nextRound != NEVER && now() - nextRound > LATE_NANOS) {
-            round();
-        } else {
-            planNext();
         }
     }
 

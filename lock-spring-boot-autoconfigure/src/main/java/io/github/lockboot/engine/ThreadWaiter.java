@@ -1,14 +1,11 @@
 package io.github.lockboot.engine;
 
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 import io.github.lockboot.LockListener;
 
-/** The current thread, which parks until it is decided, interrupted or out of time. It looks now and then without being woken. */
+/** The current thread, which parks until it is decided, interrupted or out of time. */
 final class ThreadWaiter extends Waiter {
-
-    private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private final Thread thread;
     private long nextAtDeadline = start + timeToDecide();
@@ -66,7 +63,7 @@ final class ThreadWaiter extends Waiter {
     private void park() {
         long left = nextAtDeadline - context.nanoTime();
         if (left > 0) {
-            LockSupport.parkNanos(this, Math.min(left, LOOK_NANOS));
+            LockSupport.parkNanos(this, left);
         } else {
             nextAtDeadline = context.nanoTime() + context.commandTimeout();
             line().leaveAtDeadline(this);

@@ -2,7 +2,6 @@ package io.github.lockboot.engine;
 
 import io.github.lockboot.LockListener;
 import io.github.lockboot.LockUnavailableException;
-import io.github.lockboot.internal.Unexpected;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -117,10 +116,6 @@ abstract sealed class Waiter permits ThreadWaiter, FutureWaiter {
         return looks > (request.triesOnce() ? 1 : 2);
     }
 
-    final boolean isWithdrawn() {
-        return withdrawn;
-    }
-
     /** Whether its caller is there to use the lock. */
     final boolean canUseLock() {
         return !withdrawn && (thread == null || leases > 0 || thread.isAlive());
@@ -184,15 +179,17 @@ abstract sealed class Waiter permits ThreadWaiter, FutureWaiter {
     }
 
     /**
-     * Something was thrown, so the caller has no lock, whatever was decided. After a stack overflow the rest is left to the queue, which
-     * looks for waiters that are gone once a second: it would end in the middle here.
+     * Something was thrown, so the caller has no lock, whatever was decided. The timer's thread does the rest: this one may have hardly any
+     * stack left.
      */
-    final void withdraw(Throwable thrown) {
+    final void withdraw() {
         withdrawn = true;
-        Line joined = line;
-        if (joined != null && !(thrown instanceof StackOverflowError)) {
-            joined.withdraw(this);
-        }
-        Unexpected.attempt("when listeners were notified of a failure", () -> use.ended(LockListener::unavailable));
+        context.schedule(0, () -> {
+            Line joined = line;
+            if (joined != null) {
+                joined.withdraw(this);
+            }
+            use.ended(LockListener::unavailable);
+        });
     }
 }

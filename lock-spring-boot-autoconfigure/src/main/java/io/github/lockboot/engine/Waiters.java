@@ -8,7 +8,6 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
-import io.github.lockboot.internal.Unexpected;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,51 +19,47 @@ final class Waiters {
     private final ReentrantLock mutex = new ReentrantLock();
     private final Deque<Waiter> inOrder = new ArrayDeque<>(2);
     private final Deque<Waiter> toWake = new ArrayDeque<>(2);
-    private final Consumer<Throwable> onThrown;
-    private volatile @Nullable Throwable broken;
+    private final Consumer<Throwable> beginAnew;
 
-    /** @param onThrown repairs what was being changed when something was thrown; the mutex is held */
-    Waiters(Consumer<Throwable> onThrown) {
-        this.onThrown = onThrown;
+    /** What an action has thrown, until the queue has begun anew. */
+    private @Nullable Throwable thrown;
+
+    /** @param beginAnew called with the mutex held after an action has thrown in the middle of a change */
+    Waiters(Consumer<Throwable> beginAnew) {
+        this.beginAnew = beginAnew;
     }
 
     // --- the mutex --------------------------------------------------------------------------------------------
 
-    /** Runs the action with the mutex held; reentrant. All other methods are for such actions. */
+    /**
+     * Runs the action with the mutex held; reentrant. All other methods are for such actions. If it throws, the queue begins anew before
+     * the mutex is free, or, if that throws as well, before the next action.
+     */
     <T extends @Nullable Object> T locked(Supplier<T> action) {
         mutex.lock();
         try {
-            if (broken != null && mutex.getHoldCount() == 1) {
-                repair();
-            }
+            beginAnewIfThrown();
             return action.get();
-        } catch (StackOverflowError overflow) {
-            broken = overflow; // nothing can be repaired where there is no stack: the next action does it
-            throw overflow;
-        } catch (Throwable thrown) {
-            broken = thrown;
-            repair();
-            throw thrown;
+        } catch (Throwable failure) {
+            thrown = failure;
+            throw failure;
         } finally {
-            unlockAndWake();
+            unlock();
         }
     }
 
-    private void repair() {
-        Throwable thrown = broken;
-        if (thrown != null) {
-            try {
-                onThrown.accept(thrown);
-                broken = null;
-            } catch (Throwable again) {
-                Unexpected.failure("when the queue of a lock was repaired", again);
-            }
+    private void beginAnewIfThrown() {
+        Throwable failure = thrown;
+        if (failure != null && mutex.getHoldCount() == 1) {
+            beginAnew.accept(failure);
+            thrown = null;
         }
     }
 
-    private void unlockAndWake() {
+    private void unlock() {
         List<Waiter> awake = List.of();
         try {
+            beginAnewIfThrown();
             if (!toWake.isEmpty() && mutex.getHoldCount() == 1) {
                 awake = List.copyOf(toWake);
                 toWake.clear();
@@ -72,13 +67,7 @@ final class Waiters {
         } finally {
             mutex.unlock();
         }
-        for (Waiter waiter : awake) {
-            try {
-                waiter.wake();
-            } catch (Throwable thrown) { // it looks by itself
-                Unexpected.failure("when a waiter was woken", thrown);
-            }
-        }
+        awake.forEach(Waiter::wake);
     }
 
     // --- the line ---------------------------------------------------------------------------------------------
@@ -132,11 +121,6 @@ final class Waiters {
     /** Decides one that is not in the line. */
     void decide(Waiter waiter, Waiter.Outcome outcome) {
         waiter.decide(outcome);
-        toWake.add(waiter);
-    }
-
-    /** It may have been woken in vain. */
-    void wakeAgain(Waiter waiter) {
         toWake.add(waiter);
     }
 

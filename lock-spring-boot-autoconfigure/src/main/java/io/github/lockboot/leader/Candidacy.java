@@ -16,18 +16,17 @@ import io.github.lockboot.NamedLock;
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.SerialExecutor;
 import io.github.lockboot.internal.Timer;
-import io.github.lockboot.internal.Unexpected;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What an instance does to lead: it waits for the lock, holds it, and gives it back.
  *
  * <pre>
- *              stand()             granted             lost, resign(), stop()
- *   IDLE ──────────────▶ STANDING ─────────▶ LEADING ────────────────────────▶ LEAVING
- *    ▲ ▲   failed, stop()   │                 Granted                  Revoked    │
- *    │ └────────────────────┘                                                     │
- *    └────────────────────────────────────────────────────────────────────────────┘
+ *              campaign()             granted             lost, resign(), stop()
+ *   IDLE ──────────────▶ CAMPAIGNING ─────────▶ LEADING ────────────────────────▶ LEAVING
+ *    ▲ ▲   failed, stop()   │                   Granted                  Revoked    │
+ *    │ └────────────────────┘                                                       │
+ *    └──────────────────────────────────────────────────────────────────────────────┘
  *                    listeners have returned from Revoked, and the lock is released
  * </pre>
  *
@@ -39,7 +38,7 @@ final class Candidacy {
 
     private enum State {
         IDLE,
-        STANDING,
+        CAMPAIGNING,
         LEADING,
         LEAVING
     }
@@ -97,7 +96,7 @@ final class Candidacy {
                 running = true;
             }
         }
-        stand();
+        campaign();
     }
 
     void resign() {
@@ -127,14 +126,14 @@ final class Candidacy {
         return last.released;
     }
 
-    private void stand() {
-        CompletableFuture<Void> standing = new CompletableFuture<>();
+    private void campaign() {
+        CompletableFuture<Void> campaign = new CompletableFuture<>();
         synchronized (monitor) {
             if (!running || state != State.IDLE) {
                 return;
             }
-            state = State.STANDING;
-            attempt = standing;
+            state = State.CAMPAIGNING;
+            attempt = campaign;
         }
         CompletableFuture<Lease> asked;
         try {
@@ -142,21 +141,14 @@ final class Candidacy {
         } catch (Throwable thrown) {
             asked = CompletableFuture.failedFuture(thrown);
         }
-        asked.whenComplete((lease, failure) -> {
-            try {
-                answered(standing, lease);
-            } catch (Throwable thrown) {
-                Unexpected.failure("when a role was granted", thrown);
-                abandon(standing, lease);
-            }
-        });
-        Futures.cancelWith(standing, asked);
+        asked.whenComplete((lease, failure) -> answered(campaign, lease));
+        Futures.cancelWith(campaign, asked);
     }
 
-    private void answered(CompletableFuture<Void> standing, @Nullable Lease lease) {
+    private void answered(CompletableFuture<Void> campaign, @Nullable Lease lease) {
         Leadership granted = lease == null ? null : new Leadership(lease);
         synchronized (monitor) {
-            boolean awaited = state == State.STANDING && attempt == standing;
+            boolean awaited = state == State.CAMPAIGNING && attempt == campaign;
             if (awaited && granted != null) {
                 state = State.LEADING;
                 leadership = granted;
@@ -166,36 +158,9 @@ final class Candidacy {
             }
         }
         if (granted != null && leadership == granted) {
-            watch(granted);
+            granted.lease.onLost(() -> end(granted));
         } else if (granted != null) {
             granted.release();
-        }
-    }
-
-    /** A loss that nothing would report ends the leadership at once. */
-    private void watch(Leadership granted) {
-        try {
-            granted.lease.onLost(() -> end(granted));
-        } catch (Throwable thrown) {
-            Unexpected.failure("when a role was granted", thrown);
-            try {
-                end(granted);
-            } catch (Throwable thrownHereToo) { // it is left later
-                Unexpected.failure("when a role was granted", thrownHereToo);
-            }
-        }
-    }
-
-    /** As if it had not been granted; no event was delivered. */
-    private void abandon(CompletableFuture<Void> standing, @Nullable Lease lease) {
-        synchronized (monitor) {
-            if (attempt == standing) {
-                leadership = null;
-                becomeIdle();
-            }
-        }
-        if (lease != null) {
-            lease.closeAfter(Duration.ZERO);
         }
     }
 
@@ -204,14 +169,6 @@ final class Candidacy {
             if (state == State.LEADING && leadership == ending) {
                 state = State.LEAVING;
                 ending.ended = true;
-                leave(ending);
-            }
-        }
-    }
-
-    private void leave(Leadership ending) {
-        synchronized (monitor) {
-            if (!ending.leaving) {
                 Duration ttl = Objects.requireNonNull(lock.options().ttl());
                 ending.released.thenRun(timer.schedule(ttl.toNanos(), ending::release)::cancel);
                 events.execute(() -> {
@@ -221,22 +178,17 @@ final class Candidacy {
                         ending.release().thenRun(() -> left(ending));
                     }
                 });
-                ending.leaving = true;
             }
         }
     }
 
-    /** Stands again after a failure, delivers what found no thread, and leaves if an exception prevented it. */
+    /** Campaigns again after a failure, and delivers what found no thread. */
     private void lookAfter() {
-        stand();
+        campaign();
         Runnable waiting = undelivered;
         if (waiting != null) {
             undelivered = null;
             deliver(waiting);
-        }
-        Leadership last = leadership;
-        if (last != null && last.ended) {
-            leave(last);
         }
     }
 
@@ -247,7 +199,7 @@ final class Candidacy {
                 becomeIdle();
             }
         }
-        stand();
+        campaign();
     }
 
     private void becomeIdle() {
@@ -281,7 +233,6 @@ final class Candidacy {
         private final CompletableFuture<Void> released = new CompletableFuture<>();
         private final AtomicBoolean releasing = new AtomicBoolean();
         private volatile boolean ended;
-        private boolean leaving;
 
         private Leadership(Lease lease) {
             this.lease = lease;
@@ -294,11 +245,7 @@ final class Candidacy {
         /** {@return completes when the lock is released, or known to be lost} */
         private CompletableFuture<Void> release() {
             if (releasing.compareAndSet(false, true)) {
-                try {
-                    lease.closeAfter(Duration.ZERO).whenComplete((none, lost) -> released.complete(null));
-                } catch (Throwable thrown) {
-                    released.complete(null);
-                }
+                lease.closeAfter(Duration.ZERO).whenComplete((none, lost) -> released.complete(null));
             }
             return released;
         }

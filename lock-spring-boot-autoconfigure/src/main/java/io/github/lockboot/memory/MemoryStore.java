@@ -70,7 +70,7 @@ final class MemoryStore implements LockStore {
     MemoryStore(Timer timer, int maxHolders) {
         this.timer = timer;
         this.maxHolders = maxHolders;
-        this.workers = Threads.workers(Threads.daemons("lock-memory"), timer);
+        this.workers = Threads.workers(Threads.daemons("lock-memory"));
         this.sweeps = timer.check(SWEEP_NANOS, () -> inUse() > 0);
         this.newestToken = TimeUnit.MILLISECONDS.toMicros(timer.wallMillis());
     }

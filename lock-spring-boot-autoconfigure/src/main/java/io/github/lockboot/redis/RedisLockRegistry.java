@@ -302,9 +302,9 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
             EngineContext.Settings settings = registry.settings;
             Duration timeout = settings.commandTimeout();
             Timer timer = Timer.system(threads.apply("lock-timer"));
-            ExecutorService workers = Threads.workers(threads.apply("lock-worker"), timer);
+            ExecutorService workers = Threads.workers(threads.apply("lock-worker"));
             // Commands must not wait for a worker, on which a callback may wait for Redis.
-            connectors = Threads.workers(threads.apply("lock-connector"), timer);
+            connectors = Threads.workers(threads.apply("lock-connector"));
             connections = Connections.to(
                     registry.connectionFactory,
                     registry.sharing,

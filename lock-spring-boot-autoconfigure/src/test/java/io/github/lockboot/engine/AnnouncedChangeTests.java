@@ -189,17 +189,6 @@ class AnnouncedChangeTests {
         release(lease);
     }
 
-    @Test
-    void aChangeThatCannotBePlannedForIsLookedAtASecondLater() {
-        Lease lease = longAndWatched(0);
-        scripted.timer.lackOnce();
-        announce(KEY);
-        scripted.nothingIsSent();
-        scripted.timer.tick(SECOND);
-        answered();
-        release(lease);
-    }
-
     // --- however long the lease -------------------------------------------------------------------------------
 
     private static final Duration LONG = TTL.multipliedBy(100);

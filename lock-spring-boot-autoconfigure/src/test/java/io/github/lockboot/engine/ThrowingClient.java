@@ -34,8 +34,6 @@ public final class ThrowingClient {
         ACKNOWLEDGE,
         /** A task is given to the timer. */
         SCHEDULE,
-        /** The timer comes to run a task, and does not. */
-        TASK,
         /** A thread is asked for. */
         THREAD,
         /** The channel is to be opened. */
@@ -257,7 +255,6 @@ public final class ThrowingClient {
             boolean[] cancelled = {false};
             after(Math.max(1, delayNanos), () -> {
                 if (!cancelled[0]) {
-                    plan.passes(Seam.TASK);
                     task.run();
                 }
             });
@@ -276,7 +273,6 @@ public final class ThrowingClient {
             time.after(Math.max(1, delayNanos), () -> {
                 if (!cancelled[0]) {
                     contained(() -> {
-                        plan.passes(Seam.TASK);
                         task.run();
                     });
                     repeatAfter(pauseNanos, pauseNanos, task, cancelled);

@@ -21,8 +21,6 @@ class ThrownWhileLostTests {
 
     private static final int READS = 30;
 
-    private final ScriptedEngine scripted = new ScriptedEngine(64);
-
     @ParameterizedTest
     @ValueSource(ints = {0, -1})
     void aLossIsReportedOnceWhicheverReadingOfTheClockThrows(int permits) {
@@ -90,58 +88,5 @@ class ThrownWhileLostTests {
             each.timer.tick(Duration.ofMinutes(3));
             assertThat(future).as("reading %d throws", nth).isDone();
         }
-    }
-
-    @Test
-    void aReaderThatJoinsOthersIsServedAlthoughItWasWokenInVain() {
-        Kind shared = Kind.SHARED;
-        CompletableFuture<Lease> first = scripted.acquire(shared, Duration.ofMinutes(1));
-        scripted.next("acquire").answer(new Reply.Owner(100, TTL.toMillis(), 0));
-        scripted.lackThreadAndMemory();
-        CompletableFuture<Lease> second = scripted.acquire(shared, Duration.ofMinutes(1));
-        assertThat(second).isNotDone();
-        scripted.timer.tick(Duration.ofSeconds(2));
-        assertThat(second).isCompleted();
-        first.join().close();
-    }
-
-    @Test
-    void whoCannotBeWokenAgainEitherDoesNotMakeOthersFail() {
-        CompletableFuture<Lease> first = scripted.acquire(Kind.SHARED, Duration.ofMinutes(1));
-        scripted.next("acquire").answer(new Reply.Owner(100, TTL.toMillis(), 0));
-        scripted.lackThreadAndMemory();
-        CompletableFuture<Lease> second = scripted.acquire(Kind.SHARED, Duration.ofMinutes(1));
-        scripted.lackThreadAndMemory();
-        scripted.timer.tick(Duration.ofMillis(1_500));
-        assertThat(second.isCompletedExceptionally()).isFalse();
-        scripted.timer.tick(Duration.ofSeconds(4));
-        assertThat(second).isCompleted();
-        first.join().close();
-    }
-
-    @Test
-    void aReaderThatWasWokenInVainAndIsCancelledGivesBackItsHold() {
-        Kind shared = Kind.SHARED;
-        CompletableFuture<Lease> first = scripted.acquire(shared, Duration.ofMinutes(1));
-        scripted.next("acquire").answer(new Reply.Owner(100, TTL.toMillis(), 0));
-        scripted.lackThreadAndMemory();
-        CompletableFuture<Lease> second = scripted.acquire(shared, Duration.ofMinutes(1));
-        second.cancel(false);
-        scripted.timer.tick(Duration.ofSeconds(2));
-        first.join().closeAfter(Duration.ZERO);
-        scripted.next("unlock").answer(Reply.Plain.RELEASED);
-        assertThat(scripted.engine.inUse()).isZero();
-    }
-
-    @Test
-    void aRefusalOfWhichAFutureWasToldInVainIsToldAgain() {
-        CompletableFuture<Lease> first = scripted.acquire(Duration.ofMinutes(1));
-        scripted.next("acquire").answer(new Reply.Owner(100, TTL.toMillis(), 0));
-        scripted.lackThreadAndMemory();
-        CompletableFuture<Lease> second = scripted.acquire(Duration.ZERO);
-        assertThat(second).isNotDone();
-        scripted.timer.tick(Duration.ofSeconds(2));
-        assertThat(second).isCompletedExceptionally();
-        first.join().closeAfter(Duration.ZERO);
     }
 }

@@ -1,6 +1,5 @@
 package io.github.lockboot.internal;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -13,8 +12,6 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import io.github.lockboot.Actor;
-import io.github.lockboot.engine.ManualTimer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
@@ -50,8 +47,7 @@ class ThreadsTests {
     @Nested
     class Workers {
 
-        private final ManualTimer timer = new ManualTimer();
-        private final ExecutorService workers = Threads.workers(Threads.daemons("test"), timer);
+        private final ExecutorService workers = Threads.workers(Threads.daemons("test"));
         private final Set<Thread> used = ConcurrentHashMap.newKeySet();
         private final CountDownLatch free = new CountDownLatch(1);
 
@@ -92,12 +88,12 @@ class ThreadsTests {
                 });
             }
             assertThat(ended.await(30, TimeUnit.SECONDS)).isTrue();
-            assertThat(used).hasSizeLessThanOrEqualTo(Threads.USUALLY);
+            assertThat(used).hasSizeLessThanOrEqualTo(Threads.AT_MOST);
         }
 
         @Test
         void whatFindsNoThreadWaitsInOrder() throws InterruptedException {
-            block(Threads.USUALLY);
+            block(Threads.AT_MOST);
             List<Integer> order = new ArrayList<>();
             CountDownLatch ended = new CountDownLatch(100);
             for (int i = 0; i < 100; i++) {
@@ -112,30 +108,7 @@ class ThreadsTests {
             assertThat(order).isEmpty();
             free.countDown();
             assertThat(ended.await(30, TimeUnit.SECONDS)).isTrue();
-            assertThat(used).hasSize(Threads.USUALLY);
-        }
-
-        @Test
-        void whatRunsMayWaitForWhatFindsNoThread() throws InterruptedException {
-            block(Threads.USUALLY);
-            workers.execute(free::countDown);
-            assertThat(free.getCount()).isOne();
-            timer.tick(Duration.ofSeconds(2));
-            assertThat(free.await(30, TimeUnit.SECONDS)).isTrue();
-        }
-
-        @Test
-        void thereIsALimitToWhatWaitsForOneAnother() {
-            for (int i = 0; i < 2 * Threads.AT_MOST; i++) {
-                workers.execute(() -> {
-                    used.add(Thread.currentThread());
-                    awaitFree();
-                });
-            }
-            for (int i = 0; i < Threads.AT_MOST; i++) {
-                timer.tick(Duration.ofSeconds(1));
-            }
-            Actor.await("all threads are taken", () -> used.size() == Threads.AT_MOST);
+            assertThat(used).hasSize(Threads.AT_MOST);
         }
 
         /** The caller may hold a mutex, or be a thread of a client. */
@@ -144,14 +117,6 @@ class ThreadsTests {
             workers.shutdown();
             block(2);
             assertThat(used).hasSize(2).doesNotContain(Thread.currentThread());
-        }
-
-        @Test
-        void onceClosedWhatRunsMayWaitForWhatFoundNoThreadBefore() throws InterruptedException {
-            block(Threads.USUALLY);
-            workers.execute(free::countDown);
-            workers.shutdown();
-            assertThat(free.await(30, TimeUnit.SECONDS)).isTrue();
         }
     }
 

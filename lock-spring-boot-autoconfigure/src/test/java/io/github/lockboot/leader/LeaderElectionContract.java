@@ -1,6 +1,5 @@
 package io.github.lockboot.leader;
 
-import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -19,10 +18,8 @@ import ch.qos.logback.classic.LoggerContext;
 import ch.qos.logback.classic.turbo.TurboFilter;
 import ch.qos.logback.core.spi.FilterReply;
 import io.github.lockboot.Actor;
-import io.github.lockboot.Lease;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
-import io.github.lockboot.NamedLock;
 import io.github.lockboot.internal.Threads;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -31,7 +28,6 @@ import org.slf4j.Marker;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** What an election does on every registry. Two registries stand for two instances. */
 abstract class LeaderElectionContract {
@@ -366,37 +362,6 @@ abstract class LeaderElectionContract {
     }
 
     @Test
-    void anErrorAtTheGrantGivesTheLockBackAndItStandsAgain() {
-        Ticks time = new Ticks();
-        time.failOnce(new OutOfMemoryError("of a test"));
-        Candidate one = known(new Candidate(
-                new LeaderElection(registry(), role, LockOptions.defaults(), time, Threads.daemons("test"))));
-        one.start();
-        Actor.await("it has asked and failed", () -> one.election.toString().contains("IDLE"));
-        assertThat(one.told()).isEmpty();
-        assertThat(one.election.isLeader()).isFalse();
-        Actor.await("it leads", () -> {
-            time.tick(1);
-            return one.told().equals("granted");
-        });
-    }
-
-    @Test
-    void anErrorAtTheEndOfALeadershipIsMadeUpForWithinASecond() {
-        Ticks time = new Ticks();
-        Candidate one = known(new Candidate(
-                new LeaderElection(registry(), role, LockOptions.defaults(), time, Threads.daemons("test"))));
-        one.start().awaitTold("granted");
-        Error error = new OutOfMemoryError("of a test");
-        time.failOnce(error);
-        assertThatThrownBy(one.election::resign).isSameAs(error);
-        assertThat(one.election.isLeader()).isFalse();
-        assertThat(one.told()).isEqualTo("granted");
-        time.tick(1);
-        one.awaitTold("granted revoked granted");
-    }
-
-    @Test
     void aLogThatThrowsCostsNoEvent() {
         TurboFilter throwing = new TurboFilter() {
             @Override
@@ -416,53 +381,6 @@ abstract class LeaderElectionContract {
             one.awaitTold("granted revoked granted");
         } finally {
             logs.getTurboFilterList().remove(throwing);
-        }
-    }
-
-    @Test
-    void anErrorAtTheEndOfALeadershipWhoseLossNothingReportsIsMadeUpForWithinASecond() {
-        Ticks time = new Ticks();
-        Error error = new OutOfMemoryError("of a test");
-        AtomicBoolean failing = new AtomicBoolean(true);
-        LockRegistry leases = new LeasesThatFail(registry(), () -> {
-            if (failing.getAndSet(false)) {
-                time.failOnce(error);
-                throw error;
-            }
-        });
-        Candidate one = known(
-                new Candidate(new LeaderElection(leases, role, LockOptions.defaults(), time, Threads.daemons("test"))));
-        one.start().awaitTold("granted");
-        Actor.await("it has left", () -> one.election.toString().contains("LEAVING"));
-        time.tick(1);
-        one.awaitTold("granted revoked granted");
-        assertThat(one.election.isLeader()).isTrue();
-    }
-
-    /** @param beforeOnLost may throw what {@link Lease#onLost} of its leases shall throw */
-    private record LeasesThatFail(LockRegistry registry, Runnable beforeOnLost) implements LockRegistry {
-
-        @Override
-        public NamedLock get(String name, LockOptions options) {
-            return registry.get(name, options);
-        }
-
-        @Override
-        public CompletableFuture<Lease> acquireAsync(String name, LockOptions options) {
-            CompletableFuture<Lease> asked = registry.acquireAsync(name, options);
-            CompletableFuture<Lease> given = asked.thenApply(this::failing);
-            given.whenComplete((lease, failure) -> asked.cancel(false));
-            return given;
-        }
-
-        private Lease failing(Lease lease) {
-            return (Lease) Proxy.newProxyInstance(
-                    Lease.class.getClassLoader(), new Class<?>[] {Lease.class}, (proxy, method, args) -> {
-                        if (method.getName().equals("onLost")) {
-                            beforeOnLost.run();
-                        }
-                        return method.invoke(lease, args);
-                    });
         }
     }
 

@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.lockboot.internal.Timer;
 
@@ -16,7 +15,6 @@ final class Ticks implements Timer {
 
     private final Queue<Due> tasks = new ConcurrentLinkedQueue<>();
     private final List<Runnable> repeated = new CopyOnWriteArrayList<>();
-    private final AtomicReference<Error> failure = new AtomicReference<>();
     private volatile long now = 1;
 
     void tick(int seconds) {
@@ -24,18 +22,6 @@ final class Ticks implements Timer {
             now += Duration.ofSeconds(1).toNanos();
             repeated.forEach(Runnable::run);
             tasks.stream().filter(due -> due.at <= now && tasks.remove(due)).forEach(due -> due.task.run());
-        }
-    }
-
-    /** The next one to ask for the time of day, or to schedule a task, gets this. */
-    void failOnce(Error error) {
-        failure.set(error);
-    }
-
-    private void failIfTold() {
-        Error told = failure.getAndSet(null);
-        if (told != null) {
-            throw told;
         }
     }
 
@@ -50,13 +36,11 @@ final class Ticks implements Timer {
 
     @Override
     public long wallMillis() {
-        failIfTold();
         return 1_800_000_000_000L;
     }
 
     @Override
     public Task schedule(long delayNanos, Runnable task) {
-        failIfTold();
         Due due = new Due(now + delayNanos, task);
         tasks.add(due);
         return () -> tasks.remove(due);

@@ -27,7 +27,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class StackOverflowTests {
 
     private static final int SMALL_STACK = 256 * 1024;
-    private static final int DEPTHS = 150;
+    private static final int DEPTHS = 50;
     private static final Duration TTL = Duration.ofSeconds(2);
 
     private static RedisServer server;
@@ -220,7 +220,7 @@ class StackOverflowTests {
         }
         int held = notFree(other, names);
         over.countDown();
-        assertThat(held).as("still held of %d", names.size()).isLessThanOrEqualTo(DEPTHS / 30);
+        assertThat(held).as("still held of %d", names.size()).isLessThanOrEqualTo(DEPTHS / 25);
         allAreFree(names);
     }
 

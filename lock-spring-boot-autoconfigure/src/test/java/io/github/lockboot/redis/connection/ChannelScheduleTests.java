@@ -83,7 +83,7 @@ class ChannelScheduleTests {
     private static final class Scene implements GrantChannel.Subscriber, AutoCloseable {
 
         private final Timer timer = Timer.system(Threads.daemons("channel-timer"));
-        private final ExecutorService workers = Threads.workers(Threads.daemons("channel-test"), timer);
+        private final ExecutorService workers = Threads.workers(Threads.daemons("channel-test"));
         private final Connections connections = Connections.to(
                 registries.connectionFactory(), false, Connections.NONE, TIMEOUT, () -> "0123456789", timer, workers);
         private final AtomicInteger heard = new AtomicInteger();

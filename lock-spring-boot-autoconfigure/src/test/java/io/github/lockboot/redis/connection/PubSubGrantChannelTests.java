@@ -56,7 +56,7 @@ class PubSubGrantChannelTests {
     private static TestRegistries registries;
 
     private final ManualTimer timer = new ManualTimer();
-    private final ExecutorService workers = Threads.workers(Threads.daemons("channel-test"), timer);
+    private final ExecutorService workers = Threads.workers(Threads.daemons("channel-test"));
     private final AtomicInteger asked = new AtomicInteger();
     private final AtomicInteger subscriptions = new AtomicInteger();
     private final Queue<String> announced = new ConcurrentLinkedQueue<>();

@@ -33,16 +33,7 @@ class ScriptFaultTests {
     private static final long LARGEST_EXACT = 1L << 53;
     private static final Set<String> REFUSALS = Set.of("BUSY", "NOT_OWNER", "UNKNOWN", "FREE", "FOREIGN");
     private static final Set<String> REPLIES = Set.of(
-            "OWNER",
-            "QUEUED",
-            "RELEASED",
-            "HANDED_OVER",
-            "RENEWED",
-            "KEPT",
-            "LEFT",
-            "GIVEN_AWAY",
-            "HELD",
-            "ALL");
+            "OWNER", "QUEUED", "RELEASED", "HANDED_OVER", "RENEWED", "KEPT", "LEFT", "GIVEN_AWAY", "HELD", "ALL");
 
     private RedisServer server;
     private RedisProbe redis;

@@ -16,8 +16,7 @@ final class ScriptInvariants {
     private static final long LOCAL_TOKENS = 65_536;
     private static final long PERMIT_TOKENS = 64;
 
-    private static final Set<LuaScript> ENDS =
-            Set.of(LuaScript.UNLOCK, LuaScript.CANCEL, LuaScript.KEEP);
+    private static final Set<LuaScript> ENDS = Set.of(LuaScript.UNLOCK, LuaScript.CANCEL, LuaScript.KEEP);
 
     private static final Set<String> REFUSALS = Set.of("NOT_OWNER", "UNKNOWN", "BUSY");
 
