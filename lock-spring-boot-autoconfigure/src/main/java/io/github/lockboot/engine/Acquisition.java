@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * The life of one acquisition id in Redis. All waiters of this JVM for one name queue in Redis under one id.
  *
  * <pre>
- *   asked for by ask, or by the      OWNER, or              unlock, complete,
+ *   asked for by ask, or by the      OWNER, or              unlock,
  *   unlock of its predecessor        a pushed grant         drop, abandon           answered, failed
  *   ─────────────────────▶ WAITING ───────────────▶ OWNED ──────────────────▶ ENDING ────────────────▶ ENDED
  *                             │             leave, drop, abandon                ▲
