@@ -226,7 +226,7 @@ public final class HeldLocks extends HeldByThread implements LockContext.Scope {
         holds.forEach(hold -> hold.beginRelease(succeeded));
         for (LockContext hold : holds) {
             try {
-                hold.release(succeeded);
+                hold.release();
             } catch (RuntimeException | Error failure) {
                 if (first == null) {
                     first = failure;

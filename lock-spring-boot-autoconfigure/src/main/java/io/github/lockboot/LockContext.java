@@ -174,15 +174,12 @@ public final class LockContext {
         }
     }
 
-    /** Releases the lock, or keeps it for the rest of its time. */
-    void release(boolean succeeded) {
-        if (releasing == null) {
-            beginRelease(succeeded);
-        }
+    /** Ends what {@link #beginRelease} has begun. */
+    void release() {
         Objects.requireNonNull(releasing).run();
     }
 
-    /** As {@link #release}, but does not block. Only for a lease. */
+    /** Releases the lock, or keeps it for the rest of its time, and does not block. Only for a lease. */
     CompletableFuture<Void> releaseLater(boolean succeeded) {
         try {
             Duration left = left(succeeded);
