@@ -282,6 +282,7 @@ class HoldRulesTests {
     void aLockThatIsKeptIsDoneWhenTheRegistryIsClosed() {
         CompletableFuture<Void> closed = scripted.granted(100, TTL).closeAfter(LONG);
         scripted.engine.close();
+        scripted.store.close();
         assertThat(closed).isCompleted();
     }
 
@@ -289,6 +290,7 @@ class HoldRulesTests {
     void aLockThatIsKeptAfterTheRegistryWasClosedIsDoneAtOnce() {
         Lease lease = scripted.granted(100, TTL);
         scripted.engine.close();
+        scripted.store.close();
         assertThat(lease.closeAfter(LONG)).isCompleted();
     }
 
