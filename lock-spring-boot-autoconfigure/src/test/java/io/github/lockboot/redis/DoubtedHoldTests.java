@@ -3,6 +3,7 @@ package io.github.lockboot.redis;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
@@ -18,6 +19,7 @@ import io.github.lockboot.NamedLock;
 import io.github.lockboot.engine.EngineLocks;
 import io.github.lockboot.engine.Reply;
 import io.github.lockboot.engine.ScriptedEngine;
+import io.github.lockboot.engine.ScriptedEngine.Sent;
 import io.github.lockboot.internal.HeldByThread;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -107,15 +109,18 @@ class DoubtedHoldTests {
     /** The next submit would run at once. */
     @Test
     void itIsKeptAfterItsCall() throws Exception {
-        scripted.timer.tick(Duration.ofSeconds(1));
-        scripted.next("renew").answer(new Reply.Renewed(TTL.toMillis(), 0));
-        keep(held -> scripted.timer.setWallForwardBy(TTL));
-        scripted.nothingIsSent();
-        scripted.timer.tick(Duration.ofSeconds(1));
-        assertThat(List.of(
-                        scripted.next("renew").call().key(),
-                        scripted.next("renew").call().key()))
-                .containsExactlyInAnyOrder("lock:" + ScriptedEngine.NAME, "lock:kept");
+        AtomicBoolean over = new AtomicBoolean();
+        try (Actor caller = new Actor()) {
+            CompletableFuture<Void> call = caller.begin(() -> keep(held -> {
+                scripted.timer.setWallForwardBy(TTL);
+                over.set(true);
+            }));
+            Actor.await("it is kept", () -> over.get() && scripted.sentCount() > 0);
+            Sent kept = scripted.next("keep");
+            assertThat(kept.call().key()).isEqualTo("lock:kept");
+            kept.answer(Reply.Plain.KEPT);
+            Actor.get(call);
+        }
     }
 
     @Test
