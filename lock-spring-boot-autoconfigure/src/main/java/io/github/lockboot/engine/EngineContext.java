@@ -253,6 +253,10 @@ public final class EngineContext {
         life = Life.CLOSED;
         timer.close();
         workers.shutdown();
-        workers.execute(() -> closed.complete(null)); // what depends on it may block
+        try {
+            workers.execute(() -> closed.complete(null)); // what depends on it may block
+        } catch (Throwable noThread) {
+            closed.complete(null);
+        }
     }
 }

@@ -131,15 +131,6 @@ class SentReleaseRulesTests {
     }
 
     @Test
-    void anAnswerThatIsLostIsAnUnknownOutcome() {
-        granted(100).close();
-        scripted.next("unlock");
-        scripted.timer.tick(LONG);
-        scripted.next("unlock").answer(Reply.Plain.RELEASED);
-        assertToldOnly("released name unknown");
-    }
-
-    @Test
     void theShutdownWaitsForTheAnswer() {
         granted(100).close();
         scripted.engine.stopGranting();
