@@ -5,6 +5,7 @@ import java.util.Deque;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
 import io.github.lockboot.internal.Futures;
@@ -34,6 +35,24 @@ public final class LockContext {
      * @param onlyOnSuccess whether a call that fails releases it at once
      */
     public record Keep(Duration time, boolean onlyOnSuccess) {}
+
+    /**
+     * A lock to acquire.
+     *
+     * @param waitTime that of the lock; null if it has yet to be asked for it
+     * @param leasing acquires a lease and waits at most the given time; null if the hold belongs to the thread
+     * @param keep null for no longer than the call
+     */
+    public record Wanted(
+            NamedLock lock,
+            @Nullable Duration waitTime,
+            @Nullable Function<Duration, CompletableFuture<Lease>> leasing,
+            @Nullable Keep keep) {
+
+        Wanted(NamedLock lock, @Nullable Function<Duration, CompletableFuture<Lease>> leasing) {
+            this(lock, null, leasing, null);
+        }
+    }
 
     private final NamedLock lock;
     private final @Nullable Lease lease;

@@ -1,7 +1,6 @@
 package io.github.lockboot;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
@@ -56,27 +55,6 @@ public interface LockRuntime extends LockRegistry {
      * @return ends the listening
      */
     Runnable onAnnounced(String name, Runnable listener);
-
-    /**
-     * Acquires all locks on the current thread, or none. Each has the wait time of its options, counted from now.
-     *
-     * @return the locks, or the refusal if another holds one of them
-     * @throws LockNotAcquiredException if the thread was interrupted; its flag is set again
-     * @throws LockLostException if one was lost meanwhile and there is no time to acquire all again
-     * @throws LockUnavailableException if Redis is not available
-     */
-    static HeldLocks take(List<HeldLocks.Wanted> wanted) {
-        return LockSet.take(wanted);
-    }
-
-    /**
-     * Acquires all locks as {@link #take} does, but blocks no thread. All holds belong to the call.
-     *
-     * @return completes with the locks or the refusal; if it is cancelled, all locks are released
-     */
-    static CompletableFuture<HeldLocks> takeAsync(List<HeldLocks.Wanted> wanted) {
-        return LockSet.takeAsync(wanted);
-    }
 
     /** A listener that gets every end of a wait without the lock, and of a hold, by one callback. */
     interface Listener extends LockListener {

@@ -132,9 +132,9 @@ public class LockTemplate {
      */
     public <T extends @Nullable Object, E extends Throwable> Attempt<T> tryExecute(
             String name, LockOptions options, Action<T, E> action) throws E {
-        HeldLocks held = LockSet.take(wanted(name, options, false));
+        HeldLocks held = HeldLocks.acquire(wanted(name, options, false));
         LockNotAcquiredException refusal = held.refusal();
-        @Nullable T result = refusal != null ? null : held.runAndRelease(() -> held.callInside(action::run));
+        @Nullable T result = refusal != null ? null : held.runAndRelease(() -> held.call(false, action::run));
         return new Attempt<>(result, refusal);
     }
 
@@ -168,12 +168,12 @@ public class LockTemplate {
      */
     public <T extends @Nullable Object> CompletableFuture<T> executeAsync(
             String name, LockOptions options, Supplier<? extends CompletionStage<T>> action) {
-        return HeldLocks.runAndReleaseAsync(LockSet.takeAsync(wanted(name, options, true)), held -> {
+        return HeldLocks.runAndReleaseAsync(HeldLocks.acquireAsync(wanted(name, options, true)), held -> {
             LockNotAcquiredException refusal = held.refusal();
             if (refusal != null) {
                 throw refusal;
             }
-            return held.<CompletionStage<T>, RuntimeException>callInside(action::get);
+            return held.<CompletionStage<T>, RuntimeException>call(false, action::get);
         });
     }
 
@@ -267,10 +267,10 @@ public class LockTemplate {
         return options.waitTime() != null || waitTime == null ? options : options.withWaitTime(waitTime);
     }
 
-    private List<HeldLocks.Wanted> wanted(String name, LockOptions options, boolean leased) {
+    private List<LockContext.Wanted> wanted(String name, LockOptions options, boolean leased) {
         NamedLock lock = LockRuntime.get(registry, name, withWaitTime(options));
         return List.of(
-                new HeldLocks.Wanted(lock, leased ? wait -> LockRuntime.acquireAsync(registry, lock, wait) : null));
+                new LockContext.Wanted(lock, leased ? wait -> LockRuntime.acquireAsync(registry, lock, wait) : null));
     }
 
     /**

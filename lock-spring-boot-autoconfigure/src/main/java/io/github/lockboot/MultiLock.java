@@ -1,5 +1,6 @@
 package io.github.lockboot;
 
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.TreeSet;
@@ -9,8 +10,8 @@ import java.util.concurrent.locks.Lock;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-import io.github.lockboot.HeldLocks.Wanted;
-import io.github.lockboot.LockSet.Taking;
+import io.github.lockboot.LockContext.Wanted;
+import io.github.lockboot.LockSet.Acquirer;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
@@ -45,13 +46,13 @@ public final class MultiLock implements Lock {
 
     // --- acquisition ------------------------------------------------------------------------------------------
 
-    private boolean take(Taking taking) throws InterruptedException {
-        return new LockSet(locks).takeAll(taking, true).refusal() == null;
+    private boolean acquire(Acquirer acquirer) throws InterruptedException {
+        return new LockSet(locks).acquire(acquirer, true);
     }
 
-    private boolean takeUninterruptibly(Taking taking) {
+    private boolean acquireUninterruptibly(Acquirer acquirer) {
         try {
-            return new LockSet(locks).takeAll(taking, false).refusal() == null;
+            return new LockSet(locks).acquire(acquirer, false);
         } catch (InterruptedException e) {
             throw new AssertionError(e);
         }
@@ -65,7 +66,7 @@ public final class MultiLock implements Lock {
      */
     @Override
     public void lock() {
-        takeUninterruptibly(lock -> {
+        acquireUninterruptibly(lock -> {
             lock.lock();
             return true;
         });
@@ -78,7 +79,7 @@ public final class MultiLock implements Lock {
      */
     @Override
     public void lockInterruptibly() throws InterruptedException {
-        take(lock -> {
+        acquire(lock -> {
             lock.lockInterruptibly();
             return true;
         });
@@ -92,7 +93,7 @@ public final class MultiLock implements Lock {
      */
     @Override
     public boolean tryLock() {
-        return takeUninterruptibly(NamedLock::tryLock);
+        return acquireUninterruptibly(NamedLock::tryLock);
     }
 
     /**
@@ -103,7 +104,7 @@ public final class MultiLock implements Lock {
     @Override
     public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
         long deadline = Timer.systemNanoTime() + Math.max(0, unit.toNanos(time));
-        return take(lock -> lock.tryLock(deadline - Timer.systemNanoTime(), TimeUnit.NANOSECONDS));
+        return acquire(lock -> lock.tryLock(deadline - Timer.systemNanoTime(), TimeUnit.NANOSECONDS));
     }
 
     // --- release ----------------------------------------------------------------------------------------------
@@ -116,9 +117,9 @@ public final class MultiLock implements Lock {
      */
     @Override
     public void unlock() {
-        HeldLocks held = new HeldLocks();
-        locks.forEach(each -> held.add(new LockContext(each.lock(), null, null)));
-        held.release(true);
+        List<LockContext> held = new ArrayList<>(locks.size());
+        locks.forEach(each -> held.add(0, new LockContext(each.lock(), null, null)));
+        LockSet.of(held).release(true);
     }
 
     /**

@@ -1,6 +1,7 @@
 package io.github.lockboot;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -103,7 +104,7 @@ final class SingleFlight {
 
     private <T, E extends Throwable> T lead(Lease lead, Body<@Nullable T, E> cached, Body<T, E> load) throws E {
         HeldLocks held = held(lead);
-        return held.runAndRelease(() -> held.<T, E>callInside(() -> {
+        return held.runAndRelease(() -> held.<T, E>call(false, () -> {
             T found = cached.run();
             return found != null ? found : loaded(load.run());
         }));
@@ -166,7 +167,7 @@ final class SingleFlight {
                 look.get().thenCompose(found -> found != null ? CompletableFuture.completedFuture(found) : make.get());
         return HeldLocks.runAndReleaseAsync(
                 CompletableFuture.completedFuture(held(lead)),
-                held -> held.<CompletionStage<T>, RuntimeException>callInside(work::get));
+                held -> held.<CompletionStage<T>, RuntimeException>call(false, work::get));
     }
 
     private static <S> S begin(Supplier<S> stage, String name) {
@@ -189,9 +190,7 @@ final class SingleFlight {
 
     private HeldLocks held(Lease lead) {
         try {
-            HeldLocks held = new HeldLocks();
-            held.add(new LockContext(lock(), lead, null));
-            return held;
+            return new HeldLocks(LockSet.of(List.of(new LockContext(lock(), lead, null))));
         } catch (Throwable failure) {
             lead.closeAfter(Duration.ZERO);
             throw failure;

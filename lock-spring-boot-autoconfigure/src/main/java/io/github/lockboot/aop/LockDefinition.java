@@ -14,7 +14,7 @@ import io.github.lockboot.DistributedLock;
 import io.github.lockboot.DistributedLock.KeepOn;
 import io.github.lockboot.DistributedLock.Mode;
 import io.github.lockboot.DistributedLock.Renewal;
-import io.github.lockboot.HeldLocks;
+import io.github.lockboot.LockContext;
 import io.github.lockboot.LockContext.Keep;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
@@ -157,10 +157,10 @@ final class LockDefinition {
         }
 
         /** @param leased whether the hold belongs to the call; the hold of a lock that is kept always does */
-        HeldLocks.Wanted wanted(boolean leased) {
+        LockContext.Wanted wanted(boolean leased) {
             NamedLock lock = definition.handles.get().apply(name);
             boolean ofCall = leased || definition.keep != null;
-            return new HeldLocks.Wanted(
+            return new LockContext.Wanted(
                     lock,
                     definition.waitTimeOf(lock),
                     ofCall ? wait -> LockRuntime.acquireAsync(definition.registry.get(), lock, wait) : null,

@@ -13,7 +13,6 @@ import io.github.lockboot.DistributedLock;
 import io.github.lockboot.HeldLocks;
 import io.github.lockboot.LockContext;
 import io.github.lockboot.LockNotAcquiredException;
-import io.github.lockboot.LockRuntime;
 import io.github.lockboot.LockTemplate;
 import io.github.lockboot.aop.LockDefinition.Needed;
 import io.github.lockboot.aop.LockedMethod.End;
@@ -127,12 +126,12 @@ class LockedCall {
     @SuppressWarnings("NullAway") // the type argument allows null
     private @Nullable Object call(MethodInvocation invocation) throws Throwable {
         List<Needed> needed = needed(invocation.getThis(), invocation.getArguments());
-        List<HeldLocks.Wanted> wanted = wanted(needed, false);
+        List<LockContext.Wanted> wanted = wanted(needed, false);
         boolean inTransaction = isInTransaction(invocation);
         if (inTransaction) {
             warnOfTransaction(wanted);
         }
-        HeldLocks held = LockRuntime.take(wanted);
+        HeldLocks held = HeldLocks.acquire(wanted);
         HeldLocks.Body<@Nullable Object, Throwable> body = () -> run(invocation, needed, held);
         return inTransaction && held.size() > 0 ? TransactionBoundLocks.run(held, body) : held.runAndRelease(body);
     }
@@ -146,7 +145,7 @@ class LockedCall {
     }
 
     /** Not of a lock that the thread holds already, and does not wait for. */
-    private void warnOfTransaction(List<HeldLocks.Wanted> wanted) {
+    private void warnOfTransaction(List<LockContext.Wanted> wanted) {
         if (wanted.stream().anyMatch(each -> each.lock().remainingLease().isZero())
                 && warned.compareAndSet(false, true)) {
             log.warn(method
@@ -160,10 +159,11 @@ class LockedCall {
     private Object callAsync(MethodInvocation invocation) {
         try {
             List<Needed> needed = needed(invocation.getThis(), invocation.getArguments());
+            List<LockContext.Wanted> wanted = wanted(needed, true);
             return HeldLocks.<@Nullable Object>runAndReleaseAsync(
                     waits
-                            ? CompletableFuture.completedFuture(LockRuntime.take(wanted(needed, true)))
-                            : takeAsync(needed),
+                            ? CompletableFuture.completedFuture(HeldLocks.acquire(wanted))
+                            : HeldLocks.acquireAsync(wanted),
                     held -> stage(invocation, needed, held));
         } catch (RuntimeException refused) {
             return CompletableFuture.failedFuture(refused);
@@ -180,11 +180,7 @@ class LockedCall {
         }
     }
 
-    static CompletableFuture<HeldLocks> takeAsync(List<Needed> needed) {
-        return LockRuntime.takeAsync(wanted(needed, true));
-    }
-
-    private static List<HeldLocks.Wanted> wanted(List<Needed> needed, boolean leased) {
+    static List<LockContext.Wanted> wanted(List<Needed> needed, boolean leased) {
         return needed.stream().map(each -> each.wanted(leased)).toList();
     }
 
@@ -203,7 +199,7 @@ class LockedCall {
             ((ProxyMethodInvocation) invocation).setArguments(args);
         }
         // AspectJ advice asks the thread for its call, and this may not be the thread on which Spring set it.
-        Object result = held.<@Nullable Object, Throwable>call(() ->
+        Object result = held.<@Nullable Object, Throwable>call(true, () ->
                 end == End.VALUE ? invocation.proceed() : ExposeInvocationInterceptor.INSTANCE.invoke(invocation));
         if (!suspends) {
             refuseHiddenWork(result);

@@ -63,7 +63,7 @@ final class ReactiveCall {
         // usingWhen would wrap the failure of a release after success.
         AtomicReference<Throwable> loss = new AtomicReference<>();
         return Flux.usingWhen(
-                        Mono.fromFuture(LockedCall.takeAsync(needed))
+                        Mono.fromFuture(HeldLocks.acquireAsync(LockedCall.wanted(needed, true)))
                                 .doOnDiscard(HeldLocks.class, held -> held.releaseLater(false)),
                         held -> {
                             taken.accept(held);

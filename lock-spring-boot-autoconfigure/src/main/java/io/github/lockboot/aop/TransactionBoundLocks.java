@@ -71,7 +71,7 @@ record TransactionBoundLocks(HeldLocks held, AtomicBoolean returned) implements 
      */
     static <T extends @Nullable Object, E extends Throwable> T run(HeldLocks held, HeldLocks.Body<T, E> body) throws E {
         AtomicBoolean returned = new AtomicBoolean();
-        held.giveTo(given ->
+        held.passTo(given ->
                 TransactionSynchronizationManager.registerSynchronization(new TransactionBoundLocks(given, returned)));
         T result = body.run();
         returned.set(true);
