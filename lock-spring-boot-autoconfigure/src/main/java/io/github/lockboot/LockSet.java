@@ -207,7 +207,9 @@ final class LockSet {
     }
 
     private @Nullable LockLostException findLoss() {
-        return held.size() < 2 ? null : findLoss("before all locks of the call were held, so the method has not run");
+        return held.size() < 2
+                ? null
+                : findLoss("detected before all locks of the call were held; the method has not run");
     }
 
     /** Returns false if there is no time for it. */

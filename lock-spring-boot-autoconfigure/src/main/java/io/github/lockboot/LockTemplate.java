@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * Runs actions under a named lock; no action ever runs without it. Thread-safe.
  *
  * <p>{@link #execute} throws an exception if another holds the lock, {@link #tryExecute} returns the refusal, {@link #executeAsync}
- * blocks no thread. Each has the wait time of its options; zero tries once. With {@link #singleFlight} one caller does what several
+ * blocks no thread. Each has the wait time of its options; zero tries once. With {@link #singleFlight}, one caller loads a value that several
  * need at the same time.
  */
 public class LockTemplate {

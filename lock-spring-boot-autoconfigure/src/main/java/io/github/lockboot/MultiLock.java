@@ -17,8 +17,8 @@ import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Several locks of a thread as one: the thread holds all of them or none. Made by {@link LockRegistry#allOf}, where it is said how they are
- * taken and released.
+ * Several locks of a thread as one: the thread holds all of them or none. Made by {@link LockRegistry#allOf}, which describes how they
+ * are acquired and released.
  *
  * <p>Like a {@link NamedLock}, it is a cheap handle: two handles of the same locks are equal. For the fencing token and the lease of one of
  * them use {@link LockRegistry#get(String)}. All methods may be called from any thread, virtual threads included.
@@ -39,7 +39,7 @@ public final class MultiLock implements Lock {
                 .stream().map(name -> new Wanted(locks.apply(name), null)).toList());
     }
 
-    /** {@return the names of the locks, each once, in the order in which they are taken} */
+    /** {@return the names of the locks, each once, in the order in which they are acquired} */
     public List<String> getNames() {
         return locks.stream().map(each -> each.lock().getName()).toList();
     }
@@ -59,10 +59,10 @@ public final class MultiLock implements Lock {
     }
 
     /**
-     * Takes all locks, and waits without limit for each in turn. What the thread holds already counts up. An interrupt does not end the
+     * Acquires all locks, and waits without limit for each in turn. The hold count of a lock that the thread holds goes up. An interrupt does not end the
      * wait; its flag is set again on return.
      *
-     * @throws LockUnavailableException as {@link NamedLock#lock}; none of them was taken then
+     * @throws LockUnavailableException as {@link NamedLock#lock}; none of them is held then
      */
     @Override
     public void lock() {
@@ -75,7 +75,7 @@ public final class MultiLock implements Lock {
     /**
      * As {@link #lock()}, but an interrupt ends the wait.
      *
-     * @throws InterruptedException if interrupted before or during the wait; none of them was taken then, and the flag is clear
+     * @throws InterruptedException if interrupted before or during the wait; none of them is held then, and the flag is clear
      */
     @Override
     public void lockInterruptibly() throws InterruptedException {
@@ -88,8 +88,8 @@ public final class MultiLock implements Lock {
     /**
      * Tries each lock once.
      *
-     * @return false if another holds one of them or waits for it; none of them was taken then
-     * @throws LockUnavailableException if Redis is not available; none of them was taken then
+     * @return false if another holds one of them or waits for it; none of them is held then
+     * @throws LockUnavailableException if Redis is not available; none of them is held then
      */
     @Override
     public boolean tryLock() {
@@ -99,7 +99,7 @@ public final class MultiLock implements Lock {
     /**
      * As {@link #lockInterruptibly()}, but waits at most the given time for all of them; zero or less tries each once.
      *
-     * @return false if the time passed first; none of them was taken then
+     * @return false if the time passed first; none of them is held then
      */
     @Override
     public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
@@ -129,7 +129,7 @@ public final class MultiLock implements Lock {
      */
     @Override
     public Condition newCondition() {
-        throw new UnsupportedOperationException("a distributed lock offers no conditions");
+        throw new UnsupportedOperationException("a distributed lock does not support conditions");
     }
 
     // --- state ------------------------------------------------------------------------------------------------

@@ -178,7 +178,7 @@ final class SingleFlight {
 
     private NamedLock lock() {
         NamedLock lock = LockRuntime.get(registry, name, options);
-        lock.options().requireExclusive("be left out for a flight, which has one leader");
+        lock.options().requireExclusive("be left out for a single flight, in which one caller loads the value");
         return lock;
     }
 

@@ -29,8 +29,8 @@ import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.beans.factory.config.EmbeddedValueResolver;
 import org.springframework.util.function.SingletonSupplier;
 
-/** A method with {@link ScheduledLock}. Reports what became of each call to the log and to the listeners. */
-final class ScheduledCall extends LockedCall {
+/** The locks of a method with {@link ScheduledLock}. Reports the outcome of each call to the log and to the listeners. */
+final class ScheduledCall extends MethodLocks {
 
     private static final Log log = LogFactory.getLog(ScheduledLock.class);
 
@@ -66,7 +66,7 @@ final class ScheduledCall extends LockedCall {
      *
      * @param writtenName of the definition whose name the job has
      */
-    static LockedCall of(
+    static MethodLocks of(
             LockedMethod method,
             List<DistributedLock> annotations,
             String writtenName,

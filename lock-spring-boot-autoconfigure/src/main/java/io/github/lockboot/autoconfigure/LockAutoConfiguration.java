@@ -104,7 +104,7 @@ public final class LockAutoConfiguration {
             ObjectProvider<LockTemplate> template,
             ObjectProvider<LockProperties> properties,
             Environment environment) {
-        PropertyCheck.rejectMistaken(environment); // first of all: binding would fail with less to go by
+        PropertyCheck.rejectMistaken(environment); // before binding, whose error message would be less helpful
         return new DistributedLockAdvisor(
                 beanFactory,
                 () -> Objects.requireNonNull(single(template, "LockTemplate")),
@@ -173,7 +173,7 @@ public final class LockAutoConfiguration {
                 for (LockListener listener : listeners) {
                     registry.addListener(listener);
                 }
-                // A parent has a publisher of its own, and hears what its children publish.
+                // A parent has a publisher of its own, and gets the events of its children.
                 if (events.isWanted() && context.containsLocalBean(name)) {
                     registry.addListener(events);
                 }

@@ -3,7 +3,7 @@ package io.github.lockboot.internal;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
-/** Failures that have no caller to go to are logged, and others tell their reason. */
+/** Logs exceptions that no caller can handle, and formats the reason of others. */
 public final class Unexpected {
 
     private static final Log log = LogFactory.getLog("io.github.lockboot");
@@ -13,7 +13,7 @@ public final class Unexpected {
 
     private Unexpected() {}
 
-    /** {@return what the failure says, and the innermost cause that says more, for those who see the first line only} */
+    /** {@return the message of the failure and, if it says more, of the innermost cause, for readers of the first line} */
     public static String reasonOf(Throwable failure) {
         String first = messageOf(failure);
         String last = first;
@@ -34,7 +34,7 @@ public final class Unexpected {
         try {
             log.error("Unexpected failure " + where, thrown);
         } catch (Throwable thrownHereToo) {
-            // the caller goes on all the same
+            // the caller continues
         }
     }
 

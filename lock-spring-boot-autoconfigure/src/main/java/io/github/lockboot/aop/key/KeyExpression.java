@@ -83,7 +83,8 @@ public final class KeyExpression {
         Class<?> type = variables.typeOf(root);
         if (!key && type != Boolean.class && type != Object.class) {
             find.accept(
-                    "gives a " + type.getSimpleName() + " and neither true nor false", "compare, as in #amount > 100");
+                    "gives a " + type.getSimpleName() + ", not true or false",
+                    "use a comparison such as #amount > 100");
         }
         if (key && perElement) {
             checkElements(variables, root, find);
@@ -147,7 +148,7 @@ public final class KeyExpression {
             };
         }
         findings.accept(
-                "has a + inside " + node.toStringAST() + ", where it may add numbers or take in a null unseen",
+                "has a + inside " + node.toStringAST() + ", where it may add numbers or include a null",
                 "write + only between the parts of a key");
         return plain(node)::getValue;
     }
@@ -213,7 +214,7 @@ public final class KeyExpression {
         if (elements.length == 0) {
             throw refusal(
                     "gives no element",
-                    "pass one, or add a condition for when no lock is needed, as in !#ids.isEmpty()");
+                    "pass an element, or add a condition for calls that need no lock, such as !#ids.isEmpty()");
         }
         return Stream.of(elements)
                 .map(element -> nonEmpty(textOf(element, ELEMENT)))
@@ -225,14 +226,15 @@ public final class KeyExpression {
         if (valueIn(call) instanceof Boolean met) {
             return met;
         }
-        throw refusal("gives neither true nor false", "compare, as in #amount > 100");
+        throw refusal("gives neither true nor false", "use a comparison such as #amount > 100");
     }
 
     private @Nullable Object valueIn(EvaluationContext call) {
         try {
             return whole.apply(call);
         } catch (EvaluationException failure) {
-            String message = message("cannot be evaluated", "see the cause, and mind nulls on the way to a property");
+            String message =
+                    message("cannot be evaluated", "see the cause, and check for nulls on the path to a property");
             throw new IllegalArgumentException(message, failure);
         }
     }

@@ -72,7 +72,7 @@ final class KeyTypes {
     /** What to write instead of a value that is no key. */
     static String instead(Class<?> type) {
         if (type.getName().startsWith(Optional.class.getName())) {
-            return "use its value, as in #id.orElse('none')";
+            return "use its value, such as #id.orElse('none')";
         }
         return "use a property of it that is text, a number, a date or time, an enum constant or a UUID"
                 + (type.isArray() || Collection.class.isAssignableFrom(type)

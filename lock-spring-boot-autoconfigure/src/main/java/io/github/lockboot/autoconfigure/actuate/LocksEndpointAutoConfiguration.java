@@ -36,10 +36,10 @@ public final class LocksEndpointAutoConfiguration {
     @Bean
     @ConditionalOnAvailableEndpoint
     @Conditional(OnFreeEndpointId.class)
-    LockEndpoint lockbootLockEndpoint(
+    LockStateEndpoint lockbootLockEndpoint(
             ListableBeanFactory beans,
             @Value("${lock.log-keys:false}") boolean namesShown,
             @Value("${lock.endpoint.force-release:false}") boolean forceRelease) {
-        return new LockEndpoint(beans, namesShown, forceRelease);
+        return new LockStateEndpoint(beans, namesShown, forceRelease);
     }
 }

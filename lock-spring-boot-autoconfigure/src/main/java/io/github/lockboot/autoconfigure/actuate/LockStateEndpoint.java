@@ -23,13 +23,13 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
  * parameter, because a path cannot have every name: servers refuse an encoded backslash or slash in it.
  */
 @Endpoint(id = "lock")
-class LockEndpoint {
+class LockStateEndpoint {
 
     private final ListableBeanFactory beans;
     private final boolean namesShown;
     private final boolean forceRelease;
 
-    LockEndpoint(ListableBeanFactory beans, boolean namesShown, boolean forceRelease) {
+    LockStateEndpoint(ListableBeanFactory beans, boolean namesShown, boolean forceRelease) {
         this.beans = beans;
         this.namesShown = namesShown;
         this.forceRelease = forceRelease;
