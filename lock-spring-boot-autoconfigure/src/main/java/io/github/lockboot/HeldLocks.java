@@ -31,7 +31,7 @@ public final class HeldLocks extends HeldByThread implements LockContext.Scope {
 
     private final LockSet locks;
 
-    /** Whether the code that runs under them can ask for them. */
+    /** Whether the code that runs under them sees them as {@link LockContext}s. */
     private boolean shown;
 
     HeldLocks(LockSet locks) {

@@ -25,7 +25,7 @@ public final class LockContext {
     /** Locks under which a thread runs code. */
     interface Scope {
 
-        /** {@return those that the code can ask for, the innermost first} */
+        /** {@return the locks that are visible to the code, the innermost first} */
         Stream<LockContext> shown();
     }
 

@@ -145,7 +145,7 @@ public final class MultiLock implements Lock {
     }
 
     /**
-     * {@return whether at least one of them is held, so that nobody else can have all; asks them one after the other} As
+     * {@return whether at least one of them is held, so that nobody else can have all; queries them one after the other} As
      * {@link NamedLock#isLocked}.
      *
      * @throws LockUnavailableException if Redis is not available

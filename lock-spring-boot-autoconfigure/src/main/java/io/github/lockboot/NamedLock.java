@@ -7,7 +7,7 @@ import java.util.concurrent.locks.Lock;
 
 /**
  * A {@link Lock} with a name. At most one thread of all instances holds it at a time, unless its {@link #options()} are shared or have
- * permits: then others that ask in the same way may hold it, too.
+ * permits: then others that request it in the same way may hold it, too.
  *
  * <p>A lock object is a cheap handle: two handles for one name from one registry are the same lock, if mode and permits are the same, and
  * then they are equal. A hold belongs to the thread that acquired it and is reentrant: acquiring the lock again raises a count in this JVM and sends no

@@ -14,8 +14,8 @@ import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One caller of a flight. If the value is not in the cache, it requests the lock of that name. While it waits, it looks into the cache
- * whenever the value is announced, and cancels its request if it finds it. With the lock it looks once more, because another may have
+ * One caller of a flight. If the value is not in the cache, it requests the lock of that name. While it waits, it reads the cache
+ * whenever the value is announced, and cancels its request if it finds it. With the lock it reads the cache once more, because another may have
  * loaded just before, then loads, announces the value and releases.
  */
 final class SingleFlight {
@@ -25,7 +25,7 @@ final class SingleFlight {
     private final LockOptions options;
     private final long since = Timer.systemNanoTime();
 
-    /** Done when the value has been announced since the waiting thread looked last. */
+    /** Done when the value has been announced since the waiting thread last read the cache. */
     private volatile CompletableFuture<@Nullable Void> news = new CompletableFuture<>();
 
     SingleFlight(LockRegistry registry, String name, LockOptions options) {
@@ -148,7 +148,7 @@ final class SingleFlight {
         return next.thenComposeAsync(Supplier::get, Futures.ELSEWHERE);
     }
 
-    /** Of the lock and a look that finds the value or fails, the first decides what comes next. */
+    /** Either the lock or a cache read that finds the value or fails decides the next step, whichever comes first. */
     private static <T> void lookAgain(
             CompletableFuture<Lease> request,
             Supplier<CompletionStage<@Nullable T>> look,

@@ -152,7 +152,7 @@ public final class CommitCheck
         return manager.getTransactionExecutionListeners().contains(Listener.ONLY);
     }
 
-    /** The transaction managers of one bean factory. It does not refer to the context that asks for the check. */
+    /** The transaction managers of one bean factory. It does not refer to the context that needs the check. */
     private static final class Managers implements BeanPostProcessor {
 
         private final AbstractBeanFactory factory;
@@ -205,7 +205,7 @@ public final class CommitCheck
             Object manager = bean;
             while (manager instanceof Advised proxy) {
                 if (proxy.getTargetSource() instanceof AbstractBeanFactoryBasedTargetSource) {
-                    return true; // its targets are beans, which are checked when they are made
+                    return true; // its targets are beans, which are checked when they are created
                 }
                 manager = AopProxyUtils.getSingletonTarget(proxy);
             }

@@ -39,7 +39,7 @@ import org.springframework.util.ClassUtils;
  * Fails the start of an application with one list of all that is wrong with its {@link DistributedLock} methods, those of lazy beans
  * included.
  *
- * <p>It is a post-processor to know the beans that others get before they are complete. Of such a bean Spring makes the proxy early, and
+ * <p>It is a post-processor, so that it knows the beans that are injected before they are complete. Spring creates the proxy of such a bean early, and
  * passes the bean itself to later post-processors: methods that these find in it and call run without their locks.
  */
 public final class DistributedLockValidator
@@ -88,7 +88,7 @@ public final class DistributedLockValidator
     /** @throws InvalidLockDefinitionException if the start is over and the bean has locked methods */
     @Override
     public Object getEarlyBeanReference(Object bean, String beanName) {
-        if (!(bean instanceof FactoryBean)) { // the proxy is made of what it gives, which is complete
+        if (!(bean instanceof FactoryBean)) { // the proxy wraps its object, which is complete
             injectedEarly.add(beanName);
         }
         if (checked) {
@@ -185,7 +185,7 @@ public final class DistributedLockValidator
         }
     }
 
-    /** Whether a test has put an object in the place of the bean, such as a mock. Spring makes no proxy for that, so it locks nothing. */
+    /** Whether a test has put an object in the place of the bean, such as a mock. Spring creates no proxy for it, so it locks nothing. */
     private boolean isReplaced(String beanName, Class<?> type) {
         Object bean = beanFactory.getSingleton(beanName);
         return bean != null && bean.getClass() == type && (beanFactory.containsBean(REPLACES_BEANS) || isMock(bean));

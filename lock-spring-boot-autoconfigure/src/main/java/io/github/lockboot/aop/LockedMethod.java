@@ -61,7 +61,7 @@ record LockedMethod(Method method, Class<?> targetClass, List<Finding> findings)
         return CompletionStage.class.isAssignableFrom(resultType()) ? End.STAGE : End.VALUE;
     }
 
-    /** Whether it is a suspending function of Kotlin, for which Spring hands over a publisher. */
+    /** Whether it is a suspending function of Kotlin, for which Spring passes a publisher. */
     boolean suspends() {
         return KotlinDetector.isSuspendingFunction(method);
     }

@@ -198,7 +198,7 @@ class MethodLocks {
             args[tokenParameter] = innermost != null ? innermost.fencingToken() : null;
             ((ProxyMethodInvocation) invocation).setArguments(args);
         }
-        // AspectJ advice asks the thread for its call, and this may not be the thread on which Spring set it.
+        // AspectJ advice gets its call from the thread, and this may not be the thread on which Spring set it.
         Object result = held.<@Nullable Object, Throwable>call(
                 true,
                 () -> end == End.VALUE

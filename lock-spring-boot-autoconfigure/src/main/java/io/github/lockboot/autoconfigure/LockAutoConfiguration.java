@@ -55,7 +55,7 @@ import org.springframework.core.env.Environment;
 @ConditionalOnProperty(name = "lock.enabled", matchIfMissing = true)
 @EnableConfigurationProperties(LockProperties.class)
 @ImportRuntimeHints(LockRuntimeHints.class)
-// In this order: the second asks whether the first applies.
+// In this order: the second has a condition on the first.
 @Import({MemoryLockConfiguration.class, RedisLockConfiguration.class, LockProxyRegistrar.class})
 public final class LockAutoConfiguration {
 

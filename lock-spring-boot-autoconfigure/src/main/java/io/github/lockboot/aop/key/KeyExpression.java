@@ -55,7 +55,7 @@ public final class KeyExpression {
     /**
      * @param attribute of the annotation, {@code key} or {@code condition}
      * @param perElement whether the key is to give a collection or an array
-     * @param findings receives what is wrong whatever the arguments are, and what to do about it
+     * @param findings receives each problem that does not depend on the arguments, and its action
      * @return null if the text cannot be parsed
      */
     public static @Nullable KeyExpression parse(
@@ -94,7 +94,7 @@ public final class KeyExpression {
         return new KeyExpression(variables, quoted, root, key, find);
     }
 
-    /** Finds what is no key whatever the arguments are, by the declared types of parameters. */
+    /** Finds operands that can never be keys, by the declared types of parameters. */
     private static void checkType(
             KeyVariables variables, SpelNode node, String subject, BiConsumer<String, String> findings) {
         if (isPlus(node) || node instanceof Ternary || node instanceof Elvis) {
@@ -199,12 +199,12 @@ public final class KeyExpression {
 
     // --- evaluation -------------------------------------------------------------------------------------------
 
-    /** @throws IllegalArgumentException if the arguments give null, empty text or a type that is no key */
+    /** @throws IllegalArgumentException if the arguments give null, empty text or a type that is not a key */
     public String evaluate(EvaluationContext call) {
         return nonEmpty(textOf(valueIn(call), "gives "));
     }
 
-    /** @throws IllegalArgumentException if the arguments give no collection or array, an empty one, or an element that is no key */
+    /** @throws IllegalArgumentException if the arguments give no collection or array, an empty one, or an element that is not a key */
     public List<String> evaluateElements(EvaluationContext call) {
         Object value = valueIn(call);
         if (!(value instanceof Collection || ObjectUtils.isArray(value))) {

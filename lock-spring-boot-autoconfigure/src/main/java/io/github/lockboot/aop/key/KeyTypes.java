@@ -69,7 +69,7 @@ final class KeyTypes {
                 : type.as(Collection.class).getGeneric().resolve(Object.class);
     }
 
-    /** What to write instead of a value that is no key. */
+    /** The action for a value that is not a key. */
     static String instead(Class<?> type) {
         if (type.getName().startsWith(Optional.class.getName())) {
             return "use its value, such as #id.orElse('none')";

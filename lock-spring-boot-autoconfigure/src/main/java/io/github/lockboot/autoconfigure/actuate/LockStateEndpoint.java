@@ -19,7 +19,7 @@ import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 
 /**
- * Shows a single lock as Redis has it, whoever holds it, and ends holds by force. It reads the key of that lock only. The name is a
+ * Shows the state of a single lock in Redis, in whichever process it is held, and ends holds by force. It reads the key of that lock only. The name is a
  * parameter, because a path cannot have every name: servers refuse an encoded backslash or slash in it.
  */
 @Endpoint(id = "lock")

@@ -17,7 +17,7 @@ import org.springframework.context.annotation.Conditional;
 
 /**
  * Auto-configuration for the actuator endpoints {@code locks}, of this instance, and {@code lock}, of Redis. An endpoint of the
- * application with the same id takes the place of ours.
+ * application with the same id replaces it.
  */
 @AutoConfiguration(after = LockAutoConfiguration.class)
 @ConditionalOnClass({Endpoint.class, ConditionalOnAvailableEndpoint.class})
