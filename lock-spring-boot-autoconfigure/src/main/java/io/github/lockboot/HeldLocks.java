@@ -12,9 +12,9 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 import io.github.lockboot.LockContext.Wanted;
+import io.github.lockboot.internal.Failures;
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.HeldByThread;
-import io.github.lockboot.internal.Unexpected;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -119,7 +119,7 @@ public final class HeldLocks extends HeldByThread implements LockContext.Scope {
             locks.held.descendingIterator().forEachRemaining(each -> each.enter(exits));
             return body.run();
         } finally {
-            exits.forEach(exit -> Unexpected.attempt("when the scopes of listeners ended", exit));
+            exits.forEach(exit -> Failures.runAndLog("when the scopes of listeners ended", exit));
             end();
         }
     }

@@ -16,10 +16,10 @@ import io.github.lockboot.ScheduledLock;
 import io.github.lockboot.ScheduledLock.Outcome;
 import io.github.lockboot.aop.LockDefinition.Needed;
 import io.github.lockboot.aop.LockedMethod.End;
+import io.github.lockboot.internal.Failures;
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.internal.Timer;
-import io.github.lockboot.internal.Unexpected;
 import org.aopalliance.intercept.MethodInvocation;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -126,7 +126,7 @@ final class ScheduledCall extends MethodLocks {
 
         /** The failure is null if there was none. */
         void ended(@Nullable Throwable failure) {
-            Unexpected.attempt("after job " + LockNames.printable(job), () -> report(failure));
+            Failures.runAndLog("after job " + LockNames.printable(job), () -> report(failure));
         }
 
         private void report(@Nullable Throwable failure) {
@@ -143,7 +143,7 @@ final class ScheduledCall extends MethodLocks {
             }
             ScheduledLock.Run run = new ScheduledLock.Run(job, started, took, thread, outcome, overran);
             for (ScheduledLock.Listener listener : listeners.get()) {
-                Unexpected.attempt("of a listener to jobs", () -> listener.jobEnded(run));
+                Failures.runAndLog("of a listener to jobs", () -> listener.jobEnded(run));
             }
         }
 

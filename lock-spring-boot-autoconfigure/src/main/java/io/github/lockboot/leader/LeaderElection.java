@@ -12,10 +12,10 @@ import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockRuntime;
 import io.github.lockboot.NamedLock;
+import io.github.lockboot.internal.Failures;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.internal.Threads;
 import io.github.lockboot.internal.Timer;
-import io.github.lockboot.internal.Unexpected;
 import io.github.lockboot.leader.Candidacy.Leadership;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -208,7 +208,7 @@ public final class LeaderElection implements SmartLifecycle, ApplicationEventPub
     }
 
     private void attempt(Runnable call) {
-        Unexpected.attempt("in a listener of the leader of '" + shown + "'", call);
+        Failures.runAndLog("in a listener of the leader of '" + shown + "'", call);
     }
 
     @Override

@@ -41,13 +41,13 @@ public final class KeyExpression {
 
     private final KeyVariables variables;
     private final String quoted;
-    private final Function<EvaluationContext, @Nullable Object> whole;
+    private final Function<EvaluationContext, @Nullable Object> evaluator;
 
     private KeyExpression(
             KeyVariables variables, String quoted, SpelNode root, boolean key, BiConsumer<String, String> findings) {
         this.variables = variables;
         this.quoted = quoted;
-        this.whole = key ? part(root, findings) : plain(root)::getValue;
+        this.evaluator = key ? evaluatorOf(root, findings) : expressionOf(root)::getValue;
     }
 
     // --- parsing ----------------------------------------------------------------------------------------------
@@ -125,23 +125,24 @@ public final class KeyExpression {
     }
 
     /** A + is allowed only between the parts of a key. */
-    private Function<EvaluationContext, @Nullable Object> part(SpelNode node, BiConsumer<String, String> findings) {
+    private Function<EvaluationContext, @Nullable Object> evaluatorOf(
+            SpelNode node, BiConsumer<String, String> findings) {
         if (!hasPlus(node)) {
-            return plain(node)::getValue;
+            return expressionOf(node)::getValue;
         }
         SpelNode first = node.getChild(0);
         if (isPlus(node)) {
-            return sum(node, first, node.getChild(1), findings);
+            return concatenation(node, first, node.getChild(1), findings);
         }
         if (node instanceof Ternary) {
-            SpelExpression condition = plain(first);
-            var met = part(node.getChild(1), findings);
-            var unmet = part(node.getChild(2), findings);
+            SpelExpression condition = expressionOf(first);
+            var met = evaluatorOf(node.getChild(1), findings);
+            var unmet = evaluatorOf(node.getChild(2), findings);
             return call -> (Boolean.TRUE.equals(condition.getValue(call, Boolean.class)) ? met : unmet).apply(call);
         }
         if (node instanceof Elvis) {
-            var preferred = part(first, findings);
-            var otherwise = part(node.getChild(1), findings);
+            var preferred = evaluatorOf(first, findings);
+            var otherwise = evaluatorOf(node.getChild(1), findings);
             return call -> {
                 Object value = preferred.apply(call);
                 return value == null || "".equals(value) ? otherwise.apply(call) : value;
@@ -150,10 +151,10 @@ public final class KeyExpression {
         findings.accept(
                 "has a + inside " + node.toStringAST() + ", where it may add numbers or include a null",
                 "write + only between the parts of a key");
-        return plain(node)::getValue;
+        return expressionOf(node)::getValue;
     }
 
-    private Function<EvaluationContext, @Nullable Object> sum(
+    private Function<EvaluationContext, @Nullable Object> concatenation(
             SpelNode plus, SpelNode first, SpelNode second, BiConsumer<String, String> findings) {
         String problem = "adds two numbers, so that different arguments share a lock";
         String action = operands(plus)
@@ -163,8 +164,8 @@ public final class KeyExpression {
                 && Number.class.isAssignableFrom(variables.typeOf(second))) {
             findings.accept(problem, action);
         }
-        var left = part(first, findings);
-        var right = part(second, findings);
+        var left = evaluatorOf(first, findings);
+        var right = evaluatorOf(second, findings);
         String ofLeft = subjectOf(first);
         String ofRight = subjectOf(second);
         return call -> {
@@ -177,7 +178,7 @@ public final class KeyExpression {
         };
     }
 
-    static SpelExpression plain(SpelNode node) {
+    static SpelExpression expressionOf(SpelNode node) {
         return new SpelExpression("", (SpelNodeImpl) node, INTERPRETED);
     }
 
@@ -231,7 +232,7 @@ public final class KeyExpression {
 
     private @Nullable Object valueIn(EvaluationContext call) {
         try {
-            return whole.apply(call);
+            return evaluator.apply(call);
         } catch (EvaluationException failure) {
             String message =
                     message("cannot be evaluated", "see the cause, and check for nulls on the path to a property");

@@ -126,7 +126,7 @@ public final class KeyVariables {
             }
         } else if (node instanceof TypeReference) {
             try {
-                KeyExpression.plain(node).getValue(shared);
+                KeyExpression.expressionOf(node).getValue(shared);
             } catch (EvaluationException failure) {
                 findings.accept("names the type " + text + ", which is not found", "write its full class name");
             }

@@ -7,8 +7,8 @@ import java.util.Map;
 import java.util.Objects;
 
 import io.github.lockboot.LockUnavailableException;
+import io.github.lockboot.internal.Failures;
 import io.github.lockboot.internal.LockNames;
-import io.github.lockboot.internal.Unexpected;
 import io.github.lockboot.redis.RedisLockRegistry;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -110,7 +110,7 @@ class LockStateEndpoint {
 
     private static WebEndpointResponse<Map<String, Object>> unavailable(LockUnavailableException failure) {
         Throwable cause = Objects.requireNonNull(failure.getCause());
-        return problem(503, "Redis did not answer or refused: " + Unexpected.reasonOf(cause));
+        return problem(503, "Redis did not answer or refused: " + Failures.reasonOf(cause));
     }
 
     private static WebEndpointResponse<Map<String, Object>> problem(int status, String problem) {

@@ -4,14 +4,14 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /** Logs exceptions that no caller can handle, and formats the reason of others. */
-public final class Unexpected {
+public final class Failures {
 
     private static final Log log = LogFactory.getLog("io.github.lockboot");
 
     /** Causes may form a circle. */
     private static final int DEEPEST_CAUSE = 20;
 
-    private Unexpected() {}
+    private Failures() {}
 
     /** {@return the message of the failure and, if it says more, of the innermost cause, for readers of the first line} */
     public static String reasonOf(Throwable failure) {
@@ -30,7 +30,7 @@ public final class Unexpected {
     }
 
     /** Never throws, not even if there is no memory left to write the line. */
-    public static void failure(String where, Throwable thrown) {
+    public static void log(String where, Throwable thrown) {
         try {
             log.error("Unexpected failure " + where, thrown);
         } catch (Throwable thrownHereToo) {
@@ -39,11 +39,11 @@ public final class Unexpected {
     }
 
     /** Runs an action whose failure costs only time, and logs the failure. */
-    public static void attempt(String where, Runnable action) {
+    public static void runAndLog(String where, Runnable action) {
         try {
             action.run();
         } catch (Throwable thrown) {
-            failure(where, thrown);
+            log(where, thrown);
         }
     }
 }
