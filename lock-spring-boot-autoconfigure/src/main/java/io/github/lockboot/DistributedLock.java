@@ -10,7 +10,7 @@ import java.lang.annotation.Target;
 
 /**
  * Runs a method of a Spring bean under a lock, so that at most one caller of all instances runs it per key. With
- * {@link #permits()} at most so many run it, and with {@link Mode#SHARED} any number, but none beside an exclusive one.
+ * {@link #permits()} at most so many run it, and with {@link Mode#SHARED} any number, but none alongside an exclusive one.
  *
  * <pre>{@code
  * @DistributedLock(key = "#openid+#redPacketId")
@@ -18,7 +18,7 @@ import java.lang.annotation.Target;
  * }</pre>
  *
  * <p>The key is evaluated once, before the method. The caller waits for the lock up to {@code lock.wait-time}. It gets a
- * {@link LockNotAcquiredException} if another held the lock all the time, and a {@link LockUnavailableException} if Redis is not
+ * {@link LockNotAcquiredException} if another held the lock for the whole time, and a {@link LockUnavailableException} if Redis is not
  * available. The method never runs without the lock. The caller gets what the method returns or throws; if the lock was lost while
  * the method ran, a {@link LockLostException} replaces its result.
  *
@@ -26,12 +26,12 @@ import java.lang.annotation.Target;
  * annotation of their own, except those of {@link Object}. On an annotation, as a meta-annotation, with attributes set by
  * {@code @AliasFor}. A call from within the same bean does not go through the proxy and is not locked.
  *
- * <p><b>Several</b> on one method are all taken, in the order of the locks' names, so that two methods never wait for each other, and
+ * <p><b>Several</b> on one method are all acquired, in the order of the locks' names, so that two methods never wait for each other, and
  * released in reverse. Each wait time counts from the beginning of the call. If a lock is lost during the wait for another, all are
- * released and taken again. Without time for that, the caller gets a {@link LockLostException} and the method does not run. If two of
+ * released and acquired again. Without time for that, the caller gets a {@link LockLostException} and the method does not run. If two of
  * a call give the same lock with different modes or permits, the caller gets an {@link IllegalArgumentException}.
  *
- * <p><b>Transactions.</b> The lock is taken before a transaction of the same method begins, and released after it has ended. If a
+ * <p><b>Transactions.</b> The lock is acquired before a transaction of the same method begins, and released after it has ended. If a
  * transaction is active already, the lock is held until that has ended. If the lock is lost before the commit, the transaction is
  * rolled back. The first time that it was active already, a warning is logged that the transaction began too early.
  *
@@ -106,7 +106,7 @@ public @interface DistributedLock {
      *
      * <pre>{@code
      * @DistributedLock(name = "prices", mode = Mode.SHARED)
-     * public Report report() { ... }    // reports run beside each other
+     * public Report report() { ... }    // reports run alongside each other
      *
      * @DistributedLock(name = "prices")
      * public void load() { ... }        // alone; reports that come later wait for it
@@ -192,7 +192,7 @@ public @interface DistributedLock {
     enum Mode {
         /** One holder or, with permits, at most so many. */
         EXCLUSIVE,
-        /** Any number of shared holders, but none beside others. */
+        /** Any number of shared holders, but none alongside others. */
         SHARED
     }
 
@@ -210,10 +210,10 @@ public @interface DistributedLock {
     enum Release {
         /** {@code lock.release} decides. */
         DEFAULT,
-        /** The caller goes on once Redis has answered, so it knows if the lock was lost before. */
+        /** The caller continues once Redis has answered, so it knows if the lock was lost before. */
         AWAIT,
         /**
-         * The release is sent and the caller goes on, so that a hold waits for one answer of Redis instead of two. If the answer says
+         * The release is sent and the caller continues, so that a hold waits for one answer of Redis instead of two. If the answer says
          * that the lock was lost, the listeners and the callbacks of {@code onLost} report it, and the caller gets no exception. Another
          * instance that tries once right after may still find the lock held.
          */

@@ -1,8 +1,9 @@
 package io.github.lockboot;
 
-import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -10,9 +11,10 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
+import io.github.lockboot.LockContext.Wanted;
+import io.github.lockboot.internal.Failures;
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.HeldByThread;
-import io.github.lockboot.internal.Unexpected;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,127 +23,103 @@ import org.jspecify.annotations.Nullable;
  */
 public final class HeldLocks extends HeldByThread implements LockContext.Scope {
 
-    /**
-     * One of the locks.
-     *
-     * @param waitTime that of the lock; null if it has yet to be asked for it
-     * @param leasing acquires a lease and waits at most the given time; null if the hold belongs to the thread
-     * @param keep null for no longer than the call
-     */
-    public record Wanted(
-            NamedLock lock,
-            @Nullable Duration waitTime,
-            @Nullable Function<Duration, CompletableFuture<Lease>> leasing,
-            LockContext.@Nullable Keep keep) {
-
-        Wanted(NamedLock lock, @Nullable Function<Duration, CompletableFuture<Lease>> leasing) {
-            this(lock, null, leasing, null);
-        }
-    }
-
     /** What runs under the locks. */
     public interface Body<T extends @Nullable Object, E extends Throwable> {
 
         T run() throws E;
     }
 
-    /** The last one taken comes first. */
-    private final Deque<LockContext> holds = new ArrayDeque<>(1);
+    private final LockSet locks;
 
-    /** Whether the code that runs under them can ask for them. */
+    /** Whether the code that runs under them sees them as {@link LockContext}s. */
     private boolean shown;
 
-    private final @Nullable LockNotAcquiredException refusal;
-    private final int refusedAt;
-
-    HeldLocks() {
-        this(null, -1);
+    HeldLocks(LockSet locks) {
+        this.locks = locks;
     }
 
-    HeldLocks(@Nullable LockNotAcquiredException refusal, int refusedAt) {
-        this.refusal = refusal;
-        this.refusedAt = refusedAt;
+    /**
+     * Acquires all locks on the current thread, or none. Each has the wait time of its options, counted from now.
+     *
+     * @return the locks, or the refusal if another holds one of them
+     * @throws LockNotAcquiredException if the thread was interrupted; its flag is set again
+     * @throws LockLostException if one was lost meanwhile and there is no time to acquire all again
+     * @throws LockUnavailableException if the store is not available
+     */
+    public static HeldLocks acquire(List<Wanted> wanted) {
+        LockSet locks = new LockSet(wanted);
+        locks.acquire();
+        return new HeldLocks(locks);
     }
 
-    void add(LockContext hold) {
-        holds.push(hold);
-    }
-
-    /** Removes all but the first ones that were acquired. {@return the others} */
-    HeldLocks removeAllBut(int first) {
-        HeldLocks others = new HeldLocks();
-        while (holds.size() > first) {
-            others.holds.add(holds.pop());
-        }
-        return others;
+    /**
+     * Acquires all locks as {@link #acquire} does, but blocks no thread. All holds belong to the call.
+     *
+     * @return completes with the locks or the refusal; if it is cancelled, all locks are released
+     */
+    public static CompletableFuture<HeldLocks> acquireAsync(List<Wanted> wanted) {
+        CompletableFuture<HeldLocks> result = new CompletableFuture<>();
+        LockSet locks = new LockSet(wanted);
+        locks.acquireAsync(result, new HeldLocks(locks));
+        return result;
     }
 
     public int size() {
-        return holds.size();
+        return locks.held.size();
     }
 
     /** Null if all locks are held. */
     public @Nullable LockNotAcquiredException refusal() {
-        return refusal;
+        return locks.refusal;
     }
 
     /** The position of the lock that was refused. */
     public int refusedAt() {
-        return refusedAt;
+        return locks.at;
     }
 
-    /** The lock that was taken last; null if there is none. */
+    /** The lock that was acquired last; null if there is none. */
     public @Nullable LockContext innermost() {
-        return holds.peek();
+        return locks.held.peek();
     }
 
     @Override
     public @Nullable LockLostException findLoss(String reason) {
-        for (LockContext hold : holds) {
-            if (!hold.isValid()) {
-                return hold.lost(reason);
-            }
-        }
-        return null;
+        return locks.findLoss(reason);
     }
 
     /**
-     * Gives the holds to an owner who may release them on any thread. If that fails, they are released.
+     * Passes the holds to a receiver, which may release them on any thread. If that fails, they are released.
      *
      * @throws LockLostException if one was lost
      */
-    public void giveTo(Consumer<HeldLocks> owner) {
-        HeldLocks given = new HeldLocks();
-        given.holds.addAll(holds);
+    public void passTo(Consumer<HeldLocks> receiver) {
+        List<LockContext> passed = new ArrayList<>(locks.held);
         try {
-            for (LockContext hold : holds) {
-                given.holds.add(hold.onAnyThread());
-                given.holds.remove();
-            }
-            owner.accept(given);
+            passed.replaceAll(LockContext::onAnyThread);
+            receiver.accept(new HeldLocks(LockSet.of(passed)));
         } catch (Throwable failure) {
-            given.releaseAfter(failure);
+            LockSet.of(passed).releaseAfter(failure);
             throw failure;
         }
     }
 
     // --- running ----------------------------------------------------------------------------------------------
 
-    /** Runs a body under the locks; each is then a {@link LockContext} of the thread. */
-    public <T extends @Nullable Object, E extends Throwable> T call(Body<T, E> body) throws E {
-        shown = true;
-        return callInside(body);
-    }
-
-    /** As {@link #call}, without a {@link LockContext} of the thread. */
-    <T extends @Nullable Object, E extends Throwable> T callInside(Body<T, E> body) throws E {
-        Deque<Runnable> exits = new ArrayDeque<>(holds.size());
+    /**
+     * Runs a body under the locks.
+     *
+     * @param visible whether each is a {@link LockContext} of the thread meanwhile
+     */
+    public <T extends @Nullable Object, E extends Throwable> T call(boolean visible, Body<T, E> body) throws E {
+        shown = visible;
+        Deque<Runnable> exits = new ArrayDeque<>(size());
         begin();
         try {
-            holds.descendingIterator().forEachRemaining(hold -> hold.enter(exits));
+            locks.held.descendingIterator().forEachRemaining(each -> each.enter(exits));
             return body.run();
         } finally {
-            exits.forEach(exit -> Unexpected.attempt("when the scopes of listeners ended", exit));
+            exits.forEach(exit -> Failures.runAndLog("when the scopes of listeners ended", exit));
             end();
         }
     }
@@ -149,7 +127,7 @@ public final class HeldLocks extends HeldByThread implements LockContext.Scope {
     /** The innermost first. */
     @Override
     public Stream<LockContext> shown() {
-        return shown ? holds.stream() : Stream.empty();
+        return shown ? locks.held.stream() : Stream.empty();
     }
 
     /**
@@ -162,7 +140,7 @@ public final class HeldLocks extends HeldByThread implements LockContext.Scope {
         try {
             result = body.run();
         } catch (Throwable failure) {
-            releaseAfter(failure);
+            locks.releaseAfter(failure);
             throw failure;
         }
         release(true);
@@ -170,14 +148,14 @@ public final class HeldLocks extends HeldByThread implements LockContext.Scope {
     }
 
     /**
-     * Starts a stage once the locks are taken, and releases them when the stage has ended.
+     * Starts a stage once the locks are acquired, and releases them when the stage has ended.
      *
      * @return completes after the release, as the stage did; cancelling it cancels the wait or the stage
      */
     public static <T extends @Nullable Object> CompletableFuture<T> runAndReleaseAsync(
-            CompletableFuture<HeldLocks> taking, Function<HeldLocks, ? extends CompletionStage<T>> body) {
+            CompletableFuture<HeldLocks> acquiring, Function<HeldLocks, ? extends CompletionStage<T>> body) {
         CompletableFuture<T> result = new CompletableFuture<>();
-        Futures.cancelWith(result, taking).whenComplete((held, failure) -> {
+        Futures.cancelWith(result, acquiring).whenComplete((held, failure) -> {
             if (failure != null) {
                 result.completeExceptionally(Futures.unwrap(failure));
             } else {
@@ -216,57 +194,21 @@ public final class HeldLocks extends HeldByThread implements LockContext.Scope {
     // --- releasing --------------------------------------------------------------------------------------------
 
     /**
-     * Releases all locks in reverse order, even if a release fails: begins each before it waits for the first answer. A lock that is kept
-     * stays until its time is over.
+     * Releases all locks in reverse order, even if a release fails. A lock that is kept stays until its time is over.
      *
      * @throws RuntimeException the first failure, with the others suppressed
      */
     public void release(boolean succeeded) {
-        Throwable first = null;
-        holds.forEach(hold -> hold.beginRelease(succeeded));
-        for (LockContext hold : holds) {
-            try {
-                hold.release();
-            } catch (RuntimeException | Error failure) {
-                if (first == null) {
-                    first = failure;
-                } else {
-                    suppress(failure, first);
-                }
-            }
-        }
-        if (first != null) {
-            throw Futures.unchecked(first);
-        }
-    }
-
-    /** Releases all locks. If that fails, its exception is suppressed and added to the failure. */
-    public void releaseAfter(Throwable failure) {
-        try {
-            release(false);
-        } catch (RuntimeException | Error releaseFailure) {
-            suppress(releaseFailure, failure);
-        }
-    }
-
-    /** An exception cannot suppress itself, and the JVM may throw one OutOfMemoryError again and again. */
-    private static void suppress(Throwable suppressed, Throwable failure) {
-        if (suppressed != failure) {
-            failure.addSuppressed(suppressed);
-        }
+        locks.release(succeeded);
     }
 
     /** Releases all locks as {@link #release} does, but does not block. */
     public CompletableFuture<Void> releaseLater(boolean succeeded) {
-        return CompletableFuture.allOf(
-                holds.stream().map(hold -> hold.releaseLater(succeeded)).toArray(CompletableFuture<?>[]::new));
+        return locks.releaseLater(succeeded);
     }
 
-    /** Releases all locks as {@link #releaseAfter} does, but does not block. */
+    /** As {@link #releaseLater}, after a failure, to which a failure of the release is added as a suppressed exception. */
     public CompletableFuture<Void> releaseLaterAfter(Throwable failure) {
-        return releaseLater(false).exceptionally(releaseFailure -> {
-            suppress(Futures.unwrap(releaseFailure), failure);
-            return null;
-        });
+        return locks.releaseLaterAfter(failure);
     }
 }

@@ -30,7 +30,7 @@ public final class LockAssert {
     private static void assertValid(LockContext context) {
         if (!context.isValid()) {
             throw new IllegalStateException("lock '" + LockNames.printable(context.name())
-                    + "' is no longer held: it was lost, so let the method end; see " + Troubleshooting.PAGE
+                    + "' is no longer held, because it was lost: end the method; see " + Troubleshooting.PAGE
                     + "locklostexception");
         }
     }

@@ -5,6 +5,7 @@ import java.util.Deque;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
 import io.github.lockboot.internal.Futures;
@@ -24,7 +25,7 @@ public final class LockContext {
     /** Locks under which a thread runs code. */
     interface Scope {
 
-        /** {@return those that the code can ask for, the innermost first} */
+        /** {@return the locks that are visible to the code, the innermost first} */
         Stream<LockContext> shown();
     }
 
@@ -34,6 +35,24 @@ public final class LockContext {
      * @param onlyOnSuccess whether a call that fails releases it at once
      */
     public record Keep(Duration time, boolean onlyOnSuccess) {}
+
+    /**
+     * A lock to acquire.
+     *
+     * @param waitTime the wait time; null for that of the lock's options
+     * @param leasing acquires a lease and waits at most the given time; null if the hold belongs to the thread
+     * @param keep null for no longer than the call
+     */
+    public record Wanted(
+            NamedLock lock,
+            @Nullable Duration waitTime,
+            @Nullable Function<Duration, CompletableFuture<Lease>> leasing,
+            @Nullable Keep keep) {
+
+        Wanted(NamedLock lock, @Nullable Function<Duration, CompletableFuture<Lease>> leasing) {
+            this(lock, null, leasing, null);
+        }
+    }
 
     private final NamedLock lock;
     private final @Nullable Lease lease;
@@ -61,7 +80,7 @@ public final class LockContext {
                         () -> new IllegalStateException(
                                 "no @DistributedLock method runs on thread "
                                         + Thread.currentThread().getName()
-                                        + ": the call came from within the same bean, past the proxy, or nothing locks here, as with lock.enabled=false"));
+                                        + ": the call bypassed the proxy, as a call within the same bean does, or locking is disabled (lock.enabled=false)"));
     }
 
     /**
@@ -104,14 +123,14 @@ public final class LockContext {
         return lease != null ? lease.fencingToken() : lock.fencingToken();
     }
 
-    /** {@return how long the lease lasts for certain unless renewed; zero when it is not held any more} */
+    /** {@return how long the lease lasts for certain unless renewed; zero if it is no longer held} */
     public Duration remainingLease() {
         return lease != null ? lease.remainingLease() : lock.remainingLease();
     }
 
     /** {@return whether the lock is held and its lease cannot have run out yet} Check it before a step that cannot be undone. */
     public boolean isValid() {
-        // To the lock this is no question of its thread, which releases it whatever the answer is.
+        // remainingLease() has no side effect, but isHeldByCurrentThread() may end the renewal.
         return lease != null ? lease.isValid() : !lock.remainingLease().isZero();
     }
 
@@ -122,7 +141,7 @@ public final class LockContext {
 
     // --- the hold ---------------------------------------------------------------------------------------------
 
-    /** A body is about to run: has listeners set up what they need around it, and adds what undoes that. */
+    /** Called before a body runs: notifies the listeners, and adds what they want to run afterwards. */
     void enter(Deque<Runnable> exits) {
         if (keep != null) {
             begun = Timer.systemNanoTime();
@@ -134,7 +153,7 @@ public final class LockContext {
         }
     }
 
-    /** If a thread has lost its lock, only the exception has the token. */
+    /** If the thread has lost its lock, only the exception has the token. */
     LockLostException lost(String reason) {
         try {
             return new LockLostException(name(), fencingToken(), reason);
@@ -165,7 +184,7 @@ public final class LockContext {
         }
     }
 
-    /** If that cannot be said, its release tells. */
+    /** If the lock cannot tell, this assumes that it is held: the release reports a loss. */
     private static boolean isLost(Lease lease) {
         try {
             return !lease.isValid();
@@ -174,7 +193,7 @@ public final class LockContext {
         }
     }
 
-    /** Ends what {@link #beginRelease} has begun. */
+    /** Completes what {@link #beginRelease} has begun. */
     void release() {
         Objects.requireNonNull(releasing).run();
     }

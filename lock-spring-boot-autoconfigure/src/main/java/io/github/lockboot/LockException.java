@@ -3,7 +3,7 @@ package io.github.lockboot;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Base of the exceptions about a lock. Has the name of the lock; the message contains it too, on one line.
+ * Base of the exceptions about a lock. It has the name of the lock; the message also contains the name, on one line.
  *
  * @see <a href="https://github.com/lockboot/lock-spring-boot-starter/blob/main/docs/troubleshooting.md#a-call-fails">What to do</a>
  */

@@ -5,7 +5,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Is called when something happens to the locks of a registry in this JVM: for metrics, events and displays. Register it by
+ * Is notified of events of the locks of a registry in this JVM: for metrics, events and displays. Register it with
  * {@link LockRegistry#addListener}. Spring Boot registers every bean of this type when all singletons exist.
  *
  * <p>A use of a lock is {@link #requested}, and its wait ends with one of {@link #acquired}, {@link #notAcquired},
@@ -23,7 +23,7 @@ public interface LockListener {
     /** How a hold began. */
     enum Origin {
 
-        /** Another thread of this JVM handed it over, or it lingered in this JVM: without a command. */
+        /** Another thread of this JVM passed it on, or it lingered in this JVM. No command was sent. */
         LOCAL,
 
         /** Redis granted it at once. */
@@ -34,8 +34,8 @@ public interface LockListener {
     }
 
     /**
-     * A caller requests a lock that its thread does not hold, and may have to wait. If several locks are requested at once, this is reported
-     * for each when it is acquired, or when the wait for it begins.
+     * A caller requests a lock that its thread does not hold, and may have to wait. If several locks are requested at once, each is reported
+     * when it is acquired or when the wait for it begins.
      *
      * @param use the use of the lock
      */
@@ -75,7 +75,7 @@ public interface LockListener {
     default void unavailable(LockUse use, Duration waited) {}
 
     /**
-     * A locked method, or an action of a {@link LockTemplate}, begins to run under the hold on this thread. To prepare the
+     * A locked method, or an action of a {@link LockTemplate}, begins to run under the hold on this thread. Use it to prepare the
      * thread, such as its logging context.
      *
      * @param use the use of the lock
@@ -90,7 +90,7 @@ public interface LockListener {
      *
      * @param use the use of the lock
      * @param held since it was acquired, the answer to the release included
-     * @param known whether the release is certain; if not, it is settled in the background, at the latest by the end of the lease
+     * @param known whether the release is certain; if not, the release is repeated in the background until it is answered, at the latest until the lease ends
      */
     default void released(LockUse use, Duration held, boolean known) {}
 
@@ -99,13 +99,13 @@ public interface LockListener {
      *
      * @param use the use of the lock
      * @param held since it was acquired
-     * @param reason for a log, without the lock's name
+     * @param reason for a log; it does not contain the name of the lock
      */
     default void lost(LockUse use, Duration held, String reason) {}
 
     /**
-     * The hold has passed its {@link LockOptions#maxHold()}; it is not renewed any more and will be lost. Noticed when a
-     * renewal is due, so up to a third of the ttl late.
+     * The hold has passed its {@link LockOptions#maxHold()}; it is no longer renewed and will be lost. This is detected
+     * when a renewal is due, so up to a third of the ttl late.
      *
      * @param use the use of the lock
      * @param held since it was acquired
@@ -120,7 +120,7 @@ public interface LockListener {
     default void renewed(LockUse use) {}
 
     /**
-     * Redis did not answer a renewal, which is tried again while the lease lasts.
+     * Redis did not answer a renewal, which is repeated while the lease lasts.
      *
      * @param use the use of the lock
      */

@@ -6,8 +6,9 @@ import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.internal.Troubleshooting;
 
 /**
- * The lock was not acquired, and this is no failure of Redis. Either another held it until the wait ended. Or the thread was
- * interrupted before or during the wait: then the cause is an {@link InterruptedException} and the thread's interrupt flag is set.
+ * The lock was not acquired, although the store works. Either another caller held the lock until the wait ended, or the thread was
+ * interrupted before or during the wait. After an interrupt, the cause is an {@link InterruptedException} and the thread's interrupt
+ * flag is set.
  *
  * @see <a href="https://github.com/lockboot/lock-spring-boot-starter/blob/main/docs/troubleshooting.md#locknotacquiredexception">What to do</a>
  */
@@ -29,8 +30,8 @@ public class LockNotAcquiredException extends LockException {
     public LockNotAcquiredException(String lockName, Duration waited) {
         super(
                 lockName,
-                "lock '" + LockNames.printable(lockName) + "' was held by another for the " + waited.toMillis()
-                        + " ms waited" + SEE,
+                "could not acquire lock '" + LockNames.printable(lockName) + "' within " + waited.toMillis()
+                        + " ms: another caller held it" + SEE,
                 null);
         this.waited = waited;
     }

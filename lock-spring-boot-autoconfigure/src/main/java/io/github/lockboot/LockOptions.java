@@ -6,14 +6,14 @@ import io.github.lockboot.internal.LockNames;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a lock is held and waited for. Immutable: begin with {@link #defaults} and change one option after the other. If an option is
- * null, the registry's own counts, that is, the one in {@code application.yml}; {@link NamedLock#options()} are complete.
+ * How a lock is held and waited for. Immutable: start with {@link #defaults} and change one option after the other. A null option falls
+ * back to the registry's default, which {@code application.yml} configures. {@link NamedLock#options()} has no such option.
  *
  * @param ttl the lease
  * @param waitTime the wait time
  * @param renew whether the lease is renewed
  * @param maxHold how long a hold is renewed at most; null in complete options for no limit
- * @param group what kind of lock it is; null for none
+ * @param group the settings that several names share; null for none
  * @param mode whether others may hold the lock at the same time; null in complete options for exclusive
  * @param permits how many may hold the lock at a time; null in complete options for no permits
  * @param release whether a release waits for the answer of Redis
@@ -39,13 +39,13 @@ public record LockOptions(
     private static final LockOptions DEFAULTS = new LockOptions(null, null, null, null, null, null, null, null, null);
 
     /**
-     * Begin with {@link #defaults} instead: each new option adds a parameter.
+     * Start with {@link #defaults} instead: each new option adds a parameter.
      *
      * @param ttl the lease
      * @param waitTime the wait time
      * @param renew whether the lease is renewed
      * @param maxHold how long a hold is renewed at most
-     * @param group what kind of lock it is
+     * @param group the settings that several names share
      * @param mode whether others may hold the lock at the same time
      * @param permits how many may hold the lock at a time
      * @param release whether a release waits for the answer of Redis; {@code DEFAULT} is the same as null
@@ -57,7 +57,7 @@ public record LockOptions(
         require(ttl == null || ttl.compareTo(MAX_TTL) <= 0, "ttl", ttl, "be at most 24 days: use renewal instead");
         require(waitTime == null || !waitTime.isNegative(), "waitTime", waitTime, "not be negative");
         require(maxHold == null || maxHold.compareTo(Duration.ZERO) > 0, "maxHold", maxHold, "be positive");
-        require(group == null || !group.isBlank(), "group", group, "name the kind of lock, such as \"order\"");
+        require(group == null || !group.isBlank(), "group", group, "name the group, such as \"order\"");
         require(
                 group == null || !LockNames.hasVariable(group),
                 "group",
@@ -68,7 +68,7 @@ public record LockOptions(
                 permits == null || mode != DistributedLock.Mode.SHARED,
                 "permits",
                 permits,
-                "be left out for mode SHARED, in which any number may hold the lock");
+                "be left out for mode SHARED, which allows any number of holders");
         require(linger == null || !linger.isNegative(), "linger", linger, "not be negative");
         if (linger != null && !linger.isZero()) {
             require(mode != DistributedLock.Mode.SHARED, "linger", linger, "be left out for mode SHARED");
@@ -140,8 +140,8 @@ public record LockOptions(
     }
 
     /**
-     * Asks for a shared hold: any number of callers that ask for one hold the lock at a time, but none beside an exclusive holder or one
-     * with a permit. It is the read side of {@link LockRegistry#readWrite}.
+     * Requests a shared hold: any number of callers with a shared hold have the lock at a time, but none alongside an exclusive holder or
+     * one with a permit. It is the read side of {@link LockRegistry#readWrite}.
      *
      * @return these options for a shared hold
      * @throws IllegalArgumentException if they have permits
@@ -152,9 +152,9 @@ public record LockOptions(
     }
 
     /**
-     * Asks for one of several permits: at most so many callers hold the lock at a time, and none of them beside an exclusive or shared
-     * holder. If requests give different numbers, the smallest of the request and of all holders counts. So no holder is ever among
-     * more than it asked for. A smaller number takes no permit from a holder. A registry refuses more permits than a lock may have
+     * Requests one of several permits: at most so many callers hold the lock at a time, and none of them alongside an exclusive or shared
+     * holder. If requests give different numbers, the smallest number of the request and of all holders applies. So no holder is ever
+     * among more than it requested. A smaller number takes no permit from a holder. A registry refuses more permits than a lock may have
      * holders, by default 200.
      *
      * @param permits at least 1
@@ -176,9 +176,9 @@ public record LockOptions(
     }
 
     /**
-     * Keeps the lock with this JVM for a while after its last release, so that a caller that comes back to it needs no command. It is
-     * given back at once when a caller of another JVM waits for it. Until then it counts as locked, and a try elsewhere without a wait
-     * time is refused. Such a lock has a lease of at most 6 s. It is neither shared nor limited by permits, and it is renewed.
+     * Keeps the lock with this JVM for a while after its last release, so that a caller that acquires it again needs no command. This JVM
+     * gives it back at once when a caller of another JVM waits for it. Until then the lock counts as locked, and an attempt elsewhere
+     * without a wait time is refused. Such a lock has a lease of at most 6 s. It is neither shared nor limited by permits, and it is renewed.
      *
      * @param linger zero, for not at all, or more
      * @return these options with that time
@@ -189,8 +189,8 @@ public record LockOptions(
     }
 
     /**
-     * Sets what kind of lock it is, whatever its key: {@code "order"} for {@code "order:4711"}. It is a tag of metrics, so there should
-     * be few groups, and {@code lock.locks.<group>} configures it. The annotation sets its {@code name}, or else {@code Class.method}.
+     * Sets the group of the lock, whatever its key: {@code "order"} for {@code "order:4711"}. The group is a tag of metrics, so use few
+     * groups, and {@code lock.locks.<group>} configures it. The annotation sets its {@code name}, or else {@code Class.method}.
      *
      * @param group such as {@code "order"}
      * @return these options with that group

@@ -93,8 +93,8 @@ public interface LockRegistry {
      * in common do not deadlock. If the thread holds one already, its count goes up.
      *
      * <p>{@code lock} waits without limit for each in turn, {@code tryLock(time, unit)} has one deadline for all, and
-     * {@code tryLock} tries each once. After contention, an interrupt or a failure, those taken before are released. If a lease runs
-     * out during the wait for another lock, all are released and taken again.
+     * {@code tryLock} tries each once. After contention, an interrupt or a failure, those acquired before are released. If a lease
+     * runs out during the wait for another lock, all are released and acquired again.
      *
      * <p>{@code unlock} releases all in reverse order. If one of them was lost it then throws that {@link LockLostException}; further
      * failures are suppressed exceptions of the first. Conditions are not supported. For token and lease of a lock use

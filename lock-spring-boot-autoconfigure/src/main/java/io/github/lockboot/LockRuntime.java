@@ -1,7 +1,6 @@
 package io.github.lockboot;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
@@ -50,70 +49,64 @@ public interface LockRuntime extends LockRegistry {
     void announce(String name);
 
     /**
-     * Listens to announcements of this name. Some may be lost, and some may come twice.
+     * Registers a listener for announcements of this name. Announcements may be lost or repeated.
      *
      * @param listener is called on a shared thread, or on the announcing one; must not block
      * @return ends the listening
      */
     Runnable onAnnounced(String name, Runnable listener);
 
-    /**
-     * Acquires all locks on the current thread, or none. Each has the wait time of its options, counted from now.
-     *
-     * @return the locks, or the refusal if another holds one of them
-     * @throws LockNotAcquiredException if the thread was interrupted; its flag is set again
-     * @throws LockLostException if one was lost meanwhile and there is no time to acquire all again
-     * @throws LockUnavailableException if Redis is not available
-     */
-    static HeldLocks take(List<HeldLocks.Wanted> wanted) {
-        return LockSet.take(wanted);
-    }
-
-    /**
-     * Acquires all locks as {@link #take} does, but blocks no thread. All holds belong to the call.
-     *
-     * @return completes with the locks or the refusal; if it is cancelled, all locks are released
-     */
-    static CompletableFuture<HeldLocks> takeAsync(List<HeldLocks.Wanted> wanted) {
-        return LockSet.takeAsync(wanted);
-    }
-
-    /** A listener that gets every end of a wait without the lock, and of a hold, by one callback. */
+    /** A listener with one callback for every end of a hold, and of a wait without the lock. */
     interface Listener extends LockListener {
+
+        /** How a wait or a hold ends. */
+        enum Outcome {
+            /** The wait ended with the lock. */
+            ACQUIRED,
+            /** Another held the lock until the wait ended. */
+            NOT_ACQUIRED,
+            /** The wait was cancelled. */
+            ABANDONED,
+            /** The wait ended with a failure. */
+            UNAVAILABLE,
+            /** The hold was released. */
+            RELEASED,
+            /** The hold ended without a release. */
+            LOST
+        }
 
         /**
          * A wait ended without the lock, or a hold ended.
          *
          * @param use the use of the lock
-         * @param outcome for a wait {@code not_acquired}, {@code abandoned} or {@code unavailable}; for a hold {@code released} or
-         *     {@code lost}
+         * @param outcome any but {@code ACQUIRED}
          * @param time since the lock was requested or, for a hold, acquired
          */
-        void ended(LockUse use, String outcome, Duration time);
+        void ended(LockUse use, Outcome outcome, Duration time);
 
         @Override
         default void notAcquired(LockUse use, Duration waited) {
-            ended(use, "not_acquired", waited);
+            ended(use, Outcome.NOT_ACQUIRED, waited);
         }
 
         @Override
         default void abandoned(LockUse use, Duration waited) {
-            ended(use, "abandoned", waited);
+            ended(use, Outcome.ABANDONED, waited);
         }
 
         @Override
         default void unavailable(LockUse use, Duration waited) {
-            ended(use, "unavailable", waited);
+            ended(use, Outcome.UNAVAILABLE, waited);
         }
 
         @Override
         default void released(LockUse use, Duration held, boolean known) {
-            ended(use, "released", held);
+            ended(use, Outcome.RELEASED, held);
         }
 
         @Override
         default void lost(LockUse use, Duration held, String reason) {
-            ended(use, "lost", held);
+            ended(use, Outcome.LOST, held);
         }
     }
 }

@@ -1,7 +1,10 @@
 package io.github.lockboot;
 
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Deque;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -10,13 +13,14 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
-import io.github.lockboot.HeldLocks.Wanted;
+import io.github.lockboot.LockContext.Wanted;
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes all of several locks or none. {@link LockRegistry#allOf}, {@link LockTemplate} and the annotation take locks this way.
+ * Acquires all of several locks or none, and releases them. {@link LockRegistry#allOf}, {@link LockTemplate} and the annotation acquire
+ * locks this way.
  *
  * <p>First each lock is tried once, without waiting for one answer before the next lock is tried: one round trip, however many there are.
  * If one is refused, those after it are released, and it and they are acquired one after the other in the given order. Callers with names in
@@ -25,72 +29,206 @@ import org.jspecify.annotations.Nullable;
  */
 final class LockSet {
 
-    /** How the current thread takes a lock. */
-    interface Taking {
+    /** How the current thread acquires a lock. */
+    interface Acquirer {
 
-        boolean take(NamedLock lock) throws InterruptedException;
+        boolean acquire(NamedLock lock) throws InterruptedException;
     }
 
     private final List<Wanted> wanted;
     private final long since = Timer.systemNanoTime();
-    private HeldLocks held = new HeldLocks();
+
+    /** The locks that are held. The last one acquired comes first. */
+    Deque<LockContext> held = new ArrayDeque<>(1);
+
     private Duration waited = Duration.ZERO;
 
-    /** The position of the lock that was asked for last, or of the first that could not be taken. */
-    private int at;
+    /** The position of the lock that was requested last, or of the first that could not be acquired. */
+    int at;
+
+    /** Null if all locks are held. */
+    @Nullable
+    LockNotAcquiredException refusal;
 
     LockSet(List<Wanted> wanted) {
         this.wanted = wanted;
     }
 
+    /** Makes a set of locks that are held. */
+    static LockSet of(Collection<LockContext> held) {
+        LockSet set = new LockSet(List.of());
+        set.held.addAll(held);
+        return set;
+    }
+
+    @Nullable
+    LockLostException findLoss(String reason) {
+        for (LockContext each : held) {
+            if (!each.isValid()) {
+                return each.lost(reason);
+            }
+        }
+        return null;
+    }
+
+    // --- acquisition ------------------------------------------------------------------------------------------
+
     /**
-     * Takes all locks on the current thread. Each has the wait time of its options, counted from now.
+     * Acquires all locks on the current thread. Each has the wait time of its options, counted from now.
      *
-     * @return the locks, or the refusal if another holds one of them
      * @throws LockNotAcquiredException if the thread was interrupted; its flag is set again
-     * @throws LockLostException if one was lost meanwhile and there is no time to take all again
-     * @throws LockUnavailableException if Redis is not available
+     * @throws LockLostException if one was lost meanwhile and there is no time to acquire all again
+     * @throws LockUnavailableException if the store is not available
      */
-    static HeldLocks take(List<Wanted> wanted) {
-        LockSet set = new LockSet(wanted);
+    void acquire() {
         try {
-            return set.takeAll(null, true);
+            acquire(null, true);
         } catch (InterruptedException interrupt) {
             Thread.currentThread().interrupt();
-            String name = wanted.get(set.at).lock().getName();
-            throw new LockNotAcquiredException(name, set.elapsed(), interrupt);
+            throw new LockNotAcquiredException(wanted.get(at).lock().getName(), elapsed(), interrupt);
         }
     }
 
     /**
-     * @param taking null for the wait time of each lock
-     * @param interruptible whether {@code taking} is
+     * @param acquirer null for the wait time of each lock
+     * @param interruptible whether {@code acquirer} is
+     * @return false if another holds one of the locks
      */
-    HeldLocks takeAll(@Nullable Taking taking, boolean interruptible) throws InterruptedException {
+    boolean acquire(@Nullable Acquirer acquirer, boolean interruptible) throws InterruptedException {
         while (true) {
             LockLostException lost;
             try {
                 tryAtOnce(interruptible);
                 for (at = held.size(); at < wanted.size(); at++) {
                     Wanted next = wanted.get(at);
-                    add(next, take(next, taking));
+                    add(next, acquire(next, acquirer));
                 }
                 lost = findLoss();
-            } catch (LockNotAcquiredException refusal) {
-                held.releaseAfter(refusal);
-                return new HeldLocks(refusal, held.size());
+            } catch (LockNotAcquiredException refused) {
+                releaseAfter(refused);
+                held = new ArrayDeque<>(0);
+                refusal = refused;
+                return false;
             } catch (Throwable failure) {
-                held.releaseAfter(failure);
+                releaseAfter(failure);
                 throw failure;
             }
             if (lost == null) {
-                return held;
+                return true;
             }
-            held.releaseAfter(lost);
-            if (!beginAgain() && taking == null) {
+            releaseAfter(lost);
+            if (!beginAgain() && acquirer == null) {
                 throw lost;
             }
         }
+    }
+
+    /** Acquires one lock. Returns null if the hold belongs to the thread. */
+    private @Nullable Lease acquire(Wanted next, @Nullable Acquirer acquirer) throws InterruptedException {
+        NamedLock lock = next.lock();
+        if (next.leasing() != null) {
+            return Futures.await(() -> lease(next));
+        }
+        boolean acquired = acquirer != null
+                ? acquirer.acquire(lock)
+                : lock.tryLock(TimeUnit.NANOSECONDS.convert(left(next)), TimeUnit.NANOSECONDS);
+        if (!acquired) {
+            throw new LockNotAcquiredException(lock.getName(), elapsed());
+        }
+        return null;
+    }
+
+    /**
+     * Acquires all locks as {@link #acquire()} does, but blocks no thread. All holds belong to the call.
+     *
+     * <p>The JDK completes a chain of stages without recursion, even if thousands of locks are free at once.
+     *
+     * @param result completes with the outcome once all locks are held or one is refused; if it is cancelled, all locks are released
+     */
+    <T> void acquireAsync(CompletableFuture<T> result, T outcome) {
+        CompletableFuture<Void> acquired = tryAtOnceAsync(result);
+        for (int i = 0; i < wanted.size(); i++) {
+            int next = i;
+            acquired = acquired.thenCompose(none -> acquireNext(next, result));
+        }
+        acquired.thenApply(none -> findLoss())
+                .handle((lost, failure) -> failure == null ? lost : Futures.unwrap(failure))
+                .thenCompose(trouble -> trouble == null
+                        ? complete(result, outcome)
+                        : releaseLaterAfter(trouble).thenRun(() -> onReleased(trouble, result, outcome)))
+                .exceptionally(failure -> {
+                    result.completeExceptionally(Futures.unwrap(failure));
+                    return null;
+                });
+    }
+
+    private <T> CompletableFuture<Void> complete(CompletableFuture<T> result, T outcome) {
+        return result.complete(outcome) ? CompletableFuture.completedFuture(null) : releaseLater(false);
+    }
+
+    /** Acquires the lock at this position, unless it was acquired with those before it. */
+    private CompletableFuture<Void> acquireNext(int position, CompletableFuture<?> result) {
+        if (position < held.size()) {
+            return CompletableFuture.completedFuture(null);
+        }
+        at = position;
+        Wanted next = wanted.get(position);
+        return Futures.cancelWith(result, lease(next)).thenAccept(lease -> add(next, lease));
+    }
+
+    private <T> void onReleased(Throwable trouble, CompletableFuture<T> result, T outcome) {
+        if (trouble instanceof LockNotAcquiredException refused) {
+            held = new ArrayDeque<>(0);
+            refusal = refused;
+            result.complete(outcome);
+        } else if (trouble instanceof LockLostException && beginAgain()) {
+            acquireAsync(result, outcome);
+        } else {
+            result.completeExceptionally(trouble);
+        }
+    }
+
+    private CompletableFuture<Lease> lease(Wanted next) {
+        return Objects.requireNonNull(next.leasing()).apply(left(next));
+    }
+
+    private void add(Wanted acquired, @Nullable Lease lease) {
+        try {
+            held.push(new LockContext(acquired.lock(), lease, acquired.keep()));
+        } catch (Throwable noMemory) { // nobody else knows that it is held
+            if (lease != null) {
+                lease.closeAfter(Duration.ZERO);
+            } else {
+                acquired.lock().unlock();
+            }
+            throw noMemory;
+        }
+        waited = wanted.size() > 1 ? elapsed() : waited;
+    }
+
+    private @Nullable LockLostException findLoss() {
+        return held.size() < 2
+                ? null
+                : findLoss("detected before all locks of the call were held; the method has not run");
+    }
+
+    /** Returns false if there is no time for it. */
+    private boolean beginAgain() {
+        held = new ArrayDeque<>(wanted.size());
+        waited = elapsed();
+        return wanted.stream().noneMatch(each -> left(each).isZero());
+    }
+
+    private Duration left(Wanted each) {
+        Duration whole = each.waitTime() != null
+                ? each.waitTime()
+                : each.lock().options().waitTime();
+        Duration left = Objects.requireNonNull(whole).minus(waited);
+        return left.isNegative() ? Duration.ZERO : left;
+    }
+
+    private Duration elapsed() {
+        return Duration.ofNanos(Timer.systemNanoTime() - since);
     }
 
     // --- all at once ------------------------------------------------------------------------------------------
@@ -100,7 +238,7 @@ final class LockSet {
         return wanted.size() > 1 && wanted.stream().allMatch(each -> each.lock() instanceof LockScope);
     }
 
-    /** Tries each lock once, and asks for all before it waits for the first answer. Keeps those before the first one that was refused. */
+    /** Tries each lock once, and requests all before it waits for the first answer. Keeps those before the first one that was refused. */
     private void tryAtOnce(boolean interruptible) throws InterruptedException {
         if (!canTryAtOnce() || interruptible && Thread.currentThread().isInterrupted()) {
             return;
@@ -116,7 +254,7 @@ final class LockSet {
         if (trouble instanceof InterruptedException interrupt) {
             throw interrupt;
         } else if (trouble instanceof LockNotAcquiredException) {
-            held.removeAllBut(at).releaseAfter(trouble);
+            removeThoseFrom(at).releaseAfter(trouble);
             waited = elapsed();
         } else if (trouble != null) {
             throw Futures.unchecked(trouble);
@@ -124,23 +262,23 @@ final class LockSet {
     }
 
     /** As {@link #tryAtOnce}, but does not block. */
-    private CompletableFuture<Void> tryAtOnceAsync(CompletableFuture<HeldLocks> result) {
+    private CompletableFuture<Void> tryAtOnceAsync(CompletableFuture<?> result) {
         if (!canTryAtOnce()) {
             return CompletableFuture.completedFuture(null);
         }
-        List<CompletableFuture<?>> asked = new ArrayList<>(wanted.size());
+        List<CompletableFuture<?>> requested = new ArrayList<>(wanted.size());
         List<Callable<@Nullable Lease>> attempts = begin(next -> {
             CompletableFuture<Lease> lease = Futures.cancelWith(result, ((LockScope) next.lock()).attemptAsync());
-            asked.add(lease);
+            requested.add(lease);
             return lease::join;
         });
-        return CompletableFuture.allOf(asked.toArray(CompletableFuture<?>[]::new))
+        return CompletableFuture.allOf(requested.toArray(CompletableFuture<?>[]::new))
                 .handle((none, any) -> Optional.ofNullable(addAll(attempts)))
                 .thenCompose(trouble -> {
                     if (trouble.isEmpty()) {
                         return CompletableFuture.completedFuture(null);
-                    } else if (trouble.get() instanceof LockNotAcquiredException refusal) {
-                        return held.removeAllBut(at).releaseLaterAfter(refusal).thenRun(() -> waited = elapsed());
+                    } else if (trouble.get() instanceof LockNotAcquiredException refused) {
+                        return removeThoseFrom(at).releaseLaterAfter(refused).thenRun(() -> waited = elapsed());
                     }
                     return CompletableFuture.failedFuture(trouble.get());
                 });
@@ -171,7 +309,8 @@ final class LockSet {
                 if (failure instanceof InterruptedException) {
                     Thread.currentThread().interrupt(); // so that the waits for the other answers end, too
                 }
-                if (trouble == null || isWorse(failure, trouble)) {
+                boolean refused = failure instanceof LockNotAcquiredException;
+                if (trouble == null || trouble instanceof LockNotAcquiredException && !refused) {
                     trouble = failure;
                     at = i;
                 }
@@ -183,119 +322,69 @@ final class LockSet {
         return trouble;
     }
 
-    private static boolean isWorse(Throwable failure, Throwable trouble) {
-        return trouble instanceof LockNotAcquiredException && !(failure instanceof LockNotAcquiredException);
+    /** Removes the locks from this position on. */
+    private LockSet removeThoseFrom(int position) {
+        LockSet removed = new LockSet(List.of());
+        while (held.size() > position) {
+            removed.held.add(held.pop());
+        }
+        return removed;
     }
 
-    // --- one after the other ----------------------------------------------------------------------------------
-
-    /** Returns null if the hold belongs to the thread. */
-    private @Nullable Lease take(Wanted next, @Nullable Taking taking) throws InterruptedException {
-        NamedLock lock = next.lock();
-        if (next.leasing() != null) {
-            return Futures.await(() -> lease(next));
-        }
-        boolean taken = taking != null
-                ? taking.take(lock)
-                : lock.tryLock(TimeUnit.NANOSECONDS.convert(left(next)), TimeUnit.NANOSECONDS);
-        if (!taken) {
-            throw new LockNotAcquiredException(lock.getName(), elapsed());
-        }
-        return null;
-    }
+    // --- release ----------------------------------------------------------------------------------------------
 
     /**
-     * Takes all locks as {@link #take(List)} does, but blocks no thread. All holds belong to the call.
+     * Releases all locks in reverse order, even if a release fails: begins each before it waits for the first answer. A lock that is kept
+     * stays until its time is over.
      *
-     * @return completes with the locks or the refusal; if it is cancelled, all locks are released
+     * @throws RuntimeException the first failure, with the others suppressed
      */
-    static CompletableFuture<HeldLocks> takeAsync(List<Wanted> wanted) {
-        CompletableFuture<HeldLocks> result = new CompletableFuture<>();
-        new LockSet(wanted).takeAllAsync(result);
-        return result;
-    }
-
-    /** The JDK completes a chain of stages without recursion, even if thousands of locks are free at once. */
-    private void takeAllAsync(CompletableFuture<HeldLocks> result) {
-        CompletableFuture<Void> taken = tryAtOnceAsync(result);
-        for (int i = 0; i < wanted.size(); i++) {
-            int next = i;
-            taken = taken.thenCompose(none -> takeAsync(next, result));
-        }
-        taken.thenApply(none -> findLoss())
-                .handle((lost, failure) -> failure == null ? lost : Futures.unwrap(failure))
-                .thenCompose(trouble -> trouble == null
-                        ? give(result)
-                        : held.releaseLaterAfter(trouble).thenRun(() -> onReleased(result, trouble)))
-                .exceptionally(failure -> {
-                    result.completeExceptionally(Futures.unwrap(failure));
-                    return null;
-                });
-    }
-
-    private CompletableFuture<Void> give(CompletableFuture<HeldLocks> result) {
-        return result.complete(held) ? CompletableFuture.completedFuture(null) : held.releaseLater(false);
-    }
-
-    /** Acquires the lock at this position, unless it was acquired with those before it. */
-    private CompletableFuture<Void> takeAsync(int position, CompletableFuture<HeldLocks> result) {
-        if (position < held.size()) {
-            return CompletableFuture.completedFuture(null);
-        }
-        Wanted next = wanted.get(position);
-        return Futures.cancelWith(result, lease(next)).thenAccept(lease -> add(next, lease));
-    }
-
-    private void onReleased(CompletableFuture<HeldLocks> result, Throwable trouble) {
-        if (trouble instanceof LockNotAcquiredException refusal) {
-            result.complete(new HeldLocks(refusal, held.size()));
-        } else if (trouble instanceof LockLostException && beginAgain()) {
-            takeAllAsync(result);
-        } else {
-            result.completeExceptionally(trouble);
-        }
-    }
-
-    private CompletableFuture<Lease> lease(Wanted next) {
-        return Objects.requireNonNull(next.leasing()).apply(left(next));
-    }
-
-    private void add(Wanted taken, @Nullable Lease lease) {
-        try {
-            held.add(new LockContext(taken.lock(), lease, taken.keep()));
-        } catch (Throwable noMemory) { // nobody else knows that it is held
-            if (lease != null) {
-                lease.closeAfter(Duration.ZERO);
-            } else {
-                taken.lock().unlock();
+    void release(boolean succeeded) {
+        Throwable first = null;
+        held.forEach(each -> each.beginRelease(succeeded));
+        for (LockContext each : held) {
+            try {
+                each.release();
+            } catch (RuntimeException | Error failure) {
+                if (first == null) {
+                    first = failure;
+                } else {
+                    suppress(failure, first);
+                }
             }
-            throw noMemory;
         }
-        waited = wanted.size() > 1 ? elapsed() : waited;
+        if (first != null) {
+            throw Futures.unchecked(first);
+        }
     }
 
-    private @Nullable LockLostException findLoss() {
-        return held.size() < 2
-                ? null
-                : held.findLoss("before all locks of the call were held, so the method has not run");
+    /** Releases all locks. If that fails, its exception is suppressed and added to the failure. */
+    void releaseAfter(Throwable failure) {
+        try {
+            release(false);
+        } catch (RuntimeException | Error releaseFailure) {
+            suppress(releaseFailure, failure);
+        }
     }
 
-    /** Returns false if there is no time for it. */
-    private boolean beginAgain() {
-        held = new HeldLocks();
-        waited = elapsed();
-        return wanted.stream().noneMatch(each -> left(each).isZero());
+    /** An exception cannot suppress itself, and the JVM may throw one OutOfMemoryError again and again. */
+    private static void suppress(Throwable suppressed, Throwable failure) {
+        if (suppressed != failure) {
+            failure.addSuppressed(suppressed);
+        }
     }
 
-    private Duration left(Wanted each) {
-        Duration whole = each.waitTime() != null
-                ? each.waitTime()
-                : each.lock().options().waitTime();
-        Duration left = Objects.requireNonNull(whole).minus(waited);
-        return left.isNegative() ? Duration.ZERO : left;
+    /** Releases all locks as {@link #release} does, but does not block. */
+    CompletableFuture<Void> releaseLater(boolean succeeded) {
+        return CompletableFuture.allOf(
+                held.stream().map(each -> each.releaseLater(succeeded)).toArray(CompletableFuture<?>[]::new));
     }
 
-    private Duration elapsed() {
-        return Duration.ofNanos(Timer.systemNanoTime() - since);
+    /** Releases all locks as {@link #releaseAfter} does, but does not block. */
+    CompletableFuture<Void> releaseLaterAfter(Throwable failure) {
+        return releaseLater(false).exceptionally(releaseFailure -> {
+            suppress(Futures.unwrap(releaseFailure), failure);
+            return null;
+        });
     }
 }

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * Runs actions under a named lock; no action ever runs without it. Thread-safe.
  *
  * <p>{@link #execute} throws an exception if another holds the lock, {@link #tryExecute} returns the refusal, {@link #executeAsync}
- * blocks no thread. Each has the wait time of its options; zero tries once. With {@link #singleFlight} one caller does what several
+ * blocks no thread. Each has the wait time of its options; zero tries once. With {@link #singleFlight}, one caller loads a value that several
  * need at the same time.
  */
 public class LockTemplate {
@@ -132,9 +132,9 @@ public class LockTemplate {
      */
     public <T extends @Nullable Object, E extends Throwable> Attempt<T> tryExecute(
             String name, LockOptions options, Action<T, E> action) throws E {
-        HeldLocks held = LockSet.take(wanted(name, options, false));
+        HeldLocks held = HeldLocks.acquire(wanted(name, options, false));
         LockNotAcquiredException refusal = held.refusal();
-        @Nullable T result = refusal != null ? null : held.runAndRelease(() -> held.callInside(action::run));
+        @Nullable T result = refusal != null ? null : held.runAndRelease(() -> held.call(false, action::run));
         return new Attempt<>(result, refusal);
     }
 
@@ -168,23 +168,23 @@ public class LockTemplate {
      */
     public <T extends @Nullable Object> CompletableFuture<T> executeAsync(
             String name, LockOptions options, Supplier<? extends CompletionStage<T>> action) {
-        return HeldLocks.runAndReleaseAsync(LockSet.takeAsync(wanted(name, options, true)), held -> {
+        return HeldLocks.runAndReleaseAsync(HeldLocks.acquireAsync(wanted(name, options, true)), held -> {
             LockNotAcquiredException refusal = held.refusal();
             if (refusal != null) {
                 throw refusal;
             }
-            return held.<CompletionStage<T>, RuntimeException>callInside(action::get);
+            return held.<CompletionStage<T>, RuntimeException>call(false, action::get);
         });
     }
 
     /**
-     * {@return what was found or made} As {@link #singleFlight(String, LockOptions, Action, Action)} with the default options.
+     * {@return the cached or loaded value} As {@link #singleFlight(String, LockOptions, Action, Action)} with the default options.
      *
      * @param <T> the type of the value
      * @param <E> what {@code cached} and {@code load} throw
      * @param name of the lock
-     * @param cached looks into the cache
-     * @param load makes the value
+     * @param cached reads the cache
+     * @param load loads the value
      * @throws E what {@code cached} and {@code load} throw
      */
     public <T, E extends Throwable> T singleFlight(String name, Action<@Nullable T, E> cached, Action<T, E> load)
@@ -193,9 +193,9 @@ public class LockTemplate {
     }
 
     /**
-     * Loads a value once, even if many callers of all instances need it at the same time. They share a cache, into which
-     * {@code cached} looks. If the value is not there, the first caller acquires the lock of that name and runs {@code load}. The others
-     * wait for the lock. Once the value is loaded, they are notified, look again, all at once, and cancel their wait.
+     * Loads a value once, even if many callers of all instances need it at the same time. They share a cache, which
+     * {@code cached} reads. If the value is not there, the first caller acquires the lock of that name and runs {@code load}. The others
+     * wait for the lock. Once the value is loaded, they are notified, read the cache again, all at once, and cancel their wait.
      *
      * <pre>{@code
      * Token token = template.singleFlight("token:" + app, () -> cache.get(app), () -> cache.put(app, api.fetchToken(app)));
@@ -212,9 +212,9 @@ public class LockTemplate {
      * @param <E> what {@code cached} and {@code load} throw
      * @param name of the lock
      * @param options how it is held and waited for; what they leave open is the registry's
-     * @param cached looks into the cache, and returns null if the value is not there; called with and without the lock
-     * @param load makes the value and puts it into the cache
-     * @return what {@code cached} found, or {@code load} made
+     * @param cached reads the cache, and returns null if the value is not there; called with and without the lock
+     * @param load loads the value and puts it into the cache
+     * @return the value that {@code cached} found or {@code load} returned
      * @throws NullPointerException if {@code load} returned null
      * @throws LockNotAcquiredException if the value was not there when the wait ended, or the thread was interrupted before or
      *     during the wait; its flag is then set again
@@ -228,13 +228,13 @@ public class LockTemplate {
     }
 
     /**
-     * {@return completes with what was found or made} As {@link #singleFlightAsync(String, LockOptions, Supplier, Supplier)} with the
+     * {@return completes with the cached or loaded value} As {@link #singleFlightAsync(String, LockOptions, Supplier, Supplier)} with the
      * default options.
      *
      * @param <T> the type of the value
      * @param name of the lock
-     * @param cached looks into the cache
-     * @param load makes the value
+     * @param cached reads the cache
+     * @param load loads the value
      */
     public <T> CompletableFuture<T> singleFlightAsync(
             String name,
@@ -251,8 +251,8 @@ public class LockTemplate {
      * @param <T> the type of the value
      * @param name of the lock
      * @param options how it is held and waited for; what they leave open is the registry's
-     * @param cached looks into the cache; its stage completes with null if the value is not there
-     * @param load makes the value; its stage completes when it is in the cache
+     * @param cached reads the cache; its stage completes with null if the value is not there
+     * @param load loads the value; its stage completes when it is in the cache
      * @return completes with what {@link #singleFlight(String, LockOptions, Action, Action)} returns or throws
      */
     public <T> CompletableFuture<T> singleFlightAsync(
@@ -267,10 +267,10 @@ public class LockTemplate {
         return options.waitTime() != null || waitTime == null ? options : options.withWaitTime(waitTime);
     }
 
-    private List<HeldLocks.Wanted> wanted(String name, LockOptions options, boolean leased) {
+    private List<LockContext.Wanted> wanted(String name, LockOptions options, boolean leased) {
         NamedLock lock = LockRuntime.get(registry, name, withWaitTime(options));
         return List.of(
-                new HeldLocks.Wanted(lock, leased ? wait -> LockRuntime.acquireAsync(registry, lock, wait) : null));
+                new LockContext.Wanted(lock, leased ? wait -> LockRuntime.acquireAsync(registry, lock, wait) : null));
     }
 
     /**
@@ -333,7 +333,7 @@ public class LockTemplate {
          * {@return what the action returned}
          *
          * @param <X> what is thrown
-         * @param failure makes what is thrown if it did not run, from what {@link #get} would throw
+         * @param failure makes the exception to throw if the action did not run, from the one that {@link #get} would throw
          * @throws X if it did not run
          */
         public <X extends Throwable> T orElseThrow(Function<? super LockNotAcquiredException, ? extends X> failure)

@@ -1,8 +1,8 @@
 package io.github.lockboot;
 
+import io.github.lockboot.internal.Failures;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.internal.Troubleshooting;
-import io.github.lockboot.internal.Unexpected;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,7 +23,7 @@ public class LockUnavailableException extends LockException {
         super(
                 lockName,
                 "lock '" + LockNames.printable(lockName) + "' is unavailable: " + reason
-                        + (cause == null ? "" : " (" + LockNames.printable(Unexpected.reasonOf(cause)) + ")") + "; see "
+                        + (cause == null ? "" : " (" + LockNames.printable(Failures.reasonOf(cause)) + ")") + "; see "
                         + Troubleshooting.PAGE + "lockunavailableexception",
                 cause);
     }

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One use of a lock: a wait, and the hold that may follow. A {@link LockListener} gets the same object in all calls. If a thread
- * takes a lock that it holds, that is no new use.
+ * acquires a lock that it holds, this is not a new use.
  *
  * <p>{@code toString()} has a digest of the name. All methods may be called from any thread, at any time.
  */
@@ -18,14 +18,14 @@ public interface LockUse {
     /** {@return the name of the lock, key included} It may be personal data: do not use it in metrics and logs. */
     String name();
 
-    /** {@return what kind of lock it is ({@link LockOptions#group()}); null when not set} */
+    /** {@return the group of the lock ({@link LockOptions#group()}); null if not set} */
     @Nullable
     String group();
 
     /** {@return whether others may hold the lock at the same time} */
     DistributedLock.Mode mode();
 
-    /** {@return how many may hold the lock at a time ({@link LockOptions#permits()}); null when not limited} */
+    /** {@return how many may hold the lock at a time ({@link LockOptions#permits()}); null if not limited} */
     @Nullable
     Integer permits();
 
@@ -33,7 +33,7 @@ public interface LockUse {
     @Nullable
     Thread thread();
 
-    /** {@return the id of the owner in Redis; null until the lock is held} */
+    /** {@return the id of the holder in the store; null until the lock is held} */
     @Nullable
     String ownerId();
 

@@ -1,5 +1,6 @@
 package io.github.lockboot;
 
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.TreeSet;
@@ -9,15 +10,15 @@ import java.util.concurrent.locks.Lock;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-import io.github.lockboot.HeldLocks.Wanted;
-import io.github.lockboot.LockSet.Taking;
+import io.github.lockboot.LockContext.Wanted;
+import io.github.lockboot.LockSet.Acquirer;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Several locks of a thread as one: the thread holds all of them or none. Made by {@link LockRegistry#allOf}, where it is said how they are
- * taken and released.
+ * Several locks of a thread as one: the thread holds all of them or none. Made by {@link LockRegistry#allOf}, which describes how they
+ * are acquired and released.
  *
  * <p>Like a {@link NamedLock}, it is a cheap handle: two handles of the same locks are equal. For the fencing token and the lease of one of
  * them use {@link LockRegistry#get(String)}. All methods may be called from any thread, virtual threads included.
@@ -38,34 +39,34 @@ public final class MultiLock implements Lock {
                 .stream().map(name -> new Wanted(locks.apply(name), null)).toList());
     }
 
-    /** {@return the names of the locks, each once, in the order in which they are taken} */
+    /** {@return the names of the locks, each once, in the order in which they are acquired} */
     public List<String> getNames() {
         return locks.stream().map(each -> each.lock().getName()).toList();
     }
 
     // --- acquisition ------------------------------------------------------------------------------------------
 
-    private boolean take(Taking taking) throws InterruptedException {
-        return new LockSet(locks).takeAll(taking, true).refusal() == null;
+    private boolean acquire(Acquirer acquirer) throws InterruptedException {
+        return new LockSet(locks).acquire(acquirer, true);
     }
 
-    private boolean takeUninterruptibly(Taking taking) {
+    private boolean acquireUninterruptibly(Acquirer acquirer) {
         try {
-            return new LockSet(locks).takeAll(taking, false).refusal() == null;
+            return new LockSet(locks).acquire(acquirer, false);
         } catch (InterruptedException e) {
             throw new AssertionError(e);
         }
     }
 
     /**
-     * Takes all locks, and waits without limit for each in turn. What the thread holds already counts up. An interrupt does not end the
+     * Acquires all locks, and waits without limit for each in turn. The hold count of a lock that the thread holds goes up. An interrupt does not end the
      * wait; its flag is set again on return.
      *
-     * @throws LockUnavailableException as {@link NamedLock#lock}; none of them was taken then
+     * @throws LockUnavailableException as {@link NamedLock#lock}; none of them is held then
      */
     @Override
     public void lock() {
-        takeUninterruptibly(lock -> {
+        acquireUninterruptibly(lock -> {
             lock.lock();
             return true;
         });
@@ -74,11 +75,11 @@ public final class MultiLock implements Lock {
     /**
      * As {@link #lock()}, but an interrupt ends the wait.
      *
-     * @throws InterruptedException if interrupted before or during the wait; none of them was taken then, and the flag is clear
+     * @throws InterruptedException if interrupted before or during the wait; none of them is held then, and the flag is clear
      */
     @Override
     public void lockInterruptibly() throws InterruptedException {
-        take(lock -> {
+        acquire(lock -> {
             lock.lockInterruptibly();
             return true;
         });
@@ -87,23 +88,23 @@ public final class MultiLock implements Lock {
     /**
      * Tries each lock once.
      *
-     * @return false if another holds one of them or waits for it; none of them was taken then
-     * @throws LockUnavailableException if Redis is not available; none of them was taken then
+     * @return false if another holds one of them or waits for it; none of them is held then
+     * @throws LockUnavailableException if Redis is not available; none of them is held then
      */
     @Override
     public boolean tryLock() {
-        return takeUninterruptibly(NamedLock::tryLock);
+        return acquireUninterruptibly(NamedLock::tryLock);
     }
 
     /**
      * As {@link #lockInterruptibly()}, but waits at most the given time for all of them; zero or less tries each once.
      *
-     * @return false if the time passed first; none of them was taken then
+     * @return false if the time passed first; none of them is held then
      */
     @Override
     public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
         long deadline = Timer.systemNanoTime() + Math.max(0, unit.toNanos(time));
-        return take(lock -> lock.tryLock(deadline - Timer.systemNanoTime(), TimeUnit.NANOSECONDS));
+        return acquire(lock -> lock.tryLock(deadline - Timer.systemNanoTime(), TimeUnit.NANOSECONDS));
     }
 
     // --- release ----------------------------------------------------------------------------------------------
@@ -116,9 +117,9 @@ public final class MultiLock implements Lock {
      */
     @Override
     public void unlock() {
-        HeldLocks held = new HeldLocks();
-        locks.forEach(each -> held.add(new LockContext(each.lock(), null, null)));
-        held.release(true);
+        List<LockContext> held = new ArrayList<>(locks.size());
+        locks.forEach(each -> held.add(0, new LockContext(each.lock(), null, null)));
+        LockSet.of(held).release(true);
     }
 
     /**
@@ -128,7 +129,7 @@ public final class MultiLock implements Lock {
      */
     @Override
     public Condition newCondition() {
-        throw new UnsupportedOperationException("a distributed lock offers no conditions");
+        throw new UnsupportedOperationException("a distributed lock does not support conditions");
     }
 
     // --- state ------------------------------------------------------------------------------------------------
@@ -144,7 +145,7 @@ public final class MultiLock implements Lock {
     }
 
     /**
-     * {@return whether at least one of them is held, so that nobody else can have all; asks them one after the other} As
+     * {@return whether at least one of them is held, so that nobody else can have all; queries them one after the other} As
      * {@link NamedLock#isLocked}.
      *
      * @throws LockUnavailableException if Redis is not available

@@ -7,12 +7,12 @@ import java.util.concurrent.locks.Lock;
 
 /**
  * A {@link Lock} with a name. At most one thread of all instances holds it at a time, unless its {@link #options()} are shared or have
- * permits: then others that ask in the same way may hold it, too.
+ * permits: then others that request it in the same way may hold it, too.
  *
  * <p>A lock object is a cheap handle: two handles for one name from one registry are the same lock, if mode and permits are the same, and
- * then they are equal. A hold belongs to the thread that took it and is reentrant: taking the lock again counts up in this JVM and costs no command. A thread
- * that holds the name exclusively may also take it shared. A thread that holds it shared or with a permit cannot take it in another
- * way, because it would wait for itself: it gets an {@link IllegalStateException} at once.
+ * then they are equal. A hold belongs to the thread that acquired it and is reentrant: acquiring the lock again raises a count in this JVM and sends no
+ * command. A thread that holds the name exclusively may also acquire it shared. A thread that holds it shared or with a permit cannot
+ * acquire it in another way, because it would wait for itself: it gets an {@link IllegalStateException} at once.
  *
  * <p>Every hold has a lease. It is renewed in the background unless renewal is off. It can still be lost: if the process is paused
  * for longer than the lease, Redis is not available, or the key is deleted. The holder knows by its own monotonic clock, before
@@ -35,7 +35,7 @@ public interface NamedLock extends Lock {
     LockOptions options();
 
     /**
-     * Takes the lock, and waits for it without limit. If the current thread holds it, no command is sent.
+     * Acquires the lock, and waits for it without limit. If the current thread holds it, no command is sent.
      * An interrupt does not end the wait; its flag is set again on return.
      *
      * @throws LockUnavailableException if Redis is not available at the first attempt or for a whole ttl during the
@@ -53,7 +53,7 @@ public interface NamedLock extends Lock {
     void lockInterruptibly() throws InterruptedException;
 
     /**
-     * Takes the lock if it is free or the current thread holds it. Sends at most one command and does not queue, so it may always fail if
+     * Acquires the lock if it is free or the current thread holds it. Sends at most one command and does not queue, so it may always fail if
      * there are waiters. An interrupt does not end it; its flag stays set.
      *
      * @return false if another holds the lock or waits for it, as a waiter does that has just given up, until Redis knows
@@ -75,7 +75,7 @@ public interface NamedLock extends Lock {
     boolean tryLock(long time, TimeUnit unit) throws InterruptedException;
 
     /**
-     * As {@link #tryLock(long, TimeUnit)}, with a lease of its own for the hold that this call takes. If the current thread
+     * As {@link #tryLock(long, TimeUnit)}, with a lease of its own for the hold that this call acquires. If the current thread
      * already holds the lock, its lease stays as it is.
      *
      * @param wait how long to wait; zero or less tries once
@@ -88,7 +88,7 @@ public interface NamedLock extends Lock {
 
     /**
      * Gives up one hold of the current thread. The last one releases the lock, and waits for the answer of Redis at most its
-     * command timeout. Without an answer it returns normally, and the release is settled in the background. An interrupt does not end
+     * command timeout. Without an answer it returns normally, and the release is repeated in the background until it is answered. An interrupt does not end
      * that wait; its flag stays set. With {@link DistributedLock.Release#SEND} it does not wait, and a loss that only the answer shows is
      * reported but not thrown.
      *

@@ -8,7 +8,7 @@ import java.util.concurrent.locks.ReadWriteLock;
  *
  * <pre>{@code
  * NamedReadWriteLock prices = registry.readWrite("prices");
- * prices.readLock().lock(); // beside other readers, but no writer
+ * prices.readLock().lock(); // alongside other readers, but no writer
  * try {
  *     report();
  * } finally {
@@ -23,16 +23,16 @@ import java.util.concurrent.locks.ReadWriteLock;
  * <p><b>Order.</b> Nobody overtakes, as in a {@link java.util.concurrent.locks.ReentrantReadWriteLock} in fair mode. A reader
  * that comes while a writer waits, waits behind it, so writers do not starve; only if readers of its JVM wait before that
  * writer, it gets the lock with them. Readers that wait one after the other get the lock together. This also holds for {@link
- * NamedLock#tryLock()}: it fails while others wait. A thread that holds a side takes it again at once, whoever waits. In its
+ * NamedLock#tryLock()}: it fails while others wait. A thread that holds a side acquires it again at once, even if others wait. In its
  * turn a JVM may serve several of its writers, as with every {@link NamedLock}. A reader that died delays a writer by at most
  * one ttl.
  *
- * <p><b>Downgrading.</b> A thread that holds the write side may take the read side and then release the write side. The release is
+ * <p><b>Downgrading.</b> A thread that holds the write side may acquire the read side and then release the write side. The release is
  * one command, after which the thread holds the read side only. No writer gets in between; readers that are next in the queue
- * get the lock beside it. It is still one hold: callbacks for a loss stay, whichever side they were added on.
+ * get the lock alongside it. It is still one hold: callbacks for a loss stay, whichever side they were added on.
  *
- * <p><b>Upgrading.</b> A thread that holds the read side only and asks for the write side would wait for itself. It gets an
- * {@link IllegalStateException} at once, from every method that takes the lock. Release the read side first, and check again what
+ * <p><b>Upgrading.</b> A thread that holds the read side only and requests the write side would wait for itself. It gets an
+ * {@link IllegalStateException} at once, from every method that acquires the lock. Release the read side first, and check again what
  * was read once the write side is held.
  *
  * <p><b>Tokens.</b> Each hold of the write side has a larger {@linkplain NamedLock#fencingToken() fencing token} than all before.
@@ -51,7 +51,7 @@ public interface NamedReadWriteLock extends ReadWriteLock {
      *
      * <ul>
      *   <li>{@code lock}, {@code lockInterruptibly}: if nobody holds the write side and nobody waits, the thread gets the read
-     *       side, beside all other readers. While others of this JVM read, this costs no command. If another thread holds the
+     *       side, alongside all other readers. While others of this JVM read, this costs no command. If another thread holds the
      *       write side, or others wait, it waits in their queue.
      *   <li>{@code tryLock()}: the same without the wait: false if another thread holds the write side, or others wait.
      *   <li>{@code tryLock(time, unit)}: false if the time passed first.

@@ -21,15 +21,15 @@ import org.springframework.core.annotation.AliasFor;
  * public void nightly() { ... }
  * }</pre>
  *
- * <p>Use {@code cron}: {@code fixedRate} and {@code fixedDelay} count from the start of each instance, so instances have no ticks in
- * common, and each runs the method in its own period.
+ * <p>Use {@code cron}: {@code fixedRate} and {@code fixedDelay} count from the start of each instance, so instances share no ticks, and
+ * each runs the method in its own period.
  *
  * <p>It is a {@link DistributedLock} that does not wait: while another instance runs the method, or ran it less than
  * {@link #atLeastFor()} ago, the call is skipped. The lease is renewed while the method runs. The lock is that of
- * {@code registry.get(name)}. All that {@link DistributedLock} says of methods and results applies.
+ * {@code registry.get(name)}. The rules of {@link DistributedLock} for methods and results apply.
  *
- * <p>What became of each call is a metric, a line in the log, and the last one a row of the endpoint {@code locks}. A bean of type
- * {@link Listener} is called, too.
+ * <p>Each call is recorded as a metric and a log line. The endpoint {@code locks} shows the last one. Beans of type {@link Listener}
+ * are notified.
  */
 @Target({ElementType.METHOD, ElementType.ANNOTATION_TYPE})
 @Retention(RetentionPolicy.RUNTIME)
@@ -59,7 +59,7 @@ public @interface ScheduledLock {
     @AliasFor(annotation = DistributedLock.class, attribute = "ttl")
     String ttl() default "";
 
-    /** What became of a call. */
+    /** The outcome of a call. */
     enum Outcome {
         /** The method returned, or its result completed. */
         RAN,
@@ -74,18 +74,18 @@ public @interface ScheduledLock {
     }
 
     /**
-     * A call of a job, and what became of it.
+     * A call of a job, and its outcome.
      *
      * @param job the name of its lock
      * @param started when it was called
      * @param took until the method had ended and the lock was released or kept, or until the call was skipped
-     * @param thread which called it
-     * @param outcome what became of it
+     * @param thread that called it
+     * @param outcome how the call ended
      * @param overran whether it still ran when it was due again by its {@code @Scheduled}; a fixed delay is never overrun
      */
     record Run(String job, Instant started, Duration took, String thread, Outcome outcome, boolean overran) {}
 
-    /** Is called after each call of a job. What it throws is logged. */
+    /** Is notified after each call of a job. What it throws is logged. */
     @FunctionalInterface
     interface Listener {
 

@@ -1,6 +1,7 @@
 package io.github.lockboot;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -13,8 +14,8 @@ import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One caller of a flight. If the value is not in the cache, it requests the lock of that name. While it waits, it looks into the cache
- * whenever the value is announced, and cancels its request if it finds it. With the lock it looks once more, because another may have
+ * One caller of a flight. If the value is not in the cache, it requests the lock of that name. While it waits, it reads the cache
+ * whenever the value is announced, and cancels its request if it finds it. With the lock it reads the cache once more, because another may have
  * loaded just before, then loads, announces the value and releases.
  */
 final class SingleFlight {
@@ -24,7 +25,7 @@ final class SingleFlight {
     private final LockOptions options;
     private final long since = Timer.systemNanoTime();
 
-    /** Done when the value has been announced since the waiting thread looked last. */
+    /** Done when the value has been announced since the waiting thread last read the cache. */
     private volatile CompletableFuture<@Nullable Void> news = new CompletableFuture<>();
 
     SingleFlight(LockRegistry registry, String name, LockOptions options) {
@@ -103,7 +104,7 @@ final class SingleFlight {
 
     private <T, E extends Throwable> T lead(Lease lead, Body<@Nullable T, E> cached, Body<T, E> load) throws E {
         HeldLocks held = held(lead);
-        return held.runAndRelease(() -> held.<T, E>callInside(() -> {
+        return held.runAndRelease(() -> held.<T, E>call(false, () -> {
             T found = cached.run();
             return found != null ? found : loaded(load.run());
         }));
@@ -147,7 +148,7 @@ final class SingleFlight {
         return next.thenComposeAsync(Supplier::get, Futures.ELSEWHERE);
     }
 
-    /** Of the lock and a look that finds the value or fails, the first decides what comes next. */
+    /** Either the lock or a cache read that finds the value or fails decides the next step, whichever comes first. */
     private static <T> void lookAgain(
             CompletableFuture<Lease> request,
             Supplier<CompletionStage<@Nullable T>> look,
@@ -166,7 +167,7 @@ final class SingleFlight {
                 look.get().thenCompose(found -> found != null ? CompletableFuture.completedFuture(found) : make.get());
         return HeldLocks.runAndReleaseAsync(
                 CompletableFuture.completedFuture(held(lead)),
-                held -> held.<CompletionStage<T>, RuntimeException>callInside(work::get));
+                held -> held.<CompletionStage<T>, RuntimeException>call(false, work::get));
     }
 
     private static <S> S begin(Supplier<S> stage, String name) {
@@ -177,7 +178,7 @@ final class SingleFlight {
 
     private NamedLock lock() {
         NamedLock lock = LockRuntime.get(registry, name, options);
-        lock.options().requireExclusive("be left out for a flight, which has one leader");
+        lock.options().requireExclusive("be left out for a single flight, in which one caller loads the value");
         return lock;
     }
 
@@ -189,9 +190,7 @@ final class SingleFlight {
 
     private HeldLocks held(Lease lead) {
         try {
-            HeldLocks held = new HeldLocks();
-            held.add(new LockContext(lock(), lead, null));
-            return held;
+            return new HeldLocks(LockSet.of(List.of(new LockContext(lock(), lead, null))));
         } catch (Throwable failure) {
             lead.closeAfter(Duration.ZERO);
             throw failure;

@@ -28,17 +28,17 @@ class LockSetTests {
 
     private final RecordingLockRegistry registry = new RecordingLockRegistry();
 
-    private HeldLocks.Wanted wanted(int number) {
+    private LockContext.Wanted wanted(int number) {
         NamedLock lock = registry.get("lock " + number, PATIENT);
-        return new HeldLocks.Wanted(lock, wait -> registry.acquireAsync(lock, wait));
+        return new LockContext.Wanted(lock, wait -> registry.acquireAsync(lock, wait));
     }
 
-    private HeldLocks.Wanted kept() {
-        HeldLocks.Wanted first = wanted(0);
-        return new HeldLocks.Wanted(first.lock(), null, first.leasing(), new LockContext.Keep(KEPT, false));
+    private LockContext.Wanted kept() {
+        LockContext.Wanted first = wanted(0);
+        return new LockContext.Wanted(first.lock(), null, first.leasing(), new LockContext.Keep(KEPT, false));
     }
 
-    private List<HeldLocks.Wanted> first(int count) {
+    private List<LockContext.Wanted> first(int count) {
         return IntStream.range(0, count).mapToObj(this::wanted).toList();
     }
 
@@ -163,7 +163,7 @@ class LockSetTests {
 
     @Test
     void thousandsThatAreFreeAtOnceDoNotOverflowTheStack() {
-        HeldLocks held = LockSet.takeAsync(first(10_000)).join();
+        HeldLocks held = HeldLocks.acquireAsync(first(10_000)).join();
         assertThat(held.size()).isEqualTo(10_000);
         held.releaseLater(true).join();
         assertThat(registry.events()).hasSize(20_000);
@@ -172,11 +172,11 @@ class LockSetTests {
     @Test
     void thousandsThatAreFreeOnceTheFirstIsDoNotOverflowTheStack() {
         CompletableFuture<Lease> first = new CompletableFuture<>();
-        List<HeldLocks.Wanted> all = IntStream.range(0, 10_000)
-                .mapToObj(
-                        i -> i > 0 ? wanted(i) : new HeldLocks.Wanted(wanted(i).lock(), wait -> first))
+        List<LockContext.Wanted> all = IntStream.range(0, 10_000)
+                .mapToObj(i ->
+                        i > 0 ? wanted(i) : new LockContext.Wanted(wanted(i).lock(), wait -> first))
                 .toList();
-        CompletableFuture<HeldLocks> taking = LockSet.takeAsync(all);
+        CompletableFuture<HeldLocks> taking = HeldLocks.acquireAsync(all);
         assertThat(taking).isNotDone();
         first.complete(registry.acquire("lock 0", PATIENT));
         assertThat(taking.join().size()).isEqualTo(10_000);
@@ -184,12 +184,12 @@ class LockSetTests {
 
     @Test
     void aBodyUnderThousandsOfLocksDoesNotOverflowTheStack() {
-        HeldLocks held = LockSet.takeAsync(first(10_000)).join();
-        assertThat(held.<String, RuntimeException>call(() -> "ran")).isEqualTo("ran");
+        HeldLocks held = HeldLocks.acquireAsync(first(10_000)).join();
+        assertThat(held.<String, RuntimeException>call(true, () -> "ran")).isEqualTo("ran");
     }
 
     /** A lease with a listener. */
-    private HeldLocks.Wanted listened(int number, Runnable exit) {
+    private LockContext.Wanted listened(int number, Runnable exit) {
         NamedLock lock = wanted(number).lock();
         Lease lease = (Lease) Proxy.newProxyInstance(
                 getClass().getClassLoader(), new Class<?>[] {Lease.class, LockScope.class}, (proxy, method, args) -> {
@@ -199,19 +199,19 @@ class LockSetTests {
                     }
                     return true; // it is valid
                 });
-        return new HeldLocks.Wanted(lock, wait -> CompletableFuture.completedFuture(lease));
+        return new LockContext.Wanted(lock, wait -> CompletableFuture.completedFuture(lease));
     }
 
     @Test
     void whatListenersSetUpUnderSeveralLocksEndsInReverseEvenIfOneEndFails() {
-        HeldLocks held = LockSet.takeAsync(List.of(
+        HeldLocks held = HeldLocks.acquireAsync(List.of(
                         listened(0, () -> registry.record("exit 0")),
                         listened(1, () -> {
                             throw new AssertionError("exit");
                         }),
                         listened(2, () -> registry.record("exit 2"))))
                 .join();
-        held.call(() -> {
+        held.call(true, () -> {
             registry.record("body");
             return null;
         });
@@ -222,7 +222,7 @@ class LockSetTests {
     @Test
     void cancellingGivesBackWhatWasTaken() {
         registry.answerLater();
-        CompletableFuture<HeldLocks> taking = LockSet.takeAsync(first(2));
+        CompletableFuture<HeldLocks> taking = HeldLocks.acquireAsync(first(2));
         registry.answer("lock 0");
         taking.cancel(false);
         assertThat(registry.request("lock 1")).isCancelled();
@@ -232,14 +232,14 @@ class LockSetTests {
     @Test
     void aLockIsKeptFromTheBeginOfTheBodyOnHoweverLongTheOthersWereWaitedFor() {
         registry.answerLater();
-        CompletableFuture<HeldLocks> taking = LockSet.takeAsync(List.of(kept(), wanted(1)));
+        CompletableFuture<HeldLocks> taking = HeldLocks.acquireAsync(List.of(kept(), wanted(1)));
         registry.answer("lock 0");
         long taken = System.nanoTime();
         Actor.await("time passes", () -> System.nanoTime() - taken > 50_000_000);
         long before = System.nanoTime();
         registry.answer("lock 1");
         HeldLocks held = taking.join();
-        held.runAndRelease(() -> held.call(() -> null));
+        held.runAndRelease(() -> held.call(true, () -> null));
         assertThat(registry.lastKeep())
                 .isGreaterThanOrEqualTo(KEPT.minusNanos(System.nanoTime() - before))
                 .isLessThan(KEPT);
@@ -249,7 +249,7 @@ class LockSetTests {
     void ifALockThrowsWhenAskedWhetherItWasLostTheCallFailsAndKeepsNone() {
         RuntimeException failure = new IllegalStateException("asked");
         registry.failValidity("lock 0", failure);
-        assertThatThrownBy(() -> LockSet.take(first(2))).isSameAs(failure);
+        assertThatThrownBy(() -> HeldLocks.acquire(first(2))).isSameAs(failure);
         assertThat(registry.events()).endsWith("unlock lock 1", "unlock lock 0");
     }
 
@@ -257,7 +257,7 @@ class LockSetTests {
     void ifItDoesSoInACallThatNoThreadWaitsForThatEndsTheSameWay() {
         RuntimeException failure = new IllegalStateException("asked");
         registry.failValidity("lock 0", failure);
-        assertThat(LockSet.takeAsync(first(2)))
+        assertThat(HeldLocks.acquireAsync(first(2)))
                 .isCompletedExceptionally()
                 .satisfies(taking -> assertThatThrownBy(taking::join).hasCause(failure));
         assertThat(registry.events()).endsWith("unlock lock 1", "unlock lock 0");
@@ -266,7 +266,7 @@ class LockSetTests {
     @Test
     void aCallThatCannotTakeItsLocksAgainAfterALossEnds() {
         RuntimeException failure = new IllegalStateException("options");
-        HeldLocks.Wanted second = wanted(1);
+        LockContext.Wanted second = wanted(1);
         NamedLock lock = (NamedLock) Proxy.newProxyInstance(
                 getClass().getClassLoader(), new Class<?>[] {NamedLock.class}, (proxy, method, args) -> {
                     if (registry.names().contains("lock 1")) {
@@ -276,7 +276,7 @@ class LockSetTests {
                 });
         registry.lose("lock 0");
         CompletableFuture<HeldLocks> taking =
-                LockSet.takeAsync(List.of(wanted(0), new HeldLocks.Wanted(lock, second.leasing())));
+                HeldLocks.acquireAsync(List.of(wanted(0), new LockContext.Wanted(lock, second.leasing())));
         assertThat(taking).isCompletedExceptionally();
         assertThatThrownBy(taking::join).hasCause(failure);
         assertThat(registry.events()).endsWith("unlock lock 1", "unlock lock 0");
@@ -285,8 +285,8 @@ class LockSetTests {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void aLockThatThrowsWhenAskedWhetherItWasLostIsKeptLikeAnyOther(boolean later) {
-        HeldLocks held = LockSet.takeAsync(List.of(kept())).join();
-        held.call(() -> null);
+        HeldLocks held = HeldLocks.acquireAsync(List.of(kept())).join();
+        held.call(true, () -> null);
         registry.failValidity("lock 0", new IllegalStateException("asked"));
         if (later) {
             assertThat(held.releaseLater(true)).isCompleted();
@@ -310,7 +310,7 @@ class LockSetTests {
 
     @Test
     void allAreTriedBeforeTheFirstAnswerIsAwaitedAndReleasedLikewise() {
-        HeldLocks held = LockSet.take(List.of(tried("a", FREE), tried("b", FREE), tried("c", FREE)));
+        HeldLocks held = HeldLocks.acquire(List.of(tried("a", FREE), tried("b", FREE), tried("c", FREE)));
         held.release(true);
         assertThat(registry.events())
                 .containsExactly(
@@ -330,13 +330,14 @@ class LockSetTests {
 
     @Test
     void onlyOneIsNotTriedFirst() {
-        LockSet.take(List.of(tried("a", FREE))).release(true);
+        HeldLocks.acquire(List.of(tried("a", FREE))).release(true);
         assertThat(registry.events()).containsExactly("wait for a", "release a", "released a");
     }
 
     @Test
     void locksOfWhichOneCannotBeTriedAreAcquiredOneAfterTheOther() {
-        LockSet.take(List.of(tried("a", FREE), new HeldLocks.Wanted(wanted(1).lock(), null)))
+        HeldLocks.acquire(List.of(
+                        tried("a", FREE), new LockContext.Wanted(wanted(1).lock(), null)))
                 .release(true);
         assertThat(registry.events())
                 .containsExactly("wait for a", "lock lock 1", "release a", "unlock lock 1", "released a");
@@ -344,7 +345,7 @@ class LockSetTests {
 
     @Test
     void thoseBeforeTheFirstThatIsTakenStayAndThoseAfterItAreReleasedBeforeItIsWaitedFor() {
-        LockSet.take(List.of(tried("a", FREE), tried("b", taken("b")), tried("c", FREE), tried("d", taken("d"))));
+        HeldLocks.acquire(List.of(tried("a", FREE), tried("b", taken("b")), tried("c", FREE), tried("d", taken("d"))));
         assertThat(registry.events())
                 .containsSubsequence("await d", "release c", "released c", "wait for b", "wait for c", "wait for d")
                 .doesNotContain("wait for a", "release a");
@@ -353,10 +354,10 @@ class LockSetTests {
     @Test
     void ifOneCannotBeTriedThoseBeforeItAreReleased() {
         RuntimeException failure = new IllegalStateException("held otherwise");
-        HeldLocks.Wanted second = tried("b", FREE, () -> {
+        LockContext.Wanted second = tried("b", FREE, () -> {
             throw failure;
         });
-        assertThatThrownBy(() -> LockSet.take(List.of(tried("a", FREE), second, tried("c", FREE))))
+        assertThatThrownBy(() -> HeldLocks.acquire(List.of(tried("a", FREE), second, tried("c", FREE))))
                 .isSameAs(failure);
         assertThat(registry.events()).containsExactly("try a", "try b", "await a", "release a", "released a");
     }
@@ -367,7 +368,7 @@ class LockSetTests {
         Callable<Lease> unavailable = () -> {
             throw failure;
         };
-        assertThatThrownBy(() -> LockSet.take(
+        assertThatThrownBy(() -> HeldLocks.acquire(
                         List.of(tried("a", FREE), tried("b", taken("b")), tried("c", unavailable), tried("d", FREE))))
                 .isSameAs(failure);
         assertThat(registry.events()).endsWith("await d", "release d", "release a", "released d", "released a");
@@ -376,9 +377,10 @@ class LockSetTests {
     @Test
     void anErrorWhenTheReleaseOfOneBeginsKeepsNone() {
         Error error = new AssertionError("release");
-        HeldLocks held = LockSet.take(List.of(tried("a", FREE), tried("b", FREE), tried("c", FREE, () -> {}, () -> {
-            throw error;
-        })));
+        HeldLocks held =
+                HeldLocks.acquire(List.of(tried("a", FREE), tried("b", FREE), tried("c", FREE, () -> {}, () -> {
+                    throw error;
+                })));
         assertThatThrownBy(() -> held.release(true)).isSameAs(error);
         assertThat(registry.events()).endsWith("release c", "release b", "release a", "released b", "released a");
     }
@@ -386,8 +388,8 @@ class LockSetTests {
     /** The wait for the first is interrupted, and the others were free. */
     @Test
     void anInterruptNamesTheLockWhoseWaitItEnded() {
-        List<HeldLocks.Wanted> all = List.of(tried("a", INTERRUPTED), tried("b", FREE), tried("c", INTERRUPTED));
-        assertThatThrownBy(() -> LockSet.take(all))
+        List<LockContext.Wanted> all = List.of(tried("a", INTERRUPTED), tried("b", FREE), tried("c", INTERRUPTED));
+        assertThatThrownBy(() -> HeldLocks.acquire(all))
                 .isInstanceOf(LockNotAcquiredException.class)
                 .hasCauseInstanceOf(InterruptedException.class)
                 .hasMessageMatching("interrupted after waiting .* for lock 'a'; .*");
@@ -397,8 +399,9 @@ class LockSetTests {
 
     @Test
     void anInterruptAfterARefusalNamesTheLockWhoseWaitItEnded() {
-        List<HeldLocks.Wanted> all = List.of(tried("a", taken("a")), tried("b", INTERRUPTED), tried("c", FREE));
-        assertThatThrownBy(() -> LockSet.take(all)).hasMessageMatching("interrupted after waiting .* for lock 'b'; .*");
+        List<LockContext.Wanted> all = List.of(tried("a", taken("a")), tried("b", INTERRUPTED), tried("c", FREE));
+        assertThatThrownBy(() -> HeldLocks.acquire(all))
+                .hasMessageMatching("interrupted after waiting .* for lock 'b'; .*");
         assertThat(Thread.interrupted()).isTrue();
         assertThat(registry.events()).endsWith("await c", "release c", "released c");
     }
@@ -406,26 +409,26 @@ class LockSetTests {
     @Test
     void anInterruptOfALaterLockNamesThatOne() {
         registry.record("begin");
-        HeldLocks.Wanted second = new HeldLocks.Wanted(wanted(1).lock(), wait -> {
+        LockContext.Wanted second = new LockContext.Wanted(wanted(1).lock(), wait -> {
             Thread.currentThread().interrupt();
             return new CompletableFuture<>();
         });
-        assertThatThrownBy(() -> LockSet.take(List.of(wanted(0), second, wanted(2))))
+        assertThatThrownBy(() -> HeldLocks.acquire(List.of(wanted(0), second, wanted(2))))
                 .hasMessageMatching("interrupted after waiting .* for lock 'lock 1'; .*");
         assertThat(Thread.interrupted()).isTrue();
         assertThat(registry.events()).containsExactly("begin", "lock lock 0", "unlock lock 0");
     }
 
     /** A lock of a thread that can be tried at once with others, and is free if it is waited for. */
-    private HeldLocks.Wanted tried(String name, Callable<Lease> answer) {
+    private LockContext.Wanted tried(String name, Callable<Lease> answer) {
         return tried(name, answer, () -> {});
     }
 
-    private HeldLocks.Wanted tried(String name, Callable<Lease> answer, Runnable begin) {
+    private LockContext.Wanted tried(String name, Callable<Lease> answer, Runnable begin) {
         return tried(name, answer, begin, () -> {});
     }
 
-    private HeldLocks.Wanted tried(String name, Callable<Lease> answer, Runnable begin, Runnable release) {
+    private LockContext.Wanted tried(String name, Callable<Lease> answer, Runnable begin, Runnable release) {
         NamedLock lock = (NamedLock) Proxy.newProxyInstance(
                 getClass().getClassLoader(),
                 new Class<?>[] {NamedLock.class, LockScope.class},
@@ -451,14 +454,14 @@ class LockSetTests {
                     case "remainingLease" -> Duration.ofSeconds(20);
                     default -> PATIENT;
                 });
-        return new HeldLocks.Wanted(lock, null);
+        return new LockContext.Wanted(lock, null);
     }
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void aLockIsNotKeptForABodyThatHasNotRun(boolean cancelled) {
         registry.answerLater();
-        CompletableFuture<HeldLocks> taking = LockSet.takeAsync(List.of(kept(), wanted(1)));
+        CompletableFuture<HeldLocks> taking = HeldLocks.acquireAsync(List.of(kept(), wanted(1)));
         registry.answer("lock 0");
         if (cancelled) {
             taking.cancel(false);
@@ -474,7 +477,7 @@ class LockSetTests {
         Error first = new AssertionError("first");
         registry.failRelease("lock 1", second);
         registry.failRelease("lock 2", first);
-        HeldLocks held = LockSet.takeAsync(first(3)).join();
+        HeldLocks held = HeldLocks.acquireAsync(first(3)).join();
         assertThatThrownBy(() -> held.release(true)).isSameAs(first).hasSuppressedException(second);
         assertThat(registry.events()).endsWith("unlock lock 2", "unlock lock 1", "unlock lock 0");
     }
@@ -483,7 +486,7 @@ class LockSetTests {
     void anErrorOfAReleaseDoesNotReplaceTheFailureOfTheBody() {
         Error error = new AssertionError("release");
         registry.failRelease("lock 0", error);
-        HeldLocks held = LockSet.takeAsync(first(1)).join();
+        HeldLocks held = HeldLocks.acquireAsync(first(1)).join();
         assertThatIllegalStateException()
                 .isThrownBy(() -> held.runAndRelease(() -> {
                     throw new IllegalStateException("body");

@@ -357,7 +357,7 @@ class PackageRulesTests {
     /** They may be absent, so the classes that need them must be few and known. Where Spring's JDBC is, transactions are. */
     @Test
     void onlyGuardedClassesSeeTransactionsAndReactor() {
-        onlyFrom("org.springframework.transaction..", "LockedCall|TransactionBoundLocks|CommitCheck|JdbcFence");
+        onlyFrom("org.springframework.transaction..", "MethodLocks|TransactionBoundLocks|CommitCheck|JdbcFence");
         onlyFrom("reactor..", "ReactiveCall");
     }
 

@@ -61,7 +61,7 @@ public final class RecordingLockListener implements LockRuntime.Listener {
     }
 
     @Override
-    public void ended(LockUse use, String outcome, Duration time) {
+    public void ended(LockUse use, Outcome outcome, Duration time) {
         add(use, outcome + " ", time);
     }
 

@@ -252,11 +252,13 @@ class SingleFlightTests {
         assertThatIllegalArgumentException()
                 .isThrownBy(
                         () -> template.singleFlight("a", LockOptions.defaults().shared(), this::look, this::load))
-                .withMessage("mode is SHARED; it must be left out for a flight, which has one leader");
+                .withMessage(
+                        "mode is SHARED; it must be left out for a single flight, in which one caller loads the value");
         assertThatIllegalArgumentException()
                 .isThrownBy(
                         () -> template.singleFlight("a", LockOptions.defaults().withPermits(5), this::look, this::load))
-                .withMessage("permits is 5; it must be left out for a flight, which has one leader");
+                .withMessage(
+                        "permits is 5; it must be left out for a single flight, in which one caller loads the value");
     }
 
     /** What somebody writes who implements only what must be. */

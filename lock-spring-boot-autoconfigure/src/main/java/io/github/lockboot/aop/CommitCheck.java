@@ -35,13 +35,13 @@ import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.util.ClassUtils;
 
 /**
- * Has each transaction manager of a context, its ancestors and its descendants check the locks of its thread before it commits. If one
- * may have been lost, the transaction is rolled back, and its caller gets the {@link LockLostException}. Spring Boot would add a listener
- * only to the managers that it makes itself.
+ * Makes every transaction manager of a context, its ancestors and its descendants check the current thread's locks before it commits.
+ * If a lock may have been lost, the transaction is rolled back, and its caller gets the {@link LockLostException}. Spring Boot would add
+ * a listener only to the managers that it creates itself.
  *
- * <p>Spring does not ask a {@link BeanPostProcessor} that is a bean about what other post-processors and advisors need, nor about the
- * beans of a parent context. So this adds one to each bean factory before the first post-processor is made, and looks through the
- * singletons that exist by then.
+ * <p>Spring does not pass to a {@link BeanPostProcessor} bean the beans that other post-processors and advisors need, nor those of a
+ * parent context. So this class adds a post-processor to each bean factory before the first one is created, and checks the singletons
+ * that exist by then.
  */
 public final class CommitCheck
         implements BeanFactoryPostProcessor,
@@ -49,11 +49,11 @@ public final class CommitCheck
                 ApplicationListener<ContextRefreshedEvent>,
                 DisposableBean {
 
-    static final String REASON = "found before the commit of the transaction, which is rolled back";
+    static final String REASON = "detected before the transaction committed; the transaction is rolled back";
 
     private static final Log log = LogFactory.getLog(CommitCheck.class);
 
-    /** Those that are not closed. As all of them use the same listener, it is removed when the last one is closed. */
+    /** The checks that are not closed. All of them use the same listener, which is removed when the last one is closed. */
     private static final Set<CommitCheck> OPEN = Collections.newSetFromMap(new WeakHashMap<>());
 
     /** The managers that would keep the class loader of this library, because theirs lives longer. */
@@ -85,13 +85,13 @@ public final class CommitCheck
         return factory instanceof AbstractBeanFactory made ? made : null;
     }
 
-    /** No post-processor is asked about a singleton that the application registers. */
+    /** No post-processor sees a singleton that the application registers. */
     @Override
     public void afterSingletonsInstantiated() {
         checkThoseMade();
     }
 
-    /** A context publishes its events to its ancestors, too. If it has a check of its own, nothing is left to do. */
+    /** A context also publishes its events to its ancestors. A context with a check of its own needs nothing here. */
     @Override
     public void onApplicationEvent(ContextRefreshedEvent event) {
         AbstractBeanFactory factory = factoryOf(event.getApplicationContext());
@@ -134,7 +134,7 @@ public final class CommitCheck
         }
     }
 
-    /** Returns false if the manager does not take listeners. */
+    /** Returns false if the manager accepts no listeners. */
     private static synchronized boolean listenTo(ConfigurableTransactionManager manager) {
         Collection<TransactionExecutionListener> listeners = manager.getTransactionExecutionListeners();
         if (listeners == null) {
@@ -152,7 +152,7 @@ public final class CommitCheck
         return manager.getTransactionExecutionListeners().contains(Listener.ONLY);
     }
 
-    /** The transaction managers of one bean factory. It does not refer to the context that asks for the check. */
+    /** The transaction managers of one bean factory. It does not refer to the context that needs the check. */
     private static final class Managers implements BeanPostProcessor {
 
         private final AbstractBeanFactory factory;
@@ -178,10 +178,10 @@ public final class CommitCheck
             return bean;
         }
 
-        /** Makes none that is not made, except what a factory that is made will return. */
+        /** Creates no manager, except one that an existing factory bean returns. */
         void checkThoseMade() {
             for (String name : factory.getSingletonNames()) {
-                // What was seen may have been wrapped since.
+                // A manager that was checked may have been wrapped since.
                 if (!seen.contains(name)
                         && factory.isTypeMatch(name, PlatformTransactionManager.class)
                         && factory.isSingleton(name)) {
@@ -205,7 +205,7 @@ public final class CommitCheck
             Object manager = bean;
             while (manager instanceof Advised proxy) {
                 if (proxy.getTargetSource() instanceof AbstractBeanFactoryBasedTargetSource) {
-                    return true; // its targets are beans, which are checked when they are made
+                    return true; // its targets are beans, which are checked when they are created
                 }
                 manager = AopProxyUtils.getSingletonTarget(proxy);
             }

@@ -25,7 +25,7 @@ import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
-/** What the caller gets if another held the lock until the wait ended. */
+/** The result for the caller if another held the lock until the wait ended. */
 @FunctionalInterface
 interface Contention {
 
@@ -79,7 +79,7 @@ interface Contention {
                 .orElse(null);
         if (found == null) {
             method.add(
-                    "names the fallback " + name + ", and no such method of "
+                    "names the fallback " + name + ", but no method " + name + " of "
                             + method.targetClass().getName() + " has its parameters",
                     "write " + name + LockedMethod.list(parameters) + " or " + name + LockedMethod.list(withCause));
             return THROW;
@@ -88,8 +88,8 @@ interface Contention {
         Class<?> given = found.valueType();
         if (found.suspends() && !method.suspends()) {
             method.add(
-                    "names the fallback " + name + ", which suspends, though the function does not",
-                    "make it one that does not");
+                    "names the fallback " + name + ", which suspends, but the function does not",
+                    "use a method that does not suspend");
         } else if (!ClassUtils.isAssignable(type, given) && type != void.class && !isUnit(type)) {
             method.add(
                     "names the fallback " + name + ", which returns " + given.getSimpleName(),

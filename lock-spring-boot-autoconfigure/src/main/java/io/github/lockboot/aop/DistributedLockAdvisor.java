@@ -18,7 +18,7 @@ import org.springframework.core.Ordered;
 public final class DistributedLockAdvisor extends StaticMethodMatcherPointcut implements PointcutAdvisor, Ordered {
 
     /**
-     * Behind method security, of which the last has 600, so a caller who is denied takes no lock. Before retries of Spring Retry, caches
+     * After method security, whose last advisor has 600, so a caller who is denied acquires no lock. Before retries of Spring Retry, caches
      * and transactions, which have the lowest precedence unless the application says otherwise: the release comes after the commit.
      */
     public static final int DEFAULT_ORDER = 1_000;

@@ -23,7 +23,7 @@ import org.springframework.util.ClassUtils;
 /** Runs a method under its locks. The annotations of each method are parsed once. */
 final class DistributedLockInterceptor implements MethodInterceptor {
 
-    private final Map<MethodClassKey, LockedCall> calls = new ConcurrentHashMap<>();
+    private final Map<MethodClassKey, MethodLocks> locks = new ConcurrentHashMap<>();
     private final ConfigurableBeanFactory beanFactory;
     private final Supplier<LockTemplate> template;
 
@@ -41,10 +41,10 @@ final class DistributedLockInterceptor implements MethodInterceptor {
         Class<?> targetClass = target != null
                 ? ClassUtils.getUserClass(target)
                 : invocation.getMethod().getDeclaringClass();
-        return callOf(invocation.getMethod(), targetClass).invoke(invocation);
+        return locksOf(invocation.getMethod(), targetClass).invoke(invocation);
     }
 
-    /** Whether the target is a proxy that takes the locks itself, because the application has two creators of proxies. */
+    /** Whether the target is a proxy that acquires the locks itself, because the application has two proxy creators. */
     private boolean isAdviceOf(Advised target) {
         return Stream.of(target.getAdvisors()).anyMatch(advisor -> advisor.getAdvice() == this);
     }
@@ -54,14 +54,14 @@ final class DistributedLockInterceptor implements MethodInterceptor {
         Objects.requireNonNull(template.get());
     }
 
-    /** @throws InvalidLockDefinitionException with all that is wrong with the annotations of the method */
-    LockedCall callOf(Method method, Class<?> targetClass) {
+    /** @throws InvalidLockDefinitionException with all findings about the annotations of the method */
+    MethodLocks locksOf(Method method, Class<?> targetClass) {
         MethodClassKey key = new MethodClassKey(method, targetClass);
-        LockedCall call = calls.get(key);
-        return call != null ? call : calls.computeIfAbsent(key, absent -> parse(method, targetClass));
+        MethodLocks known = locks.get(key);
+        return known != null ? known : locks.computeIfAbsent(key, absent -> parse(method, targetClass));
     }
 
-    private LockedCall parse(Method method, Class<?> targetClass) {
+    private MethodLocks parse(Method method, Class<?> targetClass) {
         List<DistributedLock> annotations = LockAnnotations.find(method, targetClass);
         if (annotations.isEmpty()) {
             throw new IllegalStateException(method + " has no @DistributedLock on " + targetClass.getName());
@@ -72,7 +72,7 @@ final class DistributedLockInterceptor implements MethodInterceptor {
         LockedMethod locked = new LockedMethod(specific, targetClass);
         String job = LockAnnotations.findJob(specific, annotations);
         return job == null
-                ? new LockedCall(locked, annotations, beanFactory, template)
+                ? new MethodLocks(locked, annotations, beanFactory, template)
                 : ScheduledCall.of(locked, annotations, job, beanFactory, template);
     }
 }

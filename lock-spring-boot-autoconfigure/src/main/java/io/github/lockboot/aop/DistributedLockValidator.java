@@ -39,8 +39,8 @@ import org.springframework.util.ClassUtils;
  * Fails the start of an application with one list of all that is wrong with its {@link DistributedLock} methods, those of lazy beans
  * included.
  *
- * <p>It is a post-processor to know the beans that others get before they are complete. Of such a bean Spring makes the proxy early, and
- * hands the bean itself to the post-processors that come later: what these find in it and call is called past its lock.
+ * <p>It is a post-processor, so that it knows the beans that are injected before they are complete. Spring creates the proxy of such a bean early, and
+ * passes the bean itself to later post-processors: methods that these find in it and call run without their locks.
  */
 public final class DistributedLockValidator
         implements SmartInitializingSingleton, SmartInstantiationAwareBeanPostProcessor {
@@ -63,7 +63,7 @@ public final class DistributedLockValidator
     /**
      * @param advisor finds and parses the annotations
      * @param beanFactory has the beans to check
-     * @param defaults what counts in the default registry for options that an annotation leaves open; called when all singletons exist
+     * @param defaults the options of the default registry, for those that an annotation leaves open; called when all singletons exist
      * @param overrides what {@code lock.locks} sets, by {@link LockOptions#group()}; called when all singletons exist
      * @param maxHolders how many may hold a lock of the default registry at a time; called when all singletons exist
      */
@@ -88,7 +88,7 @@ public final class DistributedLockValidator
     /** @throws InvalidLockDefinitionException if the start is over and the bean has locked methods */
     @Override
     public Object getEarlyBeanReference(Object bean, String beanName) {
-        if (!(bean instanceof FactoryBean)) { // the proxy is made of what it gives, which is complete
+        if (!(bean instanceof FactoryBean)) { // the proxy wraps its object, which is complete
             injectedEarly.add(beanName);
         }
         if (checked) {
@@ -105,9 +105,9 @@ public final class DistributedLockValidator
                     .findFirst()
                     .ifPresent(method -> new LockedMethod(method, type, findings)
                             .add(
-                                    "may be called past its lock, because bean '" + beanName
-                                            + "' is part of a circle of references and was injected before it was complete",
-                                    "put @Lazy on one of the injection points of the circle"));
+                                    "may be called without its lock, because bean '" + beanName
+                                            + "' is part of a circular reference and was injected before it was fully initialized",
+                                    "put @Lazy on one of the injection points of the circular reference"));
         }
     }
 
@@ -148,9 +148,9 @@ public final class DistributedLockValidator
         }
     }
 
-    /** Code may use the group: that is not known before it runs. */
+    /** Code may use the group, which is not known before it runs. */
     private static void logUnused(String group, Set<String> groups) {
-        String unused = "lock.locks.[" + group + "] is for no @DistributedLock here";
+        String unused = "lock.locks.[" + group + "] matches no @DistributedLock here";
         groups.stream()
                 .filter(used -> lettersOf(used).equals(lettersOf(group)) || used.endsWith("." + group))
                 .findFirst()
@@ -185,7 +185,7 @@ public final class DistributedLockValidator
         }
     }
 
-    /** Whether a test has put an object in the place of the bean, such as a mock. Spring makes no proxy for that, so it locks nothing. */
+    /** Whether a test has put an object in the place of the bean, such as a mock. Spring creates no proxy for it, so it locks nothing. */
     private boolean isReplaced(String beanName, Class<?> type) {
         Object bean = beanFactory.getSingleton(beanName);
         return bean != null && bean.getClass() == type && (beanFactory.containsBean(REPLACES_BEANS) || isMock(bean));
@@ -225,30 +225,31 @@ public final class DistributedLockValidator
         if (bean != null && bean.getClass() == type) {
             new LockedMethod(methods.iterator().next(), type, findings)
                     .add(
-                            "is never locked, because bean '" + beanName + "' was made before proxies could be",
+                            "is never locked, because bean '" + beanName
+                                    + "' was created before proxies were available",
                             "do not inject it into a BeanPostProcessor or BeanFactoryPostProcessor");
         }
     }
 
     private void checkDefinitions(LockedMethod locked, Map<String, LockOptions> overridden) {
-        LockedCall call;
+        MethodLocks locks;
         try {
-            call = advisor.getAdvice().callOf(locked.method(), locked.targetClass());
+            locks = advisor.getAdvice().locksOf(locked.method(), locked.targetClass());
         } catch (InvalidLockDefinitionException invalid) {
             locked.findings().addAll(invalid.getFindings());
             return;
         }
-        for (LockDefinition definition : call.definitions()) {
+        for (LockDefinition definition : locks.definitions()) {
             LockOptions asked = definition.options();
             boolean ours = definition.isOfDefaultRegistry();
             String group = Objects.requireNonNull(asked.group());
             LockOptions first = ours ? overridden.getOrDefault(group, LockOptions.defaults()) : LockOptions.defaults();
             groups.add(group);
             if (definition.isKeptAfterFailure()) {
-                OuterRetry.refuse(locked, call.isOfJob(definition), advisor.getOrder(), beanFactory);
+                OuterRetry.refuse(locked, locks.isOfJob(definition), advisor.getOrder(), beanFactory);
             }
             Duration wait = first.waitTime();
-            if (call.isOfJob(definition) && (first.permits() != null || wait != null && !wait.isZero())) {
+            if (locks.isOfJob(definition) && (first.permits() != null || wait != null && !wait.isZero())) {
                 locked.add(
                         "is a job for one instance, and lock.locks.[" + group + "]"
                                 + (first.permits() != null ? ".permits" : ".wait-time") + " lets several run each tick",
@@ -269,17 +270,17 @@ public final class DistributedLockValidator
                         "cannot linger with "
                                 + (neverRenewed ? "lock.renew=false" : "lock.locks.[" + group + "]")
                                 + ": only an exclusive lock without permits that is renewed may linger",
-                        "remove linger, or what keeps it from lingering");
+                        "remove linger, or the setting that prevents it");
             }
             Integer permits = first.permits() != null ? first.permits() : asked.permits();
             if (ours && permits != null && permits > maxHolders.getAsInt()) {
                 locked.add(
                         "has permits = " + permits + ", more than lock.max-holders (" + maxHolders.getAsInt() + ")",
-                        "ask for fewer, or raise that property in all instances");
+                        "request fewer, or raise that property in all instances");
             }
             if (asked.mode() == Mode.SHARED && first.permits() != null) {
                 locked.add(
-                        "has mode = SHARED, in which any number may hold the lock, and lock.locks.[" + group
+                        "has mode = SHARED, which allows any number of holders, and lock.locks.[" + group
                                 + "].permits is " + first.permits(),
                         "remove that property, or leave the mode out");
             }
@@ -306,7 +307,7 @@ public final class DistributedLockValidator
                             .equals(locked.targetClass().getPackageName())) {
                 locked.add(
                         "is package-private, and bean '" + beanName
-                                + "' is of another package, so no proxy can lock it",
+                                + "' is in another package, so no proxy can lock it",
                         "make it protected or public");
             }
         } else if (!isInInterface(method, locked.targetClass())) {

@@ -6,7 +6,7 @@ import java.util.stream.Collectors;
 import io.github.lockboot.internal.Troubleshooting;
 
 /**
- * One or more uses of {@link io.github.lockboot.DistributedLock} are wrong, whatever the arguments of a call are.
+ * One or more uses of {@link io.github.lockboot.DistributedLock} are invalid, whatever the arguments of a call are.
  *
  * @see <a href="https://github.com/lockboot/lock-spring-boot-starter/blob/main/docs/troubleshooting.md#invalidlockdefinitionexception">What to do</a>
  */
@@ -23,7 +23,7 @@ public class InvalidLockDefinitionException extends IllegalStateException {
         this.findings = List.copyOf(findings);
     }
 
-    /** {@return what is wrong, in the order found; never empty} */
+    /** {@return the findings, in the order found; never empty} */
     public List<Finding> getFindings() {
         return findings;
     }
@@ -32,8 +32,8 @@ public class InvalidLockDefinitionException extends IllegalStateException {
      * One mistake.
      *
      * @param method the annotated method
-     * @param problem what is wrong with it
-     * @param action what to write instead
+     * @param problem the mistake
+     * @param action the correction
      */
     public record Finding(String method, String problem, String action) {
 

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.ReactiveAdapter;
 
 /**
- * Finds results whose work goes on after the method has returned and its lock was released. A declared type shows this at the start.
+ * Finds results whose work continues after the method has returned and its lock was released. A declared type shows this at the start.
  * If a method declares {@code Object} or an interface, only what it returns shows it.
  */
 final class LaterResult {

@@ -64,7 +64,7 @@ final class LockAnnotations {
     }
 
     /**
-     * Whether it is one that the compiler of Kotlin makes for {@code @JvmOverloads}, with the annotations of the function. It is final, and
+     * Whether it is one that the Kotlin compiler generates for {@code @JvmOverloads}, with the annotations of the function. It is final, and
      * calls the function, which is locked.
      */
     private static boolean isOverload(Method method) {

@@ -14,7 +14,7 @@ import io.github.lockboot.DistributedLock;
 import io.github.lockboot.DistributedLock.KeepOn;
 import io.github.lockboot.DistributedLock.Mode;
 import io.github.lockboot.DistributedLock.Renewal;
-import io.github.lockboot.HeldLocks;
+import io.github.lockboot.LockContext;
 import io.github.lockboot.LockContext.Keep;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
@@ -36,7 +36,7 @@ import org.springframework.expression.ExpressionException;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.util.function.SingletonSupplier;
 
-/** What one annotation of a method asks for, parsed once. */
+/** The lock that one annotation of a method defines, parsed once. */
 final class LockDefinition {
 
     private final DistributedLock annotation;
@@ -58,8 +58,8 @@ final class LockDefinition {
     private volatile @Nullable Duration waitTime;
 
     /**
-     * Adds to the findings of the method what is wrong whatever the arguments of a call are. Use the definition only if there are no
-     * findings.
+     * Adds to the findings of the method what is wrong with the annotation, whatever the arguments of a call are. Use the definition only
+     * if there are no findings.
      *
      * @param template has the registry if the annotation names none, and may have a wait time for it; supplied at the first call
      */
@@ -145,7 +145,7 @@ final class LockDefinition {
             if (!kind.equals(otherKind)) {
                 throw new IllegalArgumentException(definition.method + " needs lock '" + LockNames.printable(name)
                         + "' with " + kind + " and with " + otherKind
-                        + ", which one call cannot hold: give one of the annotations another key or a condition");
+                        + ", which one call cannot hold: use another key or a condition for one of the annotations");
             }
         }
 
@@ -157,10 +157,10 @@ final class LockDefinition {
         }
 
         /** @param leased whether the hold belongs to the call; the hold of a lock that is kept always does */
-        HeldLocks.Wanted wanted(boolean leased) {
+        LockContext.Wanted wanted(boolean leased) {
             NamedLock lock = definition.handles.get().apply(name);
             boolean ofCall = leased || definition.keep != null;
-            return new HeldLocks.Wanted(
+            return new LockContext.Wanted(
                     lock,
                     definition.waitTimeOf(lock),
                     ofCall ? wait -> LockRuntime.acquireAsync(definition.registry.get(), lock, wait) : null,
@@ -244,7 +244,7 @@ final class LockDefinition {
             return new Keep(time, annotation.keepOn() == KeepOn.SUCCESS);
         });
         if (annotation.keepFor().isEmpty() && annotation.keepOn() != KeepOn.ALWAYS) {
-            method.add("has keepOn without keepFor", "say for how long, as in keepFor = \"5s\"");
+            method.add("has keepOn without keepFor", "add keepFor, such as keepFor = \"5s\"");
         }
         return parsed.orElse(null);
     }
@@ -256,7 +256,7 @@ final class LockDefinition {
         asked = duration("maxHold", annotation.maxHold(), asked::withMaxHold).orElse(asked);
         asked = permits(asked::withPermits).orElse(asked);
         if (annotation.mode() == Mode.SHARED && asked.permits() != null) {
-            method.add("has permits and mode = SHARED, in which any number may hold the lock", "leave one of them out");
+            method.add("has permits and mode = SHARED, which allows any number of holders", "leave one of them out");
         } else if (annotation.mode() == Mode.SHARED) {
             asked = asked.shared();
         }
@@ -271,15 +271,16 @@ final class LockDefinition {
     private Supplier<LockRegistry> parseRegistry(Supplier<LockTemplate> template) {
         if (registryName.isEmpty()) {
             return SingletonSupplier.of(
-                    () -> Mocks.nonNull(template.get().registry(), "LockTemplate gave no LockRegistry"));
+                    () -> Mocks.nonNull(template.get().registry(), "LockTemplate returned no LockRegistry"));
         }
         if (!beanFactory.containsBean(registryName)) {
             method.add(
-                    "names the registry '" + registryName + "', and no bean has that name",
+                    "names the registry '" + registryName + "', but no bean has that name",
                     "define a LockRegistry bean of that name, or name another");
         } else if (!beanFactory.isTypeMatch(registryName, LockRegistry.class)) {
             method.add(
-                    "names the registry '" + registryName + "', which is no LockRegistry", "name a LockRegistry bean");
+                    "names the registry '" + registryName + "', which is not a LockRegistry",
+                    "name a LockRegistry bean");
         }
         return SingletonSupplier.of(() -> beanFactory.getBean(registryName, LockRegistry.class));
     }
@@ -321,7 +322,7 @@ final class LockDefinition {
                 attribute,
                 text,
                 LockDefinition::parse,
-                " is no duration",
+                " is not a duration",
                 "write a number with a unit such as 500ms, 10s or PT5S",
                 use);
     }
@@ -331,7 +332,7 @@ final class LockDefinition {
                 "permits",
                 annotation.permits(),
                 Integer::valueOf,
-                " is no whole number",
+                " is not a whole number",
                 "write a number such as 5, or a placeholder such as ${calls}",
                 use);
     }
@@ -364,7 +365,8 @@ final class LockDefinition {
             return Optional.of(use.apply(value));
         } catch (IllegalArgumentException failure) {
             method.add(
-                    written + " is out of range", Objects.requireNonNullElse(failure.getMessage(), "choose another"));
+                    written + " is out of range",
+                    Objects.requireNonNullElse(failure.getMessage(), "use another value"));
             return Optional.empty();
         }
     }

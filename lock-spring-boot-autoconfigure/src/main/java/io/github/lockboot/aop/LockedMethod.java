@@ -61,7 +61,7 @@ record LockedMethod(Method method, Class<?> targetClass, List<Finding> findings)
         return CompletionStage.class.isAssignableFrom(resultType()) ? End.STAGE : End.VALUE;
     }
 
-    /** Whether it is a suspending function of Kotlin, for which Spring hands over a publisher. */
+    /** Whether it is a suspending function of Kotlin, for which Spring passes a publisher. */
     boolean suspends() {
         return KotlinDetector.isSuspendingFunction(method);
     }
@@ -119,7 +119,9 @@ record LockedMethod(Method method, Class<?> targetClass, List<Finding> findings)
         String instead = end == End.VALUE || suspends() ? LaterResult.insteadOf(this) : null;
         if (suspends()
                 && !(KotlinDetector.isKotlinReflectPresent() && isPresent("kotlinx.coroutines.reactor.MonoKt"))) {
-            add("suspends, for which Spring needs more of Kotlin", "add kotlinx-coroutines-reactor and kotlin-reflect");
+            add(
+                    "suspends, for which Spring needs more Kotlin libraries",
+                    "add kotlinx-coroutines-reactor and kotlin-reflect");
         } else if (instead != null) {
             addReturns("so the lock would be released before the work is done", instead);
         } else if (end == End.STAGE && !type.isAssignableFrom(CompletableFuture.class)) {
@@ -147,8 +149,8 @@ record LockedMethod(Method method, Class<?> targetClass, List<Finding> findings)
             }
             if (annotations.size() > 1 || annotations.get(0).perElement()) {
                 add(
-                        "has a @FencingToken parameter and takes several locks",
-                        "ask LockContext.current(name).fencingToken() instead");
+                        "has a @FencingToken parameter and several locks",
+                        "use LockContext.current(name).fencingToken() instead");
             } else if (!annotations.get(0).condition().isEmpty() && type == long.class) {
                 add(
                         "has a @FencingToken parameter of type long and a condition, without which there is no token",

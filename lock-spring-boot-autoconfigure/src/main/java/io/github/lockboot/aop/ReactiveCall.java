@@ -20,17 +20,17 @@ import org.springframework.core.ReactiveAdapterRegistry;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** Takes the locks at each subscription, and releases them when the publisher completes, fails or is cancelled. */
+/** Acquires the locks at each subscription, and releases them when the publisher completes, fails or is cancelled. */
 final class ReactiveCall {
 
     private ReactiveCall() {}
 
-    static Object of(LockedCall call, MethodInvocation invocation) {
+    static Object of(MethodLocks call, MethodInvocation invocation) {
         return perSubscription(call, adapter -> locked(call, invocation, adapter, held -> {}));
     }
 
     /** As {@link #of}; each subscription is a call of the job. */
-    static Object ofJob(LockedCall call, MethodInvocation invocation, Supplier<ScheduledCall.Tick> ticks) {
+    static Object ofJob(MethodLocks call, MethodInvocation invocation, Supplier<ScheduledCall.Tick> ticks) {
         return perSubscription(call, adapter -> {
             ScheduledCall.Tick tick = ticks.get();
             return Flux.defer(() -> locked(call, invocation, adapter, tick::taken))
@@ -40,14 +40,14 @@ final class ReactiveCall {
         });
     }
 
-    private static Object perSubscription(LockedCall call, Function<ReactiveAdapter, Flux<Object>> subscription) {
+    private static Object perSubscription(MethodLocks call, Function<ReactiveAdapter, Flux<Object>> subscription) {
         ReactiveAdapter adapter = adapterOf(call);
         Flux<Object> many = Flux.defer(() -> subscription.apply(adapter));
         return adapter.fromPublisher(adapter.isMultiValue() ? many : many.singleOrEmpty());
     }
 
     /** Spring has a {@code Flux} for the {@code Flow} of a suspending function, and a {@code Mono} for what any other returns. */
-    private static ReactiveAdapter adapterOf(LockedCall call) {
+    private static ReactiveAdapter adapterOf(MethodLocks call) {
         ReactiveAdapter declared = call.adapter;
         if (declared != null && !call.suspends) {
             return declared;
@@ -58,12 +58,12 @@ final class ReactiveCall {
     }
 
     private static Flux<Object> locked(
-            LockedCall call, MethodInvocation invocation, ReactiveAdapter adapter, Consumer<HeldLocks> taken) {
+            MethodLocks call, MethodInvocation invocation, ReactiveAdapter adapter, Consumer<HeldLocks> taken) {
         List<Needed> needed = call.needed(invocation.getThis(), invocation.getArguments());
         // usingWhen would wrap the failure of a release after success.
         AtomicReference<Throwable> loss = new AtomicReference<>();
         return Flux.usingWhen(
-                        Mono.fromFuture(LockedCall.takeAsync(needed))
+                        Mono.fromFuture(HeldLocks.acquireAsync(MethodLocks.wanted(needed, true)))
                                 .doOnDiscard(HeldLocks.class, held -> held.releaseLater(false)),
                         held -> {
                             taken.accept(held);
@@ -73,13 +73,13 @@ final class ReactiveCall {
                                 .doOnError(loss::set)
                                 .onErrorComplete(),
                         (held, failure) -> Mono.fromFuture(held.releaseLaterAfter(failure)),
-                        // A loss would get to Reactor's log only, with the name of the lock in it.
+                        // A loss would reach only Reactor's log, with the name of the lock.
                         held -> Mono.fromFuture(held.releaseLater(false), true).onErrorComplete())
                 .concatWith(Mono.defer(() -> loss.get() == null ? Mono.empty() : Mono.error(loss.get())));
     }
 
     private static Flux<Object> body(
-            LockedCall call,
+            MethodLocks call,
             MethodInvocation invocation,
             ReactiveAdapter adapter,
             List<Needed> needed,
@@ -97,7 +97,7 @@ final class ReactiveCall {
     }
 
     /** For a suspending function that was skipped, the result may be a value: an empty Optional, or that of a fallback. */
-    private static Publisher<Object> publisherOf(LockedCall call, @Nullable Object result, ReactiveAdapter adapter) {
+    private static Publisher<Object> publisherOf(MethodLocks call, @Nullable Object result, ReactiveAdapter adapter) {
         if (!call.suspends) {
             return adapter.toPublisher(result);
         }

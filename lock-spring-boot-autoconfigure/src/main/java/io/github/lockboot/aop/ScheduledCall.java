@@ -16,10 +16,10 @@ import io.github.lockboot.ScheduledLock;
 import io.github.lockboot.ScheduledLock.Outcome;
 import io.github.lockboot.aop.LockDefinition.Needed;
 import io.github.lockboot.aop.LockedMethod.End;
+import io.github.lockboot.internal.Failures;
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.internal.Timer;
-import io.github.lockboot.internal.Unexpected;
 import org.aopalliance.intercept.MethodInvocation;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -29,8 +29,8 @@ import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.beans.factory.config.EmbeddedValueResolver;
 import org.springframework.util.function.SingletonSupplier;
 
-/** A method with {@link ScheduledLock}. Reports what became of each call to the log and to the listeners. */
-final class ScheduledCall extends LockedCall {
+/** The locks of a method with {@link ScheduledLock}. Reports the outcome of each call to the log and to the listeners. */
+final class ScheduledCall extends MethodLocks {
 
     private static final Log log = LogFactory.getLog(ScheduledLock.class);
 
@@ -66,7 +66,7 @@ final class ScheduledCall extends LockedCall {
      *
      * @param writtenName of the definition whose name the job has
      */
-    static LockedCall of(
+    static MethodLocks of(
             LockedMethod method,
             List<DistributedLock> annotations,
             String writtenName,
@@ -126,7 +126,7 @@ final class ScheduledCall extends LockedCall {
 
         /** The failure is null if there was none. */
         void ended(@Nullable Throwable failure) {
-            Unexpected.attempt("after job " + LockNames.printable(job), () -> report(failure));
+            Failures.runAndLog("after job " + LockNames.printable(job), () -> report(failure));
         }
 
         private void report(@Nullable Throwable failure) {
@@ -143,7 +143,7 @@ final class ScheduledCall extends LockedCall {
             }
             ScheduledLock.Run run = new ScheduledLock.Run(job, started, took, thread, outcome, overran);
             for (ScheduledLock.Listener listener : listeners.get()) {
-                Unexpected.attempt("of a listener to jobs", () -> listener.jobEnded(run));
+                Failures.runAndLog("of a listener to jobs", () -> listener.jobEnded(run));
             }
         }
 

@@ -19,8 +19,8 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Locks that were taken inside a transaction. If they were released before it ends, the next holder would not see what is not
- * committed yet. By default, this is the last of the transaction's callbacks: the check is as late as possible, and the locks cover
+ * Locks that were acquired inside a transaction. If they were released before it ends, the next holder would not see what is not yet
+ * committed. By default, this is the last of the transaction's callbacks: the check is as late as possible, and the locks cover
  * the other callbacks.
  *
  * @param held which any thread may release: with JTA a transaction may end on another thread than it began on
@@ -71,7 +71,7 @@ record TransactionBoundLocks(HeldLocks held, AtomicBoolean returned) implements 
      */
     static <T extends @Nullable Object, E extends Throwable> T run(HeldLocks held, HeldLocks.Body<T, E> body) throws E {
         AtomicBoolean returned = new AtomicBoolean();
-        held.giveTo(given ->
+        held.passTo(given ->
                 TransactionSynchronizationManager.registerSynchronization(new TransactionBoundLocks(given, returned)));
         T result = body.run();
         returned.set(true);
@@ -79,7 +79,7 @@ record TransactionBoundLocks(HeldLocks held, AtomicBoolean returned) implements 
     }
 
     /**
-     * Beside {@link CommitCheck}, for a transaction that is committed by no bean of the application, or on another thread.
+     * In addition to {@link CommitCheck}, for a transaction that is committed by no bean of the application, or on another thread.
      *
      * @throws LockLostException if one of the locks may have been lost, which rolls the transaction back
      */
@@ -92,8 +92,8 @@ record TransactionBoundLocks(HeldLocks held, AtomicBoolean returned) implements 
     }
 
     /**
-     * May be called more than once. The registry has reported a loss already. What is thrown here would get to no caller, but to
-     * Spring's log, with the name of the lock in it.
+     * May be called more than once. The registry has reported a loss already. An exception would reach no caller,
+     * only Spring's log, with the name of the lock.
      */
     @Override
     public void afterCompletion(int status) {

@@ -5,7 +5,7 @@ import org.apache.commons.logging.LogFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 
-/** Says that nothing is locked, which nothing else would show. */
+/** Logs a warning that locking is disabled. */
 @AutoConfiguration
 @ConditionalOnProperty(name = "lock.enabled", havingValue = "false")
 final class DisabledLockAutoConfiguration {

@@ -55,7 +55,7 @@ import org.springframework.core.env.Environment;
 @ConditionalOnProperty(name = "lock.enabled", matchIfMissing = true)
 @EnableConfigurationProperties(LockProperties.class)
 @ImportRuntimeHints(LockRuntimeHints.class)
-// In this order: the second asks whether the first applies.
+// In this order: the second has a condition on the first.
 @Import({MemoryLockConfiguration.class, RedisLockConfiguration.class, LockProxyRegistrar.class})
 public final class LockAutoConfiguration {
 
@@ -104,7 +104,7 @@ public final class LockAutoConfiguration {
             ObjectProvider<LockTemplate> template,
             ObjectProvider<LockProperties> properties,
             Environment environment) {
-        PropertyCheck.rejectMistaken(environment); // first of all: binding would fail with less to go by
+        PropertyCheck.rejectMistaken(environment); // before binding, whose error message would be less helpful
         return new DistributedLockAdvisor(
                 beanFactory,
                 () -> Objects.requireNonNull(single(template, "LockTemplate")),
@@ -173,7 +173,7 @@ public final class LockAutoConfiguration {
                 for (LockListener listener : listeners) {
                     registry.addListener(listener);
                 }
-                // A parent has a publisher of its own, and hears what its children publish.
+                // A parent has a publisher of its own, and gets the events of its children.
                 if (events.isWanted() && context.containsLocalBean(name)) {
                     registry.addListener(events);
                 }

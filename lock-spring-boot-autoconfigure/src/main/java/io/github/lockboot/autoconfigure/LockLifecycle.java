@@ -15,8 +15,8 @@ import org.springframework.context.SmartLifecycle;
 import org.springframework.context.event.ContextClosedEvent;
 
 /**
- * Starts locks with the application, as {@link LockStartup} does, and ends them with it, those of registries that the application defines
- * as well.
+ * Starts locks with the application, by {@link LockStartup}, and ends them with it, including those of registries that the application
+ * defines.
  *
  * <p>As soon as the context begins to close, all waits end, because waiting requests would delay the shutdown of the web server.
  * After the web server and executors have stopped, and before connection factories do, the locks still held have the grace
@@ -42,7 +42,7 @@ class LockLifecycle implements ApplicationListener<ContextClosedEvent>, SmartLif
         this.lockedMethods = lockedMethods;
     }
 
-    /** A context publishes its events to its parents, too. */
+    /** A context also publishes its events to its parents. */
     @Override
     public void onApplicationEvent(ContextClosedEvent event) {
         if (event.getApplicationContext() == context) {

@@ -65,7 +65,7 @@ record LockProperties(
         Integer localHandoffLimit,
         Integer maxWaiters,
         Integer maxHolders,
-        @DefaultValue Map<String, Named> locks,
+        @DefaultValue Map<String, Group> locks,
         StartupCheck startupCheck,
         Duration shutdownGracePeriod,
         boolean logKeys,
@@ -101,15 +101,15 @@ record LockProperties(
                 keyPrefix,
                 "must have neither white space nor control characters: remove them");
         require(maxHolders >= 1, "lock.max-holders", maxHolders, "must be at least 1: raise it");
-        new Named(ttl, waitTime, renew, maxHold, null, release, null).check("lock", maxHolders);
-        for (Map.Entry<String, Named> each : locks.entrySet()) {
+        new Group(ttl, waitTime, renew, maxHold, null, release, null).check("lock", maxHolders);
+        for (Map.Entry<String, Group> each : locks.entrySet()) {
             each.getValue().check(propertyOf(each.getKey()), maxHolders);
             Duration ofGroup = each.getValue().ttl();
             require(
                     ofGroup == null || ofGroup.compareTo(redis.commandTimeout) > 0,
                     propertyOf(each.getKey()) + ".ttl",
                     ofGroup,
-                    "must be more than lock.redis.command-timeout (%s), or one slow command outlasts a lease:"
+                    "must be more than lock.redis.command-timeout (%s), or one slow command exceeds a lease:"
                             + " raise it",
                     redis.commandTimeout);
         }
@@ -130,7 +130,7 @@ record LockProperties(
                 redis.commandTimeout.compareTo(ttl) < 0,
                 "lock.redis.command-timeout",
                 redis.commandTimeout,
-                "must be less than lock.ttl (%s), or one slow command outlasts a lease: lower it",
+                "must be less than lock.ttl (%s), or one slow command exceeds a lease: lower it",
                 ttl);
     }
 
@@ -158,7 +158,7 @@ record LockProperties(
      * @param release Whether a release waits for the answer of Redis.
      * @param linger Time that a lock stays with its JVM after its release, unless another JVM waits for it. 0 is none.
      */
-    record Named(
+    record Group(
             @Nullable Duration ttl,
             @Nullable Duration waitTime,
             @Nullable Boolean renew,
@@ -207,7 +207,7 @@ record LockProperties(
     }
 
     /**
-     * @param interval Polling interval of a waiter in the queue, in case a push is lost, from 10ms to 24d. More than 2s counts as 2s.
+     * @param interval Polling interval of a waiter in the queue, in case a push is lost, from 10ms to 24d. Longer than 2s has the effect of 2s.
      * @param minInterval Initial polling delay of a waiter that cannot be notified, at least 10ms. 20ms, or the interval if that is less.
      */
     record Retry(Duration interval, Duration minInterval) {
@@ -234,13 +234,13 @@ record LockProperties(
     /**
      * @param commandTimeout Timeout of a Redis command of a lock, and of each step of connecting, from 10ms to less than lock.ttl. 2s, or
      *     half of lock.ttl if that is less.
-     * @param acknowledge What has to have a grant, and a renewal, before it counts.
-     * @param connectAtStartup Whether an application that uses locks connects before it takes requests, and not at the first lock.
+     * @param acknowledge Who must acknowledge a grant or a renewal before it is valid.
+     * @param connectAtStartup Whether an application that uses locks connects before it accepts requests, not at the first lock.
      */
     record Redis(Duration commandTimeout, Acknowledge acknowledge, Boolean connectAtStartup) {}
 
     /**
-     * @param order Order of the lock advisor, by default behind method security and, whatever their order, before transactions and caches.
+     * @param order Order of the lock advisor, by default after method security and, whatever their order, before transactions and caches.
      */
     record Aop(Integer order) {
 
@@ -261,13 +261,13 @@ record LockProperties(
 
     /** The defaults of a registry. */
     LockOptions options() {
-        return new Named(ttl, waitTime, renew, maxHold, null, release, null).options();
+        return new Group(ttl, waitTime, renew, maxHold, null, release, null).options();
     }
 
     /** Options that take precedence, by group. */
     Map<String, LockOptions> overrides() {
         Map<String, LockOptions> overrides = new LinkedHashMap<>();
-        for (Map.Entry<String, Named> each : locks.entrySet()) {
+        for (Map.Entry<String, Group> each : locks.entrySet()) {
             overrides.put(each.getKey(), each.getValue().options());
         }
         return overrides;

@@ -30,7 +30,7 @@ class LockRuntimeHints implements RuntimeHintsRegistrar {
                 classLoader,
                 "org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory",
                 factory -> factory.withField("configuration"));
-        // Types that are looked for at run time.
+        // Types whose presence is checked at run time.
         for (String type : new String[] {
             "org.springframework.transaction.support.TransactionSynchronizationManager",
             "kotlinx.coroutines.reactor.MonoKt",

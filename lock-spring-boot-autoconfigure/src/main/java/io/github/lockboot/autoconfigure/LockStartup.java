@@ -24,12 +24,12 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /**
- * Connects an application that uses locks before it takes requests, reports what that runs into, and logs one line for each registry. It
- * covers registries defined by the application as well.
+ * Connects an application that uses locks before it accepts requests, reports the problems found, and logs one line for each registry.
+ * It includes registries that the application defines.
  *
- * <p>Without Redis the start goes on as soon as connecting has failed. While Redis does not answer, it waits for at most two seconds, and
- * the report comes later. In FAIL mode it waits for the report, and every problem fails the start. A Redis that refuses to acknowledge
- * grants, although they have to be, fails it in WARN mode, too.
+ * <p>Without Redis, startup continues as soon as connecting has failed. While Redis does not answer, startup waits for at most two
+ * seconds, and the report comes later. In FAIL mode it waits for the report, and every problem fails startup. If Redis does not
+ * acknowledge grants as the properties demand, startup fails in WARN mode, too.
  */
 class LockStartup {
 
@@ -59,7 +59,7 @@ class LockStartup {
         this.closing = closing;
     }
 
-    /** Code that only asks the context for a registry is not known before it runs. */
+    /** Code that gets a registry from the context is not known before it runs. */
     private boolean isAnyLockInjected() {
         ConfigurableListableBeanFactory beans = context.getBeanFactory();
         boolean any = false;
@@ -134,7 +134,7 @@ class LockStartup {
         }
     }
 
-    /** Logs the version of Redis, too, if the check has read it. */
+    /** The line of a registry has the version of Redis if the check has read it. */
     private void report(Set<Finding> findings) {
         for (String name : names(context)) {
             if (context.containsLocalBean(name) && isToBeReported(name)) {

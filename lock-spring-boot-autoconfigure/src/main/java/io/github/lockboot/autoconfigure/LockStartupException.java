@@ -23,7 +23,7 @@ class LockStartupException extends IllegalStateException {
         this.analysis = new FailureAnalysis(problem + ".", StringUtils.capitalize(action) + ".\n\nSee " + START, this);
     }
 
-    /** The registry cannot be made as it is to be; the message says why, and then what to do. */
+    /** The registry cannot be created as configured. The message has the reason, followed by the action. */
     LockStartupException(IllegalStateException refused) {
         super(refused.getMessage() + "; see " + START, refused);
         String[] problemAndAction = String.valueOf(refused.getMessage()).split("; ", 2);

@@ -76,8 +76,8 @@ final class PropertyCheck {
 
     /**
      * Rejects properties that would have no effect: under {@code lock.locks}, mostly because a name with a dot is written without
-     * brackets; and words such as {@code off}, which Spring Boot's conditions take for true and binding for false. Rejects times without
-     * a unit, too: Spring Boot would take them for milliseconds, and the annotation does not take them.
+     * brackets; and words such as {@code off}, which Spring Boot's conditions read as true and binding as false. Rejects times without
+     * a unit, too: Spring Boot would read them as milliseconds, and the annotation does not accept them.
      */
     static void rejectMistaken(Environment environment) {
         for (String condition : CONDITIONS) {

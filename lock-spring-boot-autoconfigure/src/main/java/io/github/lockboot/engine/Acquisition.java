@@ -10,8 +10,8 @@ import io.github.lockboot.engine.Grant.Moment;
 import io.github.lockboot.engine.GrantChannel.Push;
 import io.github.lockboot.engine.LockRequest.Terms;
 import io.github.lockboot.engine.LockStore.Permit;
+import io.github.lockboot.internal.Failures;
 import io.github.lockboot.internal.Futures;
-import io.github.lockboot.internal.Unexpected;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -391,7 +391,7 @@ final class Acquisition {
     String whyRanOut() {
         return renewalFailure == null
                 ? RAN_OUT
-                : RAN_OUT + ", and its renewal failed: " + Unexpected.reasonOf(renewalFailure);
+                : RAN_OUT + ", and its renewal failed: " + Failures.reasonOf(renewalFailure);
     }
 
     /** {@return what is renewed by the command that renews this lease} */

@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 
-import io.github.lockboot.internal.Unexpected;
+import io.github.lockboot.internal.Failures;
 import org.jspecify.annotations.Nullable;
 
 /** The acquisitions of a registry that are under way, by id, ids that Redis may still have to forget, and what they share. */
@@ -158,11 +158,11 @@ final class Acquisitions {
     }
 
     void openChannel() {
-        Unexpected.attempt("when the channel was opened", channel::open);
+        Failures.runAndLog("when the channel was opened", channel::open);
     }
 
     /** Called when there is reason to doubt that messages arrive. */
     void verifyChannel() {
-        Unexpected.attempt("when the channel was verified", channel::verify);
+        Failures.runAndLog("when the channel was verified", channel::verify);
     }
 }

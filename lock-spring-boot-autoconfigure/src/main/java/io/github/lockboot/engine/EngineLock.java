@@ -138,7 +138,7 @@ public abstract class EngineLock implements NamedLock, LockScope {
 
     @Override
     public Condition newCondition() {
-        throw new UnsupportedOperationException("a distributed lock offers no conditions");
+        throw new UnsupportedOperationException("a distributed lock does not support conditions");
     }
 
     // --- state ------------------------------------------------------------------------------------------------

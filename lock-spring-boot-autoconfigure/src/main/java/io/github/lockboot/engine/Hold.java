@@ -11,10 +11,10 @@ import io.github.lockboot.Lease;
 import io.github.lockboot.LockListener.Origin;
 import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockScope;
+import io.github.lockboot.internal.Failures;
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.HeldByThread;
 import io.github.lockboot.internal.LockNames;
-import io.github.lockboot.internal.Unexpected;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -473,9 +473,9 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
             context.runLater(() -> context.log().lost(name(), token, lossReason, stuckAt));
             waiter.use().lost(lossReason);
         } catch (Throwable thrown) {
-            Unexpected.failure("when a loss was reported", thrown);
+            Failures.log("when a loss was reported", thrown);
         }
-        Unexpected.attempt("when the callbacks of a loss were run", this::runLossCallbacks);
+        Failures.runAndLog("when the callbacks of a loss were run", this::runLossCallbacks);
     }
 
     private static Throwable whereStuck(Thread thread) {

@@ -10,8 +10,8 @@ import java.util.function.Predicate;
 import io.github.lockboot.engine.LockRequest.Terms;
 import io.github.lockboot.engine.StoreFailure.GrantedTooLateException;
 import io.github.lockboot.engine.StoreFailure.NotAcknowledgedException;
+import io.github.lockboot.internal.Failures;
 import io.github.lockboot.internal.Timer;
-import io.github.lockboot.internal.Unexpected;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -123,7 +123,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         try {
             locked(action);
         } catch (Throwable thrown) {
-            Unexpected.failure("in the queue of a lock", thrown);
+            Failures.log("in the queue of a lock", thrown);
         }
     }
 

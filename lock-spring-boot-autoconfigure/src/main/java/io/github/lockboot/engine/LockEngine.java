@@ -21,10 +21,10 @@ import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.engine.GrantChannel.Push;
 import io.github.lockboot.engine.LockRequest.Terms;
+import io.github.lockboot.internal.Failures;
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.internal.Timer;
-import io.github.lockboot.internal.Unexpected;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -443,7 +443,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         boolean anythingLeft = !acquisitions.isSettled() || !acquisitions.all().isEmpty();
         long left = deadline - context.nanoTime();
         if (!anythingLeft || left <= 0) {
-            Unexpected.attempt("when the channel was closed", channel::close); // its client may be stopped next
+            Failures.runAndLog("when the channel was closed", channel::close); // its client may be stopped next
             context.runLater(() -> drained.complete(null)); // what depends on it may block
         } else {
             context.schedule(Math.min(left, DRAIN_CHECK_NANOS), () -> lookWhetherDrained(drained, deadline));

@@ -11,8 +11,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.github.lockboot.engine.Grant.Moment;
+import io.github.lockboot.internal.Failures;
 import io.github.lockboot.internal.Timer;
-import io.github.lockboot.internal.Unexpected;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -359,7 +359,7 @@ final class Renewer {
         try {
             // All are sent before any is answered; a client may pipeline them. One that throws is due again soon.
             takeDue()
-                    .forEach(leases -> Unexpected.attempt("when a lease was renewed", () -> Acquisition.renew(leases)));
+                    .forEach(leases -> Failures.runAndLog("when a lease was renewed", () -> Acquisition.renew(leases)));
         } finally {
             planNext();
         }

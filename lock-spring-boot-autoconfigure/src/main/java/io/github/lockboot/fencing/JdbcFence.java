@@ -95,11 +95,17 @@ public final class JdbcFence {
         if (!TransactionSynchronizationManager.isActualTransactionActive()
                 || Boolean.TRUE.equals(jdbc.execute(Connection::getAutoCommit))) {
             throw new IllegalStateException(
-                    "a fence is checked in the transaction that writes, and none is active on this"
-                            + " data source: begin one before, by @Transactional or TransactionTemplate");
+                    "a fence must be checked in the transaction that writes, but none is active on this"
+                            + " data source: start one first, with @Transactional or TransactionTemplate");
         }
-        if (raise(name, token) || newest(NEWEST, name) == null && insert(name, token) || raise(name, token)) {
-            return;
+        if (raise(name, token)) {
+            return; // the row exists
+        }
+        if (newest(NEWEST, name) == null && insert(name, token)) {
+            return; // the first check of this name
+        }
+        if (raise(name, token)) {
+            return; // another transaction has inserted the row meanwhile
         }
         // Some drivers count only rows that change, so the row may have this token already.
         Long newest = newest(NEWEST_OF_ALL, name);

@@ -26,7 +26,7 @@ public final class Announcements {
     public void announced(String name) {
         listeners
                 .getOrDefault(name, Set.of())
-                .forEach(listener -> Unexpected.attempt("when a value was announced", listener));
+                .forEach(listener -> Failures.runAndLog("when a value was announced", listener));
     }
 
     /** Whether nobody listens. */

@@ -13,7 +13,7 @@ import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
-/** Waits for futures, unwraps their failures, and has threads on which to go on after them. */
+/** Waits for futures, unwraps their failures, and has threads for their dependent stages. */
 public final class Futures {
 
     /** For what may block, after stages that complete on threads which must not. As many threads as are needed. */

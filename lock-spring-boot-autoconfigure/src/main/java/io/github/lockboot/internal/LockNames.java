@@ -5,7 +5,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
-/** How lock names are made, checked and shown. A name may be personal data, and hold any character. */
+/** Makes, checks and formats lock names. A name may be personal data and may contain any character. */
 public final class LockNames {
 
     /** The longest name of a lock, in characters. */

@@ -2,11 +2,11 @@ package io.github.lockboot.internal;
 
 import org.jspecify.annotations.Nullable;
 
-/** Beans of the application that are mocks: methods that never return null do so. */
+/** Checks for beans that are mocks, whose methods return null where they otherwise never do. */
 public final class Mocks {
 
     /** The problem with a mock of a registry. */
-    public static final String NO_LOCK = "LockRegistry gave no lock";
+    public static final String NO_LOCK = "LockRegistry returned no lock";
 
     private Mocks() {}
 
@@ -17,10 +17,9 @@ public final class Mocks {
      */
     public static <T> T nonNull(@Nullable T returned, String problem) {
         if (returned == null) {
-            throw new IllegalStateException(
-                    problem + ", as a mock does that is not told what to return: set lock.type=memory in"
-                            + " the test instead, or have the mock return one; see " + Troubleshooting.PAGE
-                            + "it-compiles-and-does-not-lock");
+            throw new IllegalStateException(problem + ", as a mock does that is not stubbed: set lock.type=memory in"
+                    + " the test, or stub the mock; see " + Troubleshooting.PAGE
+                    + "it-compiles-and-does-not-lock");
         }
         return returned;
     }

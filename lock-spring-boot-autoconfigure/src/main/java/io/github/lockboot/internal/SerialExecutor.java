@@ -46,7 +46,7 @@ public final class SerialExecutor implements Executor {
         try {
             for (Runnable next = tasks.poll(); next != null; next = tasks.poll()) {
                 waiting.decrementAndGet();
-                Unexpected.attempt("in a task", next);
+                Failures.runAndLog("in a task", next);
             }
         } finally {
             running.set(false);

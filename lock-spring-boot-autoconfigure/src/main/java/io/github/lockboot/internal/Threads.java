@@ -39,8 +39,8 @@ public final class Threads {
 
     /**
      * Threads for tasks that may block: callbacks of users, making connections, clients that only block. Tasks that find no free
-     * thread wait in order. After the shutdown each further task has a thread of its own: the calling thread may hold a mutex, or be a
-     * client's.
+     * thread wait in order. After shutdown, every further task runs on a new thread: the submitting thread may hold a mutex, or belong
+     * to a client.
      */
     public static ExecutorService workers(ThreadFactory threads) {
         Line line = new Line();

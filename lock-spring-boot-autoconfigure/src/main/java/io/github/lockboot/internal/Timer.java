@@ -141,6 +141,6 @@ public interface Timer extends AutoCloseable {
     }
 
     private static Runnable guarded(Runnable task) {
-        return () -> Unexpected.attempt("on the timer's thread", task);
+        return () -> Failures.runAndLog("on the timer's thread", task);
     }
 }

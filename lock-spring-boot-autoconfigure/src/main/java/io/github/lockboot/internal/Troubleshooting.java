@@ -1,6 +1,6 @@
 package io.github.lockboot.internal;
 
-/** Where messages send their reader. */
+/** The address of the page about messages. */
 public final class Troubleshooting {
 
     /** The page that explains every message; the name of an entry follows. */

@@ -1,5 +1,5 @@
 /**
- * What all rooms stand on: time, threads and names. Sees nothing else of this library.
+ * The base of all packages: time, threads and names. It uses nothing else of this library.
  *
  * <p>What is public here is public for the other packages of this library only.
  */

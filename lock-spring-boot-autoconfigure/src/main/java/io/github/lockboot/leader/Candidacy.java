@@ -19,7 +19,7 @@ import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an instance does to lead: it waits for the lock, holds it, and gives it back.
+ * The campaign of an instance for a role: it waits for the lock, holds it, and releases it.
  *
  * <pre>
  *              campaign()             granted             lost, resign(), stop()
@@ -43,7 +43,7 @@ final class Candidacy {
         LEAVING
     }
 
-    static final Duration FOR_EVER = Duration.ofDays(36_500);
+    static final Duration FOREVER = Duration.ofDays(36_500);
     private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final LockRegistry registry;
@@ -92,7 +92,7 @@ final class Candidacy {
         synchronized (monitor) {
             if (!running) {
                 retries.cancel();
-                retries = timer.repeat(PAUSE_NANOS, PAUSE_NANOS, this::lookAfter);
+                retries = timer.repeat(PAUSE_NANOS, PAUSE_NANOS, this::retry);
                 running = true;
             }
         }
@@ -137,7 +137,7 @@ final class Candidacy {
         }
         CompletableFuture<Lease> asked;
         try {
-            asked = LockRuntime.acquireAsync(registry, lock, FOR_EVER);
+            asked = LockRuntime.acquireAsync(registry, lock, FOREVER);
         } catch (Throwable thrown) {
             asked = CompletableFuture.failedFuture(thrown);
         }
@@ -183,7 +183,7 @@ final class Candidacy {
     }
 
     /** Campaigns again after a failure, and delivers what found no thread. */
-    private void lookAfter() {
+    private void retry() {
         campaign();
         Runnable waiting = undelivered;
         if (waiting != null) {

@@ -12,10 +12,10 @@ import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockRuntime;
 import io.github.lockboot.NamedLock;
+import io.github.lockboot.internal.Failures;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.internal.Threads;
 import io.github.lockboot.internal.Timer;
-import io.github.lockboot.internal.Unexpected;
 import io.github.lockboot.leader.Candidacy.Leadership;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -24,7 +24,7 @@ import org.springframework.context.ApplicationEventPublisherAware;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Stands for election to a role from {@link #start} to {@link #stop}: of all instances at most one leads at a time. Define one bean for
+ * Campaigns for a role from {@link #start} to {@link #stop}: of all instances, at most one leads at a time. Define one bean for
  * each role; the context starts it last and stops it first. The leader holds the lock {@code leader:<role>}, renewed, whose group is the
  * role: {@code lock.locks.<role>.ttl} configures it. Thread-safe.
  *
@@ -35,8 +35,8 @@ import org.springframework.context.SmartLifecycle;
  *   <li>When {@code Granted} is delivered, {@link #isLeader()} is true, unless the leadership has ended since; when {@code Revoked} is,
  *       it is false.
  *   <li>After {@link #resign} and {@link #stop} the lock is released when all listeners have returned from {@code Revoked}, but after its
- *       ttl in any case. If Redis is away, {@code Revoked} is delivered before the lock runs out in Redis, unless a listener blocks.
- *   <li>An instance stands again only when all its listeners have returned.
+ *       ttl in any case. If the store is unavailable, {@code Revoked} is delivered before the lock expires in the store, unless a listener blocks.
+ *   <li>An instance campaigns again only when all its listeners have returned.
  * </ul>
  */
 public final class LeaderElection implements SmartLifecycle, ApplicationEventPublisherAware {
@@ -54,10 +54,10 @@ public final class LeaderElection implements SmartLifecycle, ApplicationEventPub
     /** This instance leads. */
     public record Granted(String role, long fencingToken) implements Event {}
 
-    /** This instance leads no longer. */
+    /** This instance no longer leads. */
     public record Revoked(String role, long fencingToken) implements Event {}
 
-    /** Is called with the events. Should return soon, because the next event waits for it. */
+    /** Is notified of the events. It should return soon, because the next event waits for it. */
     public interface Listener {
 
         /**
@@ -68,7 +68,7 @@ public final class LeaderElection implements SmartLifecycle, ApplicationEventPub
         default void onGranted(Granted event) {}
 
         /**
-         * This instance leads no longer.
+         * This instance no longer leads.
          *
          * @param event says of which role, and with which fencing token it led
          */
@@ -84,7 +84,7 @@ public final class LeaderElection implements SmartLifecycle, ApplicationEventPub
     private volatile ApplicationEventPublisher publisher = event -> {};
 
     LeaderElection(LockRegistry registry, String role, LockOptions options, Timer timer, ThreadFactory threads) {
-        LockOptions kept = options.withRenewal().withMaxHold(Candidacy.FOR_EVER);
+        LockOptions kept = options.withRenewal().withMaxHold(Candidacy.FOREVER);
         NamedLock lock =
                 LockRuntime.get(registry, "leader:" + role, kept.group() == null ? kept.withGroup(role) : kept);
         this.role = role;
@@ -92,8 +92,8 @@ public final class LeaderElection implements SmartLifecycle, ApplicationEventPub
         this.candidacy = new Candidacy(registry, lock, timer, threads, this::publish);
         if (lock.options().mode() == Mode.SHARED || lock.options().permits() != null) {
             throw new IllegalArgumentException("role " + shown
-                    + " would have several leaders: its lock must not be shared,"
-                    + " nor have permits, nor lock.locks.[" + lock.options().group() + "].permits");
+                    + " would have several leaders: remove mode SHARED and permits from its options, and the property"
+                    + " lock.locks.[" + lock.options().group() + "].permits");
         }
     }
 
@@ -159,14 +159,14 @@ public final class LeaderElection implements SmartLifecycle, ApplicationEventPub
     }
 
     /**
-     * Gives the leadership up, if this instance leads, and stands again behind all others that stand. {@link #isLeader()} is false when
+     * Gives up the leadership, if this instance leads, and campaigns again behind all others that campaign. {@link #isLeader()} is false when
      * this returns. Does not wait for listeners, so they may call it.
      */
     public void resign() {
         candidacy.resign();
     }
 
-    /** Begins to stand, unless it does. Does not block. */
+    /** Starts the campaign, unless it is running. Does not block. */
     @Override
     public void start() {
         candidacy.start();
@@ -179,7 +179,7 @@ public final class LeaderElection implements SmartLifecycle, ApplicationEventPub
     }
 
     /**
-     * Gives the leadership up, and stands no longer. {@link #isLeader()} is false when this returns. Does not wait for listeners, so they
+     * Gives up the leadership, and ends the campaign. {@link #isLeader()} is false when this returns. Does not wait for listeners, so they
      * may call it.
      *
      * @param callback runs when the lock has been released
@@ -196,7 +196,7 @@ public final class LeaderElection implements SmartLifecycle, ApplicationEventPub
 
     private void publish(boolean leads, long token) {
         Event event = leads ? new Granted(role, token) : new Revoked(role, token);
-        attempt(() -> log.info((leads ? "Leads '" : "Leads no longer '") + shown + "'"));
+        attempt(() -> log.info((leads ? "This instance leads '" : "This instance no longer leads '") + shown + "'"));
         listeners.forEach(listener -> attempt(() -> {
             if (event instanceof Granted granted) {
                 listener.onGranted(granted);
@@ -208,7 +208,7 @@ public final class LeaderElection implements SmartLifecycle, ApplicationEventPub
     }
 
     private void attempt(Runnable call) {
-        Unexpected.attempt("in a listener of the leader of '" + shown + "'", call);
+        Failures.runAndLog("in a listener of the leader of '" + shown + "'", call);
     }
 
     @Override

@@ -1,8 +1,9 @@
 package io.github.lockboot.observability;
 
 import java.time.Duration;
+import java.util.EnumMap;
+import java.util.EnumSet;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -59,19 +60,19 @@ public final class LockMetrics implements LockRuntime.Listener, ScheduledLock.Li
     @Override
     public void acquired(LockUse use, Origin origin, Duration waited) {
         Meters meters = of(use);
-        meters.end("acquired", waited);
+        meters.end(Outcome.ACQUIRED, waited);
         meters.count(text(origin));
         meters.held.incrementAndGet();
     }
 
     @Override
-    public void ended(LockUse use, String outcome, Duration time) {
+    public void ended(LockUse use, Outcome outcome, Duration time) {
         of(use).end(outcome, time);
     }
 
     @Override
     public void released(LockUse use, Duration held, boolean known) {
-        ended(use, "released", held);
+        ended(use, Outcome.RELEASED, held);
         if (!known) {
             of(use).count("unknown");
         }
@@ -117,16 +118,20 @@ public final class LockMetrics implements LockRuntime.Listener, ScheduledLock.Li
         final Tags kind;
         final AtomicInteger waiting = new AtomicInteger();
         final AtomicInteger held = new AtomicInteger();
-        final Map<String, Timer> waits = new HashMap<>();
+        final Map<Outcome, Timer> waits = new EnumMap<>(Outcome.class);
         final Timer hold;
         final Map<String, Counter> counters = new HashMap<>();
 
         Meters(Kind kind) {
             this.kind = Tags.of("group", kind.group, "mode", kind.mode);
-            for (String outcome : List.of("acquired", "not_acquired", "abandoned", "unavailable")) {
+            for (Outcome outcome : EnumSet.complementOf(EnumSet.of(Outcome.RELEASED, Outcome.LOST))) {
                 waits.put(
                         outcome,
-                        timer("lock.wait", "Time from the request for a lock to its outcome", "outcome", outcome));
+                        timer(
+                                "lock.wait",
+                                "Time from the request for a lock to its outcome",
+                                "outcome",
+                                text(outcome)));
             }
             hold = timer("lock.hold", "Time for which a lock was held, its release included");
             for (Origin origin : Origin.values()) {
@@ -139,21 +144,21 @@ public final class LockMetrics implements LockRuntime.Listener, ScheduledLock.Li
             }
             counter("not_acquired", "lock.not.acquired", "Waits that ended because another held the lock");
             counter("abandoned", "lock.abandoned", "Waits that were interrupted or cancelled");
-            counter("unavailable", "lock.unavailable", "Waits that ended because Redis was unavailable");
+            counter("unavailable", "lock.unavailable", "Waits that ended because the store was unavailable");
             counter("lost", "lock.lost", "Holds that were lost before they were released");
             counter("stuck", "lock.stuck", "Holds that exceeded their maximum time");
             counter("renewed", "lock.renewals", "Renewals of leases, by outcome", "outcome", "renewed");
             counter("failed", "lock.renewals", "Renewals of leases, by outcome", "outcome", "failed");
-            counter("unknown", "lock.release.unknown", "Releases that Redis did not confirm in time");
+            counter("unknown", "lock.release.unknown", "Releases that the store did not confirm in time");
             gauge("lock.held", "Locks held by this instance", held);
             gauge("lock.waiting", "Threads and futures of this instance that wait for a lock", waiting);
         }
 
-        void end(String outcome, Duration time) {
+        void end(Outcome outcome, Duration time) {
             Timer wait = waits.get(outcome);
             (wait != null ? waiting : held).decrementAndGet();
             (wait != null ? wait : hold).record(time);
-            count(outcome);
+            count(text(outcome));
         }
 
         /** Not every outcome has a counter. */

@@ -46,7 +46,7 @@ public final class LockObservations implements LockRuntime.Listener {
     }
 
     @Override
-    public void ended(LockUse use, String outcome, Duration time) {
+    public void ended(LockUse use, Outcome outcome, Duration time) {
         Steps steps = underWay.remove(use);
         if (steps != null) {
             steps.end(outcome);
@@ -97,7 +97,7 @@ public final class LockObservations implements LockRuntime.Listener {
 
         synchronized void acquired(Origin origin) {
             if (!ended) {
-                stop(wait.lowCardinalityKeyValue("lock.origin", LockMetrics.text(origin)), "acquired");
+                stop(wait.lowCardinalityKeyValue("lock.origin", LockMetrics.text(origin)), Outcome.ACQUIRED);
                 hold = create("lock.execution.hold", "lock hold")
                         .parentObservation(execution)
                         .start();
@@ -108,14 +108,16 @@ public final class LockObservations implements LockRuntime.Listener {
             return ended ? null : hold;
         }
 
-        synchronized void end(String outcome) {
+        synchronized void end(Outcome outcome) {
             ended = true;
             stop(hold != null ? hold : wait.lowCardinalityKeyValue("lock.origin", "none"), outcome);
             stop(execution, outcome);
         }
 
-        private static void stop(Observation observation, String outcome) {
-            observation.lowCardinalityKeyValue("lock.outcome", outcome).stop();
+        private static void stop(Observation observation, Outcome outcome) {
+            observation
+                    .lowCardinalityKeyValue("lock.outcome", LockMetrics.text(outcome))
+                    .stop();
         }
     }
 }

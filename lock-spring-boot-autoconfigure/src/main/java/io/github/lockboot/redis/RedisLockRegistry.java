@@ -21,11 +21,11 @@ import io.github.lockboot.engine.LockEngine;
 import io.github.lockboot.engine.LockRequest;
 import io.github.lockboot.engine.LockStore;
 import io.github.lockboot.internal.Announcements;
+import io.github.lockboot.internal.Failures;
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.internal.Threads;
 import io.github.lockboot.internal.Timer;
-import io.github.lockboot.internal.Unexpected;
 import io.github.lockboot.redis.connection.Connections;
 import io.github.lockboot.redis.connection.PubSubGrantChannel;
 import io.github.lockboot.redis.protocol.ScriptStore;
@@ -162,7 +162,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
     @Override
     public Runnable onAnnounced(String name, Runnable listener) {
         Parts with = parts();
-        Unexpected.attempt("when announcements were subscribed to", with.channel::listen);
+        Failures.runAndLog("when announcements were subscribed to", with.channel::listen);
         return with.announcements.listen(name, listener);
     }
 

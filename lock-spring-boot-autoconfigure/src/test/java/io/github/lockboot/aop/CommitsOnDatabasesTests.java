@@ -61,7 +61,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 @OwnThread
 class CommitsOnDatabasesTests {
 
-    private static final String ROLLED_BACK = "found before the commit of the transaction, which is rolled back";
+    private static final String ROLLED_BACK =
+            "detected before the transaction committed; the transaction is rolled back";
 
     private static RedisServer redis;
     private static TestRegistries registries;

@@ -121,7 +121,7 @@ class KeyEvaluationTests {
     void whatIsNoTimeOfTheIsoCalendarIsNoKey() {
         refused("any", args(Clock.systemUTC()), "gives a java.time.Clock$SystemClock");
         refused("any", args(JapaneseDate.of(2026, 2, 28)), "gives a java.time.chrono.JapaneseDate");
-        refused("any", args(Optional.of("x")), "gives a java.util.Optional: use its value, as in #id.orElse('none')");
+        refused("any", args(Optional.of("x")), "gives a java.util.Optional: use its value, such as #id.orElse('none')");
     }
 
     @ParameterizedTest
@@ -322,7 +322,7 @@ class KeyEvaluationTests {
         return new DistributedLockInterceptor(beanFactory, () -> {
                     throw new IllegalStateException("needs no template");
                 })
-                .callOf(
+                .locksOf(
                         Arrays.stream(Keys.class.getDeclaredMethods())
                                 .filter(method -> method.getName().equals(name))
                                 .findFirst()

@@ -135,7 +135,7 @@ class KeyFuzzTests {
     }
 
     private List<String> names(String name, @Nullable Object... args) {
-        return source.callOf(METHODS.get(name), Keys.class).needed(target, args).stream()
+        return source.locksOf(METHODS.get(name), Keys.class).needed(target, args).stream()
                 .map(Needed::name)
                 .toList();
     }

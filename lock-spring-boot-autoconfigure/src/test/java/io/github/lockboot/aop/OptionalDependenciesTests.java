@@ -30,7 +30,7 @@ class OptionalDependenciesTests {
 
     @Test
     void withoutTransactionsNoneIsActive() throws Exception {
-        Method isInTransaction = load("LockedCall").getDeclaredMethod("isInTransaction", MethodInvocation.class);
+        Method isInTransaction = load("MethodLocks").getDeclaredMethod("isInTransaction", MethodInvocation.class);
         isInTransaction.setAccessible(true);
         assertThat(isInTransaction.invoke(null, (Object) null)).isEqualTo(false);
     }

@@ -42,10 +42,10 @@ class CircularBeansTests {
                         .getFailure()
                         .isInstanceOf(InvalidLockDefinitionException.class)
                         .hasMessageContaining(type.getName())
-                        .hasMessageContaining("may be called past its lock, because bean '"
+                        .hasMessageContaining("may be called without its lock, because bean '"
                                 + beanName(type)
-                                + "' is part of a circle of references and was injected before it was complete:"
-                                + " put @Lazy on one of the injection points of the circle"));
+                                + "' is part of a circular reference and was injected before it was fully initialized:"
+                                + " put @Lazy on one of the injection points of the circular reference"));
     }
 
     @Test
@@ -65,7 +65,8 @@ class CircularBeansTests {
             assertThatThrownBy(() -> context.getBean(LazyJob.class))
                     .satisfies(failure -> assertThat(NestedExceptionUtils.getMostSpecificCause(failure))
                             .isInstanceOf(InvalidLockDefinitionException.class)
-                            .hasMessageContaining("put @Lazy on one of the injection points of the circle"));
+                            .hasMessageContaining(
+                                    "put @Lazy on one of the injection points of the circular reference"));
         });
     }
 

@@ -68,7 +68,7 @@ class LockContextTests {
         assertThatIllegalStateException()
                 .isThrownBy(() -> LockContext.current("x"))
                 .withMessageEndingWith(
-                        "the call came from within the same bean, past the proxy, or nothing locks here, as with lock.enabled=false");
+                        "the call bypassed the proxy, as a call within the same bean does, or locking is disabled (lock.enabled=false)");
         assertThatIllegalStateException().isThrownBy(LockAssert::assertLocked);
     }
 
@@ -113,10 +113,10 @@ class LockContextTests {
             assertThatIllegalStateException()
                     .isThrownBy(() -> context.getBean(Told.class).insistingWithoutAnnotation())
                     .withMessageContaining(
-                            "the call came from within the same bean, past the proxy, or nothing locks here, as with lock.enabled=false");
+                            "the call bypassed the proxy, as a call within the same bean does, or locking is disabled (lock.enabled=false)");
             assertThatIllegalStateException()
                     .isThrownBy(() -> context.getBean(Told.class).insistingAfterALoss())
-                    .withMessage("lock 'lost\\u000aname' is no longer held: it was lost, so let the method end; see "
+                    .withMessage("lock 'lost\\u000aname' is no longer held, because it was lost: end the method; see "
                             + Troubleshooting.PAGE + "locklostexception");
         });
     }

@@ -186,7 +186,8 @@ class LockKindsOnRedisTests {
                                     () -> !registry.get(held.lock("shortLease"), held.options)
                                             .isHeldByCurrentThread());
                         }))
-                        .withMessageContaining("found before the commit of the transaction, which is rolled back"));
+                        .withMessageContaining(
+                                "detected before the transaction committed; the transaction is rolled back"));
         requireFree(held.lock("shortLease"));
     }
 

@@ -122,7 +122,7 @@ class LockOptionsOfAnnotationTests {
         runner.run(context -> assertThatIllegalArgumentException()
                 .isThrownBy(() -> context.getBean(Orders.class).maybe("true"))
                 .withMessageEndingWith("condition expression \"#maybe\" gives neither true nor false: "
-                        + "compare, as in #amount > 100"));
+                        + "use a comparison such as #amount > 100"));
         assertThat(registry.events()).isEmpty();
     }
 

@@ -279,7 +279,7 @@ class LockOverridesTests {
                 context -> assertThat(context.getBean(LockProperties.class).locks())
                         .containsEntry(
                                 "order",
-                                new LockProperties.Named(
+                                new LockProperties.Group(
                                         null,
                                         Duration.ofSeconds(1),
                                         null,
@@ -443,7 +443,7 @@ class LockOverridesTests {
     void aNameThatIsSpelledOtherwiseThanInTheAnnotationIsWarnedOf(CapturedOutput output) {
         run(LockProperties.Type.MEMORY, context -> {}, "lock.locks.Or-der.ttl=5s", "lock.locks.unnamed.ttl=5s");
         assertThat(output)
-                .containsPattern("WARN.*lock.locks.\\[Or-der\\] is for no @DistributedLock here;"
+                .containsPattern("WARN.*lock.locks.\\[Or-der\\] matches no @DistributedLock here;"
                         + " did you mean lock.locks.\\[order\\]\\?")
                 .containsPattern(
                         "WARN.*lock.locks.\\[unnamed\\] is for .*did you mean lock.locks.\\[Work.unnamed\\]\\?");
@@ -453,7 +453,7 @@ class LockOverridesTests {
     void aNameThatOnlyCodeMayHaveIsMentioned(CapturedOutput output) {
         run(LockProperties.Type.MEMORY, context -> {}, "lock.locks.report.ttl=5s", "lock.locks.order.ttl=5s");
         assertThat(output)
-                .containsPattern("INFO.*lock.locks.\\[report\\] is for no @DistributedLock here,"
+                .containsPattern("INFO.*lock.locks.\\[report\\] matches no @DistributedLock here,"
                         + " so it is only for LockOptions.withGroup\\(\"report\"\\) or a LeaderElection")
                 .doesNotContain("[order]");
         assertThat(Stream.of(output.getAll().split("\n")).filter(line -> line.contains("is for no @DistributedLock")))

@@ -115,8 +115,8 @@ class LockPropertiesTests {
             lock.redis.command-timeout  | 1ns   | must be at least 10ms: raise it
             lock.redis.command-timeout  | 9ms   | must be at least 10ms: raise it
             lock.redis.command-timeout  | 25d   | must be at most 24d: lower it
-            lock.redis.command-timeout  | 30000ms | must be less than lock.ttl (30000ms), or one slow command outlasts a lease: lower it
-            lock.locks.order.ttl        | 2000ms | must be more than lock.redis.command-timeout (2000ms), or one slow command outlasts a lease: raise it
+            lock.redis.command-timeout  | 30000ms | must be less than lock.ttl (30000ms), or one slow command exceeds a lease: lower it
+            lock.locks.order.ttl        | 2000ms | must be more than lock.redis.command-timeout (2000ms), or one slow command exceeds a lease: raise it
             lock.ttl                    | PT9223372036854775807S  | must be at most 24d: lower it and keep lock.renew=true
             lock.wait-time              | PT-9223372036854775807S | must not be negative: use 0 to try once
             lock.max-hold               | PT-9223372036854775807S | must be positive: remove the property for no limit

@@ -151,7 +151,7 @@ class LockSeveralTests {
                     .isThrownBy(() -> kind.callOnce(work))
                     .withMessageContaining("lock 'a'")
                     .withMessageContaining(
-                            "before all locks of the call were held, so the method has not run; see https://");
+                            "detected before all locks of the call were held; the method has not run; see https://");
             assertThat(work.runs()).hasValue(0);
         });
         assertNoneIsHeld();
@@ -224,7 +224,7 @@ class LockSeveralTests {
                     .isThrownBy(() -> work.mixed(shared, exclusive, three, four))
                     .withMessage(
                             Work.class.getName() + ".mixed(String, String, String, String) needs lock 'a' with " + ways
-                                    + ", which one call cannot hold: give one of the annotations another key or a condition");
+                                    + ", which one call cannot hold: use another key or a condition for one of the annotations");
             assertThat(work.runs()).hasValue(0);
         });
         assertNoneIsHeld();

@@ -119,7 +119,7 @@ class LockTransactionTests {
                     context.getBean(Ledger.class).write("a");
                     registry.lose("write");
                 }))
-                .withMessageContaining("found before the commit of the transaction, which is rolled back"));
+                .withMessageContaining("detected before the transaction committed; the transaction is rolled back"));
         assertThat(registry.events()).containsExactly("lock write", "rolled back", "unlock write");
         assertThat(entries()).isEmpty();
     }
@@ -179,7 +179,7 @@ class LockTransactionTests {
         assertThat(warnings.list)
                 .extracting(ILoggingEvent::getFormattedMessage)
                 .hasSize(2)
-                .allMatch(message -> message.contains(" takes its lock inside a transaction that is already active: "))
+                .allMatch(message -> message.contains(" acquires its lock inside an active transaction: "))
                 .anyMatch(message -> message.startsWith(Ledger.class.getName() + ".write(String) "));
     }
 

@@ -31,13 +31,12 @@ import static org.mockito.Mockito.when;
 /** What methods with locks say in tests that mock the locks, and where locks are off. */
 class MockedLocksTests {
 
-    private static final String NO_LOCK = "LockRegistry gave no lock, as a mock does that is not told what to return:"
-            + " set lock.type=memory in the test instead, or have the mock return one; see "
+    private static final String NO_LOCK = "LockRegistry returned no lock, as a mock does that is not stubbed:"
+            + " set lock.type=memory in the test, or stub the mock; see "
             + Troubleshooting.PAGE + "it-compiles-and-does-not-lock";
-    private static final String NO_REGISTRY =
-            "LockTemplate gave no LockRegistry, as a mock does that is not told what to"
-                    + " return: set lock.type=memory in the test instead, or have the mock return one; see "
-                    + Troubleshooting.PAGE + "it-compiles-and-does-not-lock";
+    private static final String NO_REGISTRY = "LockTemplate returned no LockRegistry, as a mock does that is not"
+            + " stubbed: set lock.type=memory in the test, or stub the mock; see "
+            + Troubleshooting.PAGE + "it-compiles-and-does-not-lock";
 
     private final ApplicationContextRunner runner = new ApplicationContextRunner()
             .withConfiguration(AutoConfigurations.of(

@@ -180,8 +180,8 @@ class WrongAnnotationTests {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-            OptionalKey      | run(Optional)    | key expression "#id" gives a java.util.Optional: use its value, as in #id.orElse('none')
-            OptionalLongKey  | run(OptionalLong)| key expression "#id" gives a java.util.OptionalLong: use its value, as in #id.orElse('none')
+            OptionalKey      | run(Optional)    | key expression "#id" gives a java.util.Optional: use its value, such as #id.orElse('none')
+            OptionalLongKey  | run(OptionalLong)| key expression "#id" gives a java.util.OptionalLong: use its value, such as #id.orElse('none')
             RecordKey        | run(Pair)        | key expression "#id" gives a {Pair}: {property}
             ClassKey         | run(Order)       | key expression "#id" gives a {Order}: {property}
             DateKey          | run(Date)        | key expression "#id" gives a java.util.Date: {property}
@@ -281,7 +281,7 @@ class WrongAnnotationTests {
         assertRefused(
                 ParameterWithoutHash.class,
                 "run(String)",
-                "key expression \"openid\" names openid, which is no property of #root: write #openid");
+                "key expression \"openid\" names openid, which is not a property of #root: write #openid");
     }
 
     @Test
@@ -289,7 +289,7 @@ class WrongAnnotationTests {
         assertRefused(
                 BareText.class,
                 "run(String)",
-                "key expression \"orders\" names orders, which is no property of #root: "
+                "key expression \"orders\" names orders, which is not a property of #root: "
                         + "write #root.method, #root.target or #root.args, or 'orders' for text");
     }
 
@@ -352,7 +352,7 @@ class WrongAnnotationTests {
         assertRefused(
                 DurationWithoutUnit.class,
                 "run()",
-                "waitTime = \"500\" is no duration: write a number with a unit such as 500ms, 10s or PT5S");
+                "waitTime = \"500\" is not a duration: write a number with a unit such as 500ms, 10s or PT5S");
     }
 
     @Test
@@ -360,7 +360,7 @@ class WrongAnnotationTests {
         assertRefused(
                 DurationThatIsNone.class,
                 "run()",
-                "ttl = \"soon\" is no duration: write a number with a unit such as 500ms, 10s or PT5S");
+                "ttl = \"soon\" is not a duration: write a number with a unit such as 500ms, 10s or PT5S");
     }
 
     @Test
@@ -498,7 +498,7 @@ class WrongAnnotationTests {
         assertRefused(
                 ConditionOfText.class,
                 "run(String)",
-                "condition expression \"#id\" gives a String and neither true nor false: compare, as in #amount > 100");
+                "condition expression \"#id\" gives a String, not true or false: use a comparison such as #amount > 100");
     }
 
     @Test
@@ -547,7 +547,7 @@ class WrongAnnotationTests {
         assertRefused(
                 PermitsThatAreNoNumber.class,
                 "run()",
-                "permits = \"some\" is no whole number: write a number such as 5, or a placeholder such as ${calls}");
+                "permits = \"some\" is not a whole number: write a number such as 5, or a placeholder such as ${calls}");
     }
 
     @Test
@@ -555,7 +555,7 @@ class WrongAnnotationTests {
         assertRefused(
                 PermitsOfASharedLock.class,
                 "run()",
-                "has permits and mode = SHARED, in which any number may hold the lock: leave one of them out");
+                "has permits and mode = SHARED, which allows any number of holders: leave one of them out");
     }
 
     @Test
@@ -577,7 +577,7 @@ class WrongAnnotationTests {
         assertRefused(
                 KeepOnWithoutKeepFor.class,
                 "run()",
-                "has keepOn without keepFor: say for how long, as in keepFor = \"5s\"");
+                "has keepOn without keepFor: add keepFor, such as keepFor = \"5s\"");
     }
 
     @Test
@@ -616,7 +616,7 @@ class WrongAnnotationTests {
         assertRefused(
                 NoRegistry.class,
                 "run()",
-                "names the registry 'nosuch', and no bean has that name: "
+                "names the registry 'nosuch', but no bean has that name: "
                         + "define a LockRegistry bean of that name, or name another");
     }
 
@@ -625,7 +625,7 @@ class WrongAnnotationTests {
         assertRefused(
                 RegistryThatIsNone.class,
                 "run()",
-                "names the registry 'lockbootLockTemplate', which is no LockRegistry: name a LockRegistry bean");
+                "names the registry 'lockbootLockTemplate', which is not a LockRegistry: name a LockRegistry bean");
     }
 
     @Test
@@ -641,8 +641,8 @@ class WrongAnnotationTests {
         assertRefused(
                 TokenOfSeveralLocks.class,
                 "run(long)",
-                "has a @FencingToken parameter and takes several locks: "
-                        + "ask LockContext.current(name).fencingToken() instead");
+                "has a @FencingToken parameter and several locks: "
+                        + "use LockContext.current(name).fencingToken() instead");
     }
 
     @Test
@@ -698,7 +698,7 @@ class WrongAnnotationTests {
                         .getFailure()
                         .isInstanceOf(InvalidLockDefinitionException.class)
                         .hasMessage(Early.class.getName()
-                                + ".run(): is never locked, because bean 'early' was made before proxies could be: "
+                                + ".run(): is never locked, because bean 'early' was created before proxies were available: "
                                 + "do not inject it into a BeanPostProcessor or BeanFactoryPostProcessor" + SEE));
     }
 

@@ -116,8 +116,7 @@ class EngineRegistryTests {
     void optionsThatContradictEachOtherAreRefused() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> ORDERS.shared().withPermits(5))
-                .withMessage(
-                        "permits is 5; it must be left out for mode SHARED, in which any number may hold the lock");
+                .withMessage("permits is 5; it must be left out for mode SHARED, which allows any number of holders");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> ORDERS.withPermits(0))
                 .withMessage("permits is 0; it must be at least 1");

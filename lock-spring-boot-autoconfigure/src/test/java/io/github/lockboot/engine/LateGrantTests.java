@@ -8,9 +8,9 @@ import java.util.stream.Stream;
 import io.github.lockboot.Actor;
 import io.github.lockboot.HeldLocks;
 import io.github.lockboot.Lease;
+import io.github.lockboot.LockContext;
 import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.LockOptions;
-import io.github.lockboot.LockRuntime;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.engine.ScriptedEngine.Sent;
@@ -95,11 +95,11 @@ class LateGrantTests {
     void aCallWithSeveralLocksAsksAgainAndThenLearnsTheSame() throws Exception {
         LockOptions options =
                 LockOptions.defaults().withTtl(TTL).withWaitTime(Duration.ZERO).withRenewal();
-        List<HeldLocks.Wanted> both = List.of(
-                new HeldLocks.Wanted(EngineLocks.of(scripted.engine, "a", options), Duration.ZERO, null, null),
-                new HeldLocks.Wanted(EngineLocks.of(scripted.engine, "b", options), Duration.ZERO, null, null));
+        List<LockContext.Wanted> both = List.of(
+                new LockContext.Wanted(EngineLocks.of(scripted.engine, "a", options), Duration.ZERO, null, null),
+                new LockContext.Wanted(EngineLocks.of(scripted.engine, "b", options), Duration.ZERO, null, null));
         try (Actor actor = new Actor()) {
-            CompletableFuture<HeldLocks> taking = actor.start(() -> LockRuntime.take(both));
+            CompletableFuture<HeldLocks> taking = actor.start(() -> HeldLocks.acquire(both));
             Actor.await("it waits", () -> scripted.sentCount() == 2 && actor.isWaiting());
             answerLate(scripted.next("acquire"), scripted.next("acquire"));
             Actor.await("it gives them back and asks again", () -> scripted.sentCount() == 3 && actor.isWaiting());

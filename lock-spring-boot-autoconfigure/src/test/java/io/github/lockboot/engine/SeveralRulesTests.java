@@ -10,10 +10,10 @@ import java.util.stream.Stream;
 import io.github.lockboot.Actor;
 import io.github.lockboot.HeldLocks;
 import io.github.lockboot.Lease;
+import io.github.lockboot.LockContext;
 import io.github.lockboot.LockListener;
 import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.LockOptions;
-import io.github.lockboot.LockRuntime;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.LockUse;
 import io.github.lockboot.NamedLock;
@@ -78,10 +78,10 @@ class SeveralRulesTests {
                 .withRenewal());
     }
 
-    private HeldLocks.Wanted wanted(String name, How how, Whose whose, Duration wait) {
+    private LockContext.Wanted wanted(String name, How how, Whose whose, Duration wait) {
         NamedLock lock = lock(name, options(how, wait));
         LockRequest request = ((EngineLock) lock).request;
-        return new HeldLocks.Wanted(
+        return new LockContext.Wanted(
                 lock,
                 wait,
                 whose == Whose.THREAD
@@ -90,7 +90,7 @@ class SeveralRulesTests {
                 null);
     }
 
-    private HeldLocks.Wanted wanted(String name, Duration wait) {
+    private LockContext.Wanted wanted(String name, Duration wait) {
         return wanted(name, How.EXCLUSIVE, Whose.THREAD, wait);
     }
 
@@ -133,10 +133,10 @@ class SeveralRulesTests {
     void ofAnyKindAllAreAskedForAndReleasedWithoutWaitingBetween(How how) throws Exception {
         for (Whose whose : Whose.values()) {
             try (Actor caller = new Actor()) {
-                List<HeldLocks.Wanted> wanted = Stream.of("a", "b", "c")
+                List<LockContext.Wanted> wanted = Stream.of("a", "b", "c")
                         .map(name -> wanted(name, how, whose, MINUTE))
                         .toList();
-                CompletableFuture<HeldLocks> taking = caller.start(() -> LockRuntime.take(wanted));
+                CompletableFuture<HeldLocks> taking = caller.start(() -> HeldLocks.acquire(wanted));
                 awaitCommands(caller, 3);
                 List<Sent> attempts =
                         Stream.of("a", "b", "c").map(this::nextAttempt).toList();
@@ -158,7 +158,7 @@ class SeveralRulesTests {
     @ParameterizedTest
     @EnumSource
     void soDoesACallThatBlocksNoThread(How how) {
-        CompletableFuture<HeldLocks> taking = LockRuntime.takeAsync(Stream.of("a", "b")
+        CompletableFuture<HeldLocks> taking = HeldLocks.acquireAsync(Stream.of("a", "b")
                 .map(name -> wanted(name, how, Whose.CALL, MINUTE))
                 .toList());
         List<Sent> attempts = Stream.of("a", "b").map(this::nextAttempt).toList();
@@ -180,7 +180,7 @@ class SeveralRulesTests {
     void thoseFromTheFirstThatIsTakenOnAreAcquiredOneByOne() throws Exception {
         try (Actor caller = new Actor()) {
             CompletableFuture<HeldLocks> taking = caller.start(
-                    () -> LockRuntime.take(List.of(wanted("a", MINUTE), wanted("b", MINUTE), wanted("c", MINUTE))));
+                    () -> HeldLocks.acquire(List.of(wanted("a", MINUTE), wanted("b", MINUTE), wanted("c", MINUTE))));
             awaitCommands(caller, 3);
             nextAttempt("a").answer(OWNER);
             nextAttempt("b").answer(BUSY);
@@ -218,7 +218,7 @@ class SeveralRulesTests {
 
     @Test
     void soDoesACallThatBlocksNoThreadIfOneIsTaken() {
-        CompletableFuture<HeldLocks> taking = LockRuntime.takeAsync(Stream.of("a", "b", "c")
+        CompletableFuture<HeldLocks> taking = HeldLocks.acquireAsync(Stream.of("a", "b", "c")
                 .map(name -> wanted(name, How.EXCLUSIVE, Whose.CALL, MINUTE))
                 .toList());
         nextAttempt("a").answer(OWNER);
@@ -237,7 +237,7 @@ class SeveralRulesTests {
     void withoutTimeToWaitARefusalIsTheOutcome() throws Exception {
         try (Actor caller = new Actor()) {
             CompletableFuture<HeldLocks> taking = caller.start(
-                    () -> LockRuntime.take(List.of(wanted("a", Duration.ZERO), wanted("b", Duration.ZERO))));
+                    () -> HeldLocks.acquire(List.of(wanted("a", Duration.ZERO), wanted("b", Duration.ZERO))));
             awaitCommands(caller, 2);
             nextAttempt("a").answer(OWNER);
             nextAttempt("b").answer(BUSY);
@@ -282,7 +282,7 @@ class SeveralRulesTests {
         scripted.next("acquire").answer(OWNER);
         try (Actor caller = new Actor()) {
             CompletableFuture<HeldLocks> taking = caller.start(
-                    () -> LockRuntime.take(List.of(wanted("a", Duration.ZERO), wanted("b", Duration.ZERO))));
+                    () -> HeldLocks.acquire(List.of(wanted("a", Duration.ZERO), wanted("b", Duration.ZERO))));
             awaitCommands(caller, 1);
             nextAttempt("a").answer(OWNER);
             awaitCommands(caller, 1);
@@ -304,7 +304,7 @@ class SeveralRulesTests {
             next("acquire", "b").answer(OWNER);
             Actor.get(locking);
             CompletableFuture<HeldLocks> taking =
-                    caller.start(() -> LockRuntime.take(List.of(wanted("a", MINUTE), wanted("b", MINUTE))));
+                    caller.start(() -> HeldLocks.acquire(List.of(wanted("a", MINUTE), wanted("b", MINUTE))));
             awaitCommands(caller, 1);
             nextAttempt("a").answer(OWNER);
             HeldLocks held = Actor.get(taking);
@@ -322,7 +322,7 @@ class SeveralRulesTests {
     @EnumSource
     void aNameThatIsWantedTwiceIsHeldTwice(How how) throws Exception {
         try (Actor caller = new Actor()) {
-            CompletableFuture<HeldLocks> taking = caller.start(() -> LockRuntime.take(
+            CompletableFuture<HeldLocks> taking = caller.start(() -> HeldLocks.acquire(
                     List.of(wanted("a", how, Whose.THREAD, MINUTE), wanted("a", how, Whose.THREAD, MINUTE))));
             answerUntil(taking);
             HeldLocks held = Actor.get(taking);
@@ -353,7 +353,7 @@ class SeveralRulesTests {
             next("acquire", "b").answer(OWNER);
             Actor.get(locking);
             CompletableFuture<HeldLocks> taking =
-                    caller.start(() -> LockRuntime.take(List.of(wanted("a", MINUTE), wanted("b", MINUTE))));
+                    caller.start(() -> HeldLocks.acquire(List.of(wanted("a", MINUTE), wanted("b", MINUTE))));
             awaitCommands(caller, 1);
             nextAttempt("a").answer(OWNER);
             awaitCommands(caller, 1);
@@ -369,7 +369,7 @@ class SeveralRulesTests {
     void withoutAnAnswerTheCallFailsAndTheOthersAreReleased() throws Exception {
         try (Actor caller = new Actor()) {
             CompletableFuture<HeldLocks> taking =
-                    caller.start(() -> LockRuntime.take(List.of(wanted("a", MINUTE), wanted("b", MINUTE))));
+                    caller.start(() -> HeldLocks.acquire(List.of(wanted("a", MINUTE), wanted("b", MINUTE))));
             awaitCommands(caller, 2);
             nextAttempt("a").fail("Redis did not answer in time");
             next("acquire", "b").answer(OWNER);
@@ -387,7 +387,7 @@ class SeveralRulesTests {
 
     @Test
     void aReleaseWithoutAnAnswerIsRepeated() {
-        CompletableFuture<HeldLocks> taking = LockRuntime.takeAsync(Stream.of("a", "b")
+        CompletableFuture<HeldLocks> taking = HeldLocks.acquireAsync(Stream.of("a", "b")
                 .map(name -> wanted(name, How.EXCLUSIVE, Whose.CALL, MINUTE))
                 .toList());
         nextAttempt("a").answer(OWNER);
@@ -405,7 +405,7 @@ class SeveralRulesTests {
     void anInterruptNamesTheLockThatWasWaitedForAndNoneIsHeld() throws Exception {
         try (Actor caller = new Actor()) {
             CompletableFuture<HeldLocks> taking = caller.start(
-                    () -> LockRuntime.take(List.of(wanted("a", MINUTE), wanted("b", MINUTE), wanted("c", MINUTE))));
+                    () -> HeldLocks.acquire(List.of(wanted("a", MINUTE), wanted("b", MINUTE), wanted("c", MINUTE))));
             awaitCommands(caller, 3);
             nextAttempt("a").answer(OWNER);
             Sent late = nextAttempt("b");

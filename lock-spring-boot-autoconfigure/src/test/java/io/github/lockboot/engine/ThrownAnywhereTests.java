@@ -15,8 +15,8 @@ import java.util.stream.Stream;
 import io.github.lockboot.Actor;
 import io.github.lockboot.HeldLocks;
 import io.github.lockboot.Lease;
+import io.github.lockboot.LockContext;
 import io.github.lockboot.LockOptions;
-import io.github.lockboot.LockRuntime;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.engine.LockRequest.Terms;
 import io.github.lockboot.engine.ThrowingClient.Plan;
@@ -237,11 +237,11 @@ class ThrownAnywhereTests {
         }
 
         private void askForAll(ThrowingClient client, String who, long hold) {
-            List<HeldLocks.Wanted> wanted = Stream.of("f", "m", "n")
+            List<LockContext.Wanted> wanted = Stream.of("f", "m", "n")
                     .map(name -> {
                         NamedLock lock = lock(client, name);
                         LockRequest request = ((EngineLock) lock).request;
-                        return new HeldLocks.Wanted(
+                        return new LockContext.Wanted(
                                 lock,
                                 Duration.ofSeconds(20),
                                 wait -> client.engine.acquireAsync(request.waiting(wait.toNanos())),
@@ -249,7 +249,7 @@ class ThrownAnywhereTests {
                     })
                     .toList();
             try {
-                CompletableFuture<HeldLocks> taken = LockRuntime.takeAsync(wanted);
+                CompletableFuture<HeldLocks> taken = HeldLocks.acquireAsync(wanted);
                 asked.put(who, taken);
                 taken.thenAccept(held -> time.after(hold, () -> held.releaseLater(true)));
             } catch (Throwable thrown) {
@@ -331,7 +331,7 @@ class ThrownAnywhereTests {
             });
             perhaps(() -> once(lock));
             perhaps(() -> {
-                HeldLocks held = LockRuntime.take(List.of(ofThread("f"), ofThread("m"), ofThread("n")));
+                HeldLocks held = HeldLocks.acquire(List.of(ofThread("f"), ofThread("m"), ofThread("n")));
                 held.release(true);
                 return held;
             });
@@ -341,8 +341,8 @@ class ThrownAnywhereTests {
             allIsOver();
         }
 
-        private HeldLocks.Wanted ofThread(String name) {
-            return new HeldLocks.Wanted(lock(throwing, name), Duration.ZERO, null, null);
+        private LockContext.Wanted ofThread(String name) {
+            return new LockContext.Wanted(lock(throwing, name), Duration.ZERO, null, null);
         }
 
         private static boolean once(NamedLock lock) {

@@ -18,9 +18,9 @@ import io.github.lockboot.DistributedLock;
 import io.github.lockboot.DistributedLock.Release;
 import io.github.lockboot.Figures;
 import io.github.lockboot.HeldLocks;
+import io.github.lockboot.LockContext;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
-import io.github.lockboot.LockRuntime;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.RecordingLockListener;
 import io.github.lockboot.autoconfigure.LockAutoConfiguration;
@@ -232,15 +232,15 @@ class CommandCountTests {
     @Test
     void severalLeasesAreTwoCommandsEach() {
         RedisLockRegistry registry = registries.connected();
-        List<HeldLocks.Wanted> wanted = twenty().stream()
+        List<LockContext.Wanted> wanted = twenty().stream()
                 .map(registry::get)
-                .map(lock -> new HeldLocks.Wanted(
+                .map(lock -> new LockContext.Wanted(
                         lock, Duration.ofSeconds(10), wait -> registry.acquireAsync(lock, wait), null))
                 .toList();
-        LockRuntime.takeAsync(wanted).join().releaseLater(true).join();
+        HeldLocks.acquireAsync(wanted).join().releaseLater(true).join();
         resetCounts();
         for (int i = 0; i < 100; i++) {
-            LockRuntime.takeAsync(wanted).join().releaseLater(true).join();
+            HeldLocks.acquireAsync(wanted).join().releaseLater(true).join();
         }
         assertThat(commands()).isEqualTo(100 * 40);
     }

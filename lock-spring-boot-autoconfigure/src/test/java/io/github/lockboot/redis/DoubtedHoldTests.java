@@ -9,12 +9,11 @@ import java.util.function.Function;
 
 import io.github.lockboot.Actor;
 import io.github.lockboot.HeldLocks;
-import io.github.lockboot.HeldLocks.Wanted;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockContext.Keep;
+import io.github.lockboot.LockContext.Wanted;
 import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockOptions;
-import io.github.lockboot.LockRuntime;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.engine.EngineLocks;
 import io.github.lockboot.engine.Reply;
@@ -95,7 +94,7 @@ class DoubtedHoldTests {
     @Test
     void whatTheLibraryAsksForItselfDoesNotEndTheRenewal() throws Exception {
         holder.run(() -> {
-            HeldLocks held = LockRuntime.take(List.of(new Wanted(lock, Duration.ZERO, null, null)));
+            HeldLocks held = HeldLocks.acquire(List.of(new Wanted(lock, Duration.ZERO, null, null)));
             assertThat(held.findLoss("before a commit")).isNotNull();
             assertThat(held.innermost().isValid()).isFalse();
             scripted.timer.tick(Duration.ofSeconds(1));
@@ -136,9 +135,9 @@ class DoubtedHoldTests {
             scripted.next("acquire").answer(new Reply.Owner(100, TTL.toMillis(), 0));
             return lease;
         };
-        HeldLocks held = LockRuntime.take(
+        HeldLocks held = HeldLocks.acquire(
                 List.of(new Wanted(lock, Duration.ZERO, leasing, new Keep(Duration.ofMinutes(1), false))));
-        held.runAndRelease(() -> held.call(() -> {
+        held.runAndRelease(() -> held.call(true, () -> {
             body.accept(held);
             return null;
         }));

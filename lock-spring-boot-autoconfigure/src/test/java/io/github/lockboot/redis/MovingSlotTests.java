@@ -9,7 +9,7 @@ import java.util.stream.Stream;
 
 import io.github.lockboot.Actor;
 import io.github.lockboot.HeldLocks;
-import io.github.lockboot.LockRuntime;
+import io.github.lockboot.LockContext;
 import io.github.lockboot.LogReader;
 import io.github.lockboot.fixture.RedisCluster;
 import io.github.lockboot.fixture.RedisServer;
@@ -114,12 +114,12 @@ class MovingSlotTests {
     void severalLeasesAreAcquiredAndReleased(boolean blocking) {
         RedisLockRegistry registry = registry(blocking);
         try (LogReader log = new LogReader()) {
-            List<HeldLocks.Wanted> wanted = NAMES.stream()
+            List<LockContext.Wanted> wanted = NAMES.stream()
                     .map(registry::get)
-                    .map(lock -> new HeldLocks.Wanted(lock, SOON, wait -> registry.acquireAsync(lock, wait), null))
+                    .map(lock -> new LockContext.Wanted(lock, SOON, wait -> registry.acquireAsync(lock, wait), null))
                     .toList();
             cluster.moveOnly("lock:{x}a", to);
-            LockRuntime.takeAsync(wanted).join().releaseLater(true).join();
+            HeldLocks.acquireAsync(wanted).join().releaseLater(true).join();
             Actor.await("both are free", SOON, () -> keys() == 0);
             assertThat(log.warnings()).isEmpty();
         } finally {

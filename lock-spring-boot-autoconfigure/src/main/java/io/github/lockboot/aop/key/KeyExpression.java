@@ -41,13 +41,13 @@ public final class KeyExpression {
 
     private final KeyVariables variables;
     private final String quoted;
-    private final Function<EvaluationContext, @Nullable Object> whole;
+    private final Function<EvaluationContext, @Nullable Object> evaluator;
 
     private KeyExpression(
             KeyVariables variables, String quoted, SpelNode root, boolean key, BiConsumer<String, String> findings) {
         this.variables = variables;
         this.quoted = quoted;
-        this.whole = key ? part(root, findings) : plain(root)::getValue;
+        this.evaluator = key ? evaluatorOf(root, findings) : expressionOf(root)::getValue;
     }
 
     // --- parsing ----------------------------------------------------------------------------------------------
@@ -55,7 +55,7 @@ public final class KeyExpression {
     /**
      * @param attribute of the annotation, {@code key} or {@code condition}
      * @param perElement whether the key is to give a collection or an array
-     * @param findings receives what is wrong whatever the arguments are, and what to do about it
+     * @param findings receives each problem that does not depend on the arguments, and its action
      * @return null if the text cannot be parsed
      */
     public static @Nullable KeyExpression parse(
@@ -83,7 +83,8 @@ public final class KeyExpression {
         Class<?> type = variables.typeOf(root);
         if (!key && type != Boolean.class && type != Object.class) {
             find.accept(
-                    "gives a " + type.getSimpleName() + " and neither true nor false", "compare, as in #amount > 100");
+                    "gives a " + type.getSimpleName() + ", not true or false",
+                    "use a comparison such as #amount > 100");
         }
         if (key && perElement) {
             checkElements(variables, root, find);
@@ -93,7 +94,7 @@ public final class KeyExpression {
         return new KeyExpression(variables, quoted, root, key, find);
     }
 
-    /** Finds what is no key whatever the arguments are, by the declared types of parameters. */
+    /** Finds operands that can never be keys, by the declared types of parameters. */
     private static void checkType(
             KeyVariables variables, SpelNode node, String subject, BiConsumer<String, String> findings) {
         if (isPlus(node) || node instanceof Ternary || node instanceof Elvis) {
@@ -124,35 +125,36 @@ public final class KeyExpression {
     }
 
     /** A + is allowed only between the parts of a key. */
-    private Function<EvaluationContext, @Nullable Object> part(SpelNode node, BiConsumer<String, String> findings) {
+    private Function<EvaluationContext, @Nullable Object> evaluatorOf(
+            SpelNode node, BiConsumer<String, String> findings) {
         if (!hasPlus(node)) {
-            return plain(node)::getValue;
+            return expressionOf(node)::getValue;
         }
         SpelNode first = node.getChild(0);
         if (isPlus(node)) {
-            return sum(node, first, node.getChild(1), findings);
+            return concatenation(node, first, node.getChild(1), findings);
         }
         if (node instanceof Ternary) {
-            SpelExpression condition = plain(first);
-            var met = part(node.getChild(1), findings);
-            var unmet = part(node.getChild(2), findings);
+            SpelExpression condition = expressionOf(first);
+            var met = evaluatorOf(node.getChild(1), findings);
+            var unmet = evaluatorOf(node.getChild(2), findings);
             return call -> (Boolean.TRUE.equals(condition.getValue(call, Boolean.class)) ? met : unmet).apply(call);
         }
         if (node instanceof Elvis) {
-            var preferred = part(first, findings);
-            var otherwise = part(node.getChild(1), findings);
+            var preferred = evaluatorOf(first, findings);
+            var otherwise = evaluatorOf(node.getChild(1), findings);
             return call -> {
                 Object value = preferred.apply(call);
                 return value == null || "".equals(value) ? otherwise.apply(call) : value;
             };
         }
         findings.accept(
-                "has a + inside " + node.toStringAST() + ", where it may add numbers or take in a null unseen",
+                "has a + inside " + node.toStringAST() + ", where it may add numbers or include a null",
                 "write + only between the parts of a key");
-        return plain(node)::getValue;
+        return expressionOf(node)::getValue;
     }
 
-    private Function<EvaluationContext, @Nullable Object> sum(
+    private Function<EvaluationContext, @Nullable Object> concatenation(
             SpelNode plus, SpelNode first, SpelNode second, BiConsumer<String, String> findings) {
         String problem = "adds two numbers, so that different arguments share a lock";
         String action = operands(plus)
@@ -162,8 +164,8 @@ public final class KeyExpression {
                 && Number.class.isAssignableFrom(variables.typeOf(second))) {
             findings.accept(problem, action);
         }
-        var left = part(first, findings);
-        var right = part(second, findings);
+        var left = evaluatorOf(first, findings);
+        var right = evaluatorOf(second, findings);
         String ofLeft = subjectOf(first);
         String ofRight = subjectOf(second);
         return call -> {
@@ -176,7 +178,7 @@ public final class KeyExpression {
         };
     }
 
-    static SpelExpression plain(SpelNode node) {
+    static SpelExpression expressionOf(SpelNode node) {
         return new SpelExpression("", (SpelNodeImpl) node, INTERPRETED);
     }
 
@@ -198,12 +200,12 @@ public final class KeyExpression {
 
     // --- evaluation -------------------------------------------------------------------------------------------
 
-    /** @throws IllegalArgumentException if the arguments give null, empty text or a type that is no key */
+    /** @throws IllegalArgumentException if the arguments give null, empty text or a type that is not a key */
     public String evaluate(EvaluationContext call) {
         return nonEmpty(textOf(valueIn(call), "gives "));
     }
 
-    /** @throws IllegalArgumentException if the arguments give no collection or array, an empty one, or an element that is no key */
+    /** @throws IllegalArgumentException if the arguments give no collection or array, an empty one, or an element that is not a key */
     public List<String> evaluateElements(EvaluationContext call) {
         Object value = valueIn(call);
         if (!(value instanceof Collection || ObjectUtils.isArray(value))) {
@@ -213,7 +215,7 @@ public final class KeyExpression {
         if (elements.length == 0) {
             throw refusal(
                     "gives no element",
-                    "pass one, or add a condition for when no lock is needed, as in !#ids.isEmpty()");
+                    "pass an element, or add a condition for calls that need no lock, such as !#ids.isEmpty()");
         }
         return Stream.of(elements)
                 .map(element -> nonEmpty(textOf(element, ELEMENT)))
@@ -225,14 +227,15 @@ public final class KeyExpression {
         if (valueIn(call) instanceof Boolean met) {
             return met;
         }
-        throw refusal("gives neither true nor false", "compare, as in #amount > 100");
+        throw refusal("gives neither true nor false", "use a comparison such as #amount > 100");
     }
 
     private @Nullable Object valueIn(EvaluationContext call) {
         try {
-            return whole.apply(call);
+            return evaluator.apply(call);
         } catch (EvaluationException failure) {
-            String message = message("cannot be evaluated", "see the cause, and mind nulls on the way to a property");
+            String message =
+                    message("cannot be evaluated", "see the cause, and check for nulls on the path to a property");
             throw new IllegalArgumentException(message, failure);
         }
     }

@@ -69,10 +69,10 @@ final class KeyTypes {
                 : type.as(Collection.class).getGeneric().resolve(Object.class);
     }
 
-    /** What to write instead of a value that is no key. */
+    /** The action for a value that is not a key. */
     static String instead(Class<?> type) {
         if (type.getName().startsWith(Optional.class.getName())) {
-            return "use its value, as in #id.orElse('none')";
+            return "use its value, such as #id.orElse('none')";
         }
         return "use a property of it that is text, a number, a date or time, an enum constant or a UUID"
                 + (type.isArray() || Collection.class.isAssignableFrom(type)

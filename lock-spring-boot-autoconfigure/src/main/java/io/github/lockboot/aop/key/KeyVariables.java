@@ -126,7 +126,7 @@ public final class KeyVariables {
             }
         } else if (node instanceof TypeReference) {
             try {
-                KeyExpression.plain(node).getValue(shared);
+                KeyExpression.expressionOf(node).getValue(shared);
             } catch (EvaluationException failure) {
                 findings.accept("names the type " + text + ", which is not found", "write its full class name");
             }
@@ -134,7 +134,7 @@ public final class KeyVariables {
             checkPropertyOfRoot(property.getName(), findings);
         } else if (bare && node instanceof MethodReference method) {
             String call = method.getName() + "(...)";
-            findings.accept("calls " + call + " on nothing", "write #root.target." + call + " or @bean." + call);
+            findings.accept("calls " + call + " without a target", "write #root.target." + call + " or @bean." + call);
         }
     }
 
@@ -142,7 +142,7 @@ public final class KeyVariables {
         if (!PROPERTIES_OF_ROOT.contains(name)) {
             String root = "write #root.method, #root.target or #root.args, or '" + name + "' for text";
             findings.accept(
-                    "names " + name + ", which is no property of #root",
+                    "names " + name + ", which is not a property of #root",
                     indexes.containsKey(name) ? "write #" + name : root);
         }
     }

@@ -20,7 +20,7 @@ import org.springframework.context.annotation.Configuration;
 
 /**
  * Auto-configuration for the health of locks, on Spring Boot 3 and 4, which have the same types in other packages. Spring Boot makes the
- * name of the component from that of the bean. A contributor of the application with that name takes the place of ours.
+ * name of the component from that of the bean. A contributor of the application with that name replaces it.
  */
 @AutoConfiguration(after = LockAutoConfiguration.class)
 @ConditionalOnBean(RedisLockRegistry.class)

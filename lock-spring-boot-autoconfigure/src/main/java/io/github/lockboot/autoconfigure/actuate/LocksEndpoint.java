@@ -28,8 +28,8 @@ import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 
 /**
- * Shows the locks that this instance holds or waits for, the roles for which it stands, and the last call of each job here. It asks
- * nothing of Redis, but listens to the registries: uses that began before it was added are unknown.
+ * Shows the locks that this instance holds or waits for, the roles for which it campaigns, and the last call of each job here. It sends
+ * no command to Redis, but listens to the registries: it does not know uses that began before it was added.
  */
 @Endpoint(id = "locks")
 class LocksEndpoint implements LockRuntime.Listener, ScheduledLock.Listener {
@@ -61,7 +61,7 @@ class LocksEndpoint implements LockRuntime.Listener, ScheduledLock.Listener {
     }
 
     @Override
-    public void ended(LockUse use, String outcome, Duration time) {
+    public void ended(LockUse use, Outcome outcome, Duration time) {
         uses.remove(use);
     }
 
@@ -71,7 +71,7 @@ class LocksEndpoint implements LockRuntime.Listener, ScheduledLock.Listener {
     }
 
     /**
-     * The locks held and the locks waited for, each in order of age, the roles for which this instance stands, and the last call of each job.
+     * The locks held and the locks waited for, each in order of age, the roles for which this instance campaigns, and the last call of each job.
      *
      * @param sessions what the ids of each registry on Redis begin with, by the name of its bean
      */
@@ -135,7 +135,7 @@ class LocksEndpoint implements LockRuntime.Listener, ScheduledLock.Listener {
             waiting.add(new Waiting(
                     registries.get(use.registry()),
                     use.group(),
-                    LockEndpoint.shown(use.name(), namesShown),
+                    LockStateEndpoint.shown(use.name(), namesShown),
                     use.mode(),
                     use.permits(),
                     threadOf(use),
@@ -186,7 +186,7 @@ class LocksEndpoint implements LockRuntime.Listener, ScheduledLock.Listener {
         return new Held(
                 registry,
                 use.group(),
-                LockEndpoint.shown(use.name(), namesShown),
+                LockStateEndpoint.shown(use.name(), namesShown),
                 use.mode(),
                 use.permits(),
                 threadOf(use),

@@ -17,7 +17,7 @@ import org.springframework.context.annotation.Conditional;
 
 /**
  * Auto-configuration for the actuator endpoints {@code locks}, of this instance, and {@code lock}, of Redis. An endpoint of the
- * application with the same id takes the place of ours.
+ * application with the same id replaces it.
  */
 @AutoConfiguration(after = LockAutoConfiguration.class)
 @ConditionalOnClass({Endpoint.class, ConditionalOnAvailableEndpoint.class})
@@ -36,10 +36,10 @@ public final class LocksEndpointAutoConfiguration {
     @Bean
     @ConditionalOnAvailableEndpoint
     @Conditional(OnFreeEndpointId.class)
-    LockEndpoint lockbootLockEndpoint(
+    LockStateEndpoint lockbootLockEndpoint(
             ListableBeanFactory beans,
             @Value("${lock.log-keys:false}") boolean namesShown,
             @Value("${lock.endpoint.force-release:false}") boolean forceRelease) {
-        return new LockEndpoint(beans, namesShown, forceRelease);
+        return new LockStateEndpoint(beans, namesShown, forceRelease);
     }
 }

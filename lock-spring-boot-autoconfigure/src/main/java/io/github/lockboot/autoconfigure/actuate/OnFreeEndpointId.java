@@ -12,7 +12,7 @@ import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.core.type.MethodMetadata;
 import org.springframework.util.ClassUtils;
 
-/** Whether no other bean is an endpoint with the id of the one that the method makes. Spring Boot refuses two with one id. */
+/** Matches if no other bean is an endpoint with the id of the one that the method creates. Spring Boot refuses two with the same id. */
 class OnFreeEndpointId implements ConfigurationCondition {
 
     @Override

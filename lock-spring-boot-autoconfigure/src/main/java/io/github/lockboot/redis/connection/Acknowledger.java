@@ -15,9 +15,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.github.lockboot.engine.Reply;
 import io.github.lockboot.engine.StoreFailure.NotAcknowledgedException;
+import io.github.lockboot.internal.Failures;
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.Timer;
-import io.github.lockboot.internal.Unexpected;
 import io.lettuce.core.AbstractRedisAsyncCommands;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.codec.ByteArrayCodec;
@@ -174,7 +174,7 @@ final class Acknowledger {
         /** What is thrown for one call does not keep the others waiting. */
         private void judge(List<Waiting> covered, long have, @Nullable Throwable failure) {
             covered.forEach(each ->
-                    Unexpected.attempt("when a lease was acknowledged", () -> judge(each, have, needed(), failure)));
+                    Failures.runAndLog("when a lease was acknowledged", () -> judge(each, have, needed(), failure)));
         }
 
         private void judge(Waiting each, long have, int needed, @Nullable Throwable failure) {

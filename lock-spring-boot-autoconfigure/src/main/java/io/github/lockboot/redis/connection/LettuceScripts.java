@@ -20,10 +20,10 @@ import java.util.function.Supplier;
 import io.github.lockboot.engine.Reply;
 import io.github.lockboot.engine.StoreFailure;
 import io.github.lockboot.engine.StoreFailure.NotConnectedException;
+import io.github.lockboot.internal.Failures;
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.SerialExecutor;
 import io.github.lockboot.internal.Timer;
-import io.github.lockboot.internal.Unexpected;
 import io.github.lockboot.redis.protocol.LuaScript;
 import io.github.lockboot.redis.protocol.LuaScript.ForeignReplyException;
 import io.github.lockboot.redis.protocol.RedisFailure;
@@ -502,7 +502,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             Reply reply = read;
             Consumer<Reply> receiver = reply != null && isCompletedExceptionally() ? late.getAndSet(null) : null;
             if (reply != null && receiver != null) {
-                Unexpected.attempt("when a late reply was received", () -> receiver.accept(reply));
+                Failures.runAndLog("when a late reply was received", () -> receiver.accept(reply));
             }
         }
 
@@ -519,7 +519,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         public boolean completeExceptionally(Throwable failure) {
             boolean first = super.completeExceptionally(explained(failure));
             if (first) {
-                Unexpected.attempt("when a call was withdrawn", this::withdraw);
+                Failures.runAndLog("when a call was withdrawn", this::withdraw);
                 receiveIfLate();
             }
             return first;

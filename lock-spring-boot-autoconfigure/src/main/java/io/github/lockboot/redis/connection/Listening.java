@@ -4,7 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-import io.github.lockboot.internal.Unexpected;
+import io.github.lockboot.internal.Failures;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -119,7 +119,7 @@ final class Listening implements MessageListener, SubscriptionListener {
      * to get.
      */
     private static void tell(Runnable event) {
-        Unexpected.attempt("on the lock channel", event);
+        Failures.runAndLog("on the lock channel", event);
     }
 
     @Override

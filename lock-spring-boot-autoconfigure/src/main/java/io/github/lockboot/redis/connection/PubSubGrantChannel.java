@@ -12,8 +12,8 @@ import java.util.function.Supplier;
 
 import io.github.lockboot.engine.GrantChannel;
 import io.github.lockboot.engine.Reply;
+import io.github.lockboot.internal.Failures;
 import io.github.lockboot.internal.Timer;
-import io.github.lockboot.internal.Unexpected;
 import io.github.lockboot.redis.protocol.ScriptStore;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -333,7 +333,7 @@ public final class PubSubGrantChannel implements GrantChannel {
         void onFailed(Listening failed, Throwable failure) {
             boolean never = !everLive && failure instanceof RedisConnectionFailureException;
             String warning = "Subscribing to the channel " + channel.get() + " failed, so waiters only poll: "
-                    + Unexpected.reasonOf(failure);
+                    + Failures.reasonOf(failure);
             lost(failed, never ? null : warning, failure);
         }
 
@@ -362,7 +362,7 @@ public final class PubSubGrantChannel implements GrantChannel {
         private void goOn(long pause, @Nullable String warning, @Nullable Throwable failure) {
             if (failure != null && isUnsupported(failure)) {
                 inBackground(() -> log.info("Waiters only poll, because this client does not subscribe to the channel "
-                        + channel.get() + ": " + Unexpected.reasonOf(failure)));
+                        + channel.get() + ": " + Failures.reasonOf(failure)));
             } else if (!closed) {
                 listenAfter(pause);
                 if (warning != null) {

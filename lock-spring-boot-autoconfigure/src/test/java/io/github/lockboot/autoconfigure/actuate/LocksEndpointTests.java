@@ -58,15 +58,16 @@ class LocksEndpointTests {
         runner.withPropertyValues("management.endpoints.web.exposure.include=health")
                 .run(context -> assertThat(context)
                         .doesNotHaveBean(LocksEndpoint.class)
-                        .doesNotHaveBean(LockEndpoint.class)
+                        .doesNotHaveBean(LockStateEndpoint.class)
                         .doesNotHaveBean(LockListener.class));
     }
 
     @Test
     void eachIsExposedByItself() {
         runner.withPropertyValues("management.endpoints.web.exposure.include=locks")
-                .run(context ->
-                        assertThat(context).hasSingleBean(LocksEndpoint.class).doesNotHaveBean(LockEndpoint.class));
+                .run(context -> assertThat(context)
+                        .hasSingleBean(LocksEndpoint.class)
+                        .doesNotHaveBean(LockStateEndpoint.class));
     }
 
     @Test

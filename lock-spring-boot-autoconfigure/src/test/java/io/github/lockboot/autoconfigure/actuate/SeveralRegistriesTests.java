@@ -69,7 +69,7 @@ class SeveralRegistriesTests {
     @Test
     void theLockOfASecondRegistryIsShownAndReleased() {
         runner.run(context -> {
-            LockEndpoint endpoint = context.getBean(LockEndpoint.class);
+            LockStateEndpoint endpoint = context.getBean(LockStateEndpoint.class);
             LockRegistry second = context.getBean("reportsLocks", LockRegistry.class);
             assertThat(endpoint.state("nightly").getStatus()).isEqualTo(404);
             Lease lease = second.acquire("nightly", OPTIONS);
@@ -91,7 +91,7 @@ class SeveralRegistriesTests {
     @SuppressWarnings("unchecked")
     void aNameThatBothHaveIsShownOfBothAndReleasedWhereItsHolderIs() {
         runner.run(context -> {
-            LockEndpoint endpoint = context.getBean(LockEndpoint.class);
+            LockStateEndpoint endpoint = context.getBean(LockStateEndpoint.class);
             Lease first = context.getBean(LockRegistry.class).acquire("both", OPTIONS);
             Lease second = context.getBean("reportsLocks", LockRegistry.class).acquire("both", OPTIONS);
             Map<String, Object> body = endpoint.state("both").getBody();
@@ -112,7 +112,7 @@ class SeveralRegistriesTests {
     @Test
     void aRegistryWithoutRedisDoesNotHideTheLockOfAnother() {
         runner.run(context -> {
-            LockEndpoint endpoint = context.getBean(LockEndpoint.class);
+            LockStateEndpoint endpoint = context.getBean(LockStateEndpoint.class);
             Lease lease = context.getBean("reportsLocks", LockRegistry.class).acquire("seen", OPTIONS);
             String owner = ownerIn(stateIn(endpoint.state("seen")));
             orders.pause();

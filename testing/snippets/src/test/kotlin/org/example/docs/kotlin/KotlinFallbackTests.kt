@@ -84,7 +84,7 @@ class KotlinFallbackTests {
         runner.withUserConfiguration(SuspendsOnlyInTheFallback::class.java).run { context ->
             assertThat(NestedExceptionUtils.getMostSpecificCause(context.startupFailure!!))
                 .isInstanceOf(InvalidLockDefinitionException::class.java)
-                .hasMessageContaining("names the fallback busy, which suspends, though the function does not: make it one that does not")
+                .hasMessageContaining("names the fallback busy, which suspends, but the function does not: use a method that does not suspend")
         }
     }
 

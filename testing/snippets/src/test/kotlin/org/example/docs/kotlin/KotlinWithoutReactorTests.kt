@@ -23,7 +23,7 @@ class KotlinWithoutReactorTests {
     @Tag("without-kotlin-reflect")
     fun aSuspendingFunctionIsRefused(type: Class<*>) {
         assertThat(listOf("kotlinx.coroutines.reactor.MonoKt", "kotlin.reflect.full.KClasses").filter { isPresent(it) }).hasSize(1)
-        assertRefused(type, "suspends, for which Spring needs more of Kotlin: add kotlinx-coroutines-reactor and kotlin-reflect")
+        assertRefused(type, "suspends, for which Spring needs more Kotlin libraries: add kotlinx-coroutines-reactor and kotlin-reflect")
     }
 
     @ParameterizedTest

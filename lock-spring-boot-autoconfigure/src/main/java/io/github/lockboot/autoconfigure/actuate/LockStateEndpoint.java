@@ -7,8 +7,8 @@ import java.util.Map;
 import java.util.Objects;
 
 import io.github.lockboot.LockUnavailableException;
+import io.github.lockboot.internal.Failures;
 import io.github.lockboot.internal.LockNames;
-import io.github.lockboot.internal.Unexpected;
 import io.github.lockboot.redis.RedisLockRegistry;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -19,17 +19,17 @@ import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 
 /**
- * Shows a single lock as Redis has it, whoever holds it, and ends holds by force. It reads the key of that lock only. The name is a
+ * Shows the state of a single lock in Redis, in whichever process it is held, and ends holds by force. It reads the key of that lock only. The name is a
  * parameter, because a path cannot have every name: servers refuse an encoded backslash or slash in it.
  */
 @Endpoint(id = "lock")
-class LockEndpoint {
+class LockStateEndpoint {
 
     private final ListableBeanFactory beans;
     private final boolean namesShown;
     private final boolean forceRelease;
 
-    LockEndpoint(ListableBeanFactory beans, boolean namesShown, boolean forceRelease) {
+    LockStateEndpoint(ListableBeanFactory beans, boolean namesShown, boolean forceRelease) {
         this.beans = beans;
         this.namesShown = namesShown;
         this.forceRelease = forceRelease;
@@ -110,7 +110,7 @@ class LockEndpoint {
 
     private static WebEndpointResponse<Map<String, Object>> unavailable(LockUnavailableException failure) {
         Throwable cause = Objects.requireNonNull(failure.getCause());
-        return problem(503, "Redis did not answer or refused: " + Unexpected.reasonOf(cause));
+        return problem(503, "Redis did not answer or refused: " + Failures.reasonOf(cause));
     }
 
     private static WebEndpointResponse<Map<String, Object>> problem(int status, String problem) {

@@ -13,7 +13,6 @@ import io.github.lockboot.DistributedLock;
 import io.github.lockboot.HeldLocks;
 import io.github.lockboot.LockContext;
 import io.github.lockboot.LockNotAcquiredException;
-import io.github.lockboot.LockRuntime;
 import io.github.lockboot.LockTemplate;
 import io.github.lockboot.aop.LockDefinition.Needed;
 import io.github.lockboot.aop.LockedMethod.End;
@@ -32,14 +31,14 @@ import org.springframework.scheduling.annotation.Async;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.ClassUtils;
 
-/** A method with the definitions of its locks, parsed once. Takes the locks, runs the method and releases them. */
-class LockedCall {
+/** The locks of a method, parsed once. Acquires the locks of a call, runs the method and releases them. */
+class MethodLocks {
 
     private static final boolean TRANSACTIONS_PRESENT = ClassUtils.isPresent(
             "org.springframework.transaction.support.TransactionSynchronizationManager",
-            LockedCall.class.getClassLoader());
+            MethodLocks.class.getClassLoader());
 
-    private static final Log log = LogFactory.getLog(LockedCall.class);
+    private static final Log log = LogFactory.getLog(MethodLocks.class);
 
     private final LockedMethod method;
     private final List<LockDefinition> definitions;
@@ -52,8 +51,8 @@ class LockedCall {
     private final boolean mayHideWork;
     private final AtomicBoolean warned = new AtomicBoolean();
 
-    /** @throws InvalidLockDefinitionException with all that is wrong with the annotations, whatever the arguments of a call are */
-    LockedCall(
+    /** @throws InvalidLockDefinitionException with all findings about the annotations that do not depend on arguments */
+    MethodLocks(
             LockedMethod method,
             List<DistributedLock> annotations,
             ConfigurableBeanFactory beanFactory,
@@ -67,7 +66,7 @@ class LockedCall {
         this.method = method;
         this.variables = names;
         method.checkResult();
-        // If two need the same lock, the first counts: a lock that is kept comes first.
+        // If two definitions give the same lock, the first applies, so a lock that is kept comes first.
         this.definitions = annotations.stream()
                 .map(annotation -> new LockDefinition(annotation, method, names, beanFactory, template))
                 .sorted(Comparator.comparing(definition -> !definition.isKept()))
@@ -106,7 +105,7 @@ class LockedCall {
     }
 
     /**
-     * The locks that a call needs, in the order in which they must be taken, each once.
+     * The locks that a call needs, in the order in which they must be acquired, each once.
      *
      * @throws IllegalArgumentException if the arguments give no name, or a name for locks of different modes or permits
      */
@@ -123,16 +122,16 @@ class LockedCall {
         return List.copyOf(needed);
     }
 
-    /** Holds the locks until the method returns or, where it takes part in an active transaction, until that has ended. */
+    /** Holds the locks until the method returns or, in an active transaction, until the transaction has ended. */
     @SuppressWarnings("NullAway") // the type argument allows null
     private @Nullable Object call(MethodInvocation invocation) throws Throwable {
         List<Needed> needed = needed(invocation.getThis(), invocation.getArguments());
-        List<HeldLocks.Wanted> wanted = wanted(needed, false);
+        List<LockContext.Wanted> wanted = wanted(needed, false);
         boolean inTransaction = isInTransaction(invocation);
         if (inTransaction) {
             warnOfTransaction(wanted);
         }
-        HeldLocks held = LockRuntime.take(wanted);
+        HeldLocks held = HeldLocks.acquire(wanted);
         HeldLocks.Body<@Nullable Object, Throwable> body = () -> run(invocation, needed, held);
         return inTransaction && held.size() > 0 ? TransactionBoundLocks.run(held, body) : held.runAndRelease(body);
     }
@@ -145,14 +144,14 @@ class LockedCall {
                 && !TransactionBoundLocks.isSuspendedBehindTheLock(invocation);
     }
 
-    /** Not of a lock that the thread holds already, and does not wait for. */
-    private void warnOfTransaction(List<HeldLocks.Wanted> wanted) {
+    /** A lock that the thread already holds gives no warning: the thread does not wait for it. */
+    private void warnOfTransaction(List<LockContext.Wanted> wanted) {
         if (wanted.stream().anyMatch(each -> each.lock().remainingLease().isZero())
                 && warned.compareAndSet(false, true)) {
             log.warn(method
-                    + " takes its lock inside a transaction that is already active: what others committed while it"
-                    + " waited may be invisible to it, and the lock is held until that transaction ends."
-                    + " Begin the transaction under the lock instead");
+                    + " acquires its lock inside an active transaction: it may not see what others committed while it"
+                    + " waited, and the lock is held until that transaction ends."
+                    + " Start the transaction after the lock is acquired");
         }
     }
 
@@ -160,10 +159,11 @@ class LockedCall {
     private Object callAsync(MethodInvocation invocation) {
         try {
             List<Needed> needed = needed(invocation.getThis(), invocation.getArguments());
+            List<LockContext.Wanted> wanted = wanted(needed, true);
             return HeldLocks.<@Nullable Object>runAndReleaseAsync(
                     waits
-                            ? CompletableFuture.completedFuture(LockRuntime.take(wanted(needed, true)))
-                            : takeAsync(needed),
+                            ? CompletableFuture.completedFuture(HeldLocks.acquire(wanted))
+                            : HeldLocks.acquireAsync(wanted),
                     held -> stage(invocation, needed, held));
         } catch (RuntimeException refused) {
             return CompletableFuture.failedFuture(refused);
@@ -180,15 +180,11 @@ class LockedCall {
         }
     }
 
-    static CompletableFuture<HeldLocks> takeAsync(List<Needed> needed) {
-        return LockRuntime.takeAsync(wanted(needed, true));
-    }
-
-    private static List<HeldLocks.Wanted> wanted(List<Needed> needed, boolean leased) {
+    static List<LockContext.Wanted> wanted(List<Needed> needed, boolean leased) {
         return needed.stream().map(each -> each.wanted(leased)).toList();
     }
 
-    /** Runs the method's body under its locks, or what the annotation gives for a refusal. */
+    /** Runs the method's body under its locks. After a refusal, returns or throws what the annotation demands. */
     @SuppressWarnings("NullAway") // the type argument allows null
     @Nullable
     Object run(MethodInvocation invocation, List<Needed> needed, HeldLocks held) throws Throwable {
@@ -202,9 +198,12 @@ class LockedCall {
             args[tokenParameter] = innermost != null ? innermost.fencingToken() : null;
             ((ProxyMethodInvocation) invocation).setArguments(args);
         }
-        // AspectJ advice asks the thread for its call, and this may not be the thread on which Spring set it.
-        Object result = held.<@Nullable Object, Throwable>call(() ->
-                end == End.VALUE ? invocation.proceed() : ExposeInvocationInterceptor.INSTANCE.invoke(invocation));
+        // AspectJ advice gets its call from the thread, and this may not be the thread on which Spring set it.
+        Object result = held.<@Nullable Object, Throwable>call(
+                true,
+                () -> end == End.VALUE
+                        ? invocation.proceed()
+                        : ExposeInvocationInterceptor.INSTANCE.invoke(invocation));
         if (!suspends) {
             refuseHiddenWork(result);
         }

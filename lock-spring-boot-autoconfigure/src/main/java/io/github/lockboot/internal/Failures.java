@@ -3,17 +3,17 @@ package io.github.lockboot.internal;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
-/** Failures that have no caller to go to are logged, and others tell their reason. */
-public final class Unexpected {
+/** Logs exceptions that no caller can handle, and formats the reason of others. */
+public final class Failures {
 
     private static final Log log = LogFactory.getLog("io.github.lockboot");
 
     /** Causes may form a circle. */
     private static final int DEEPEST_CAUSE = 20;
 
-    private Unexpected() {}
+    private Failures() {}
 
-    /** {@return what the failure says, and the innermost cause that says more, for those who see the first line only} */
+    /** {@return the message of the failure and, if it says more, of the innermost cause, for readers of the first line} */
     public static String reasonOf(Throwable failure) {
         String first = messageOf(failure);
         String last = first;
@@ -30,20 +30,20 @@ public final class Unexpected {
     }
 
     /** Never throws, not even if there is no memory left to write the line. */
-    public static void failure(String where, Throwable thrown) {
+    public static void log(String where, Throwable thrown) {
         try {
             log.error("Unexpected failure " + where, thrown);
         } catch (Throwable thrownHereToo) {
-            // the caller goes on all the same
+            // the caller continues
         }
     }
 
     /** Runs an action whose failure costs only time, and logs the failure. */
-    public static void attempt(String where, Runnable action) {
+    public static void runAndLog(String where, Runnable action) {
         try {
             action.run();
         } catch (Throwable thrown) {
-            failure(where, thrown);
+            log(where, thrown);
         }
     }
 }

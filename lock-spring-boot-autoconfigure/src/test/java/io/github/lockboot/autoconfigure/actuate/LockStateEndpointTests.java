@@ -35,7 +35,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.entry;
 
 /** The endpoint of a single lock, on a real Redis. */
-class LockEndpointTests {
+class LockStateEndpointTests {
 
     private static final LockOptions OPTIONS = LockOptions.defaults();
 
@@ -74,7 +74,7 @@ class LockEndpointTests {
     @Test
     void aLockIsShownAsRedisHasIt() {
         runner.run(context -> {
-            LockEndpoint endpoint = context.getBean(LockEndpoint.class);
+            LockStateEndpoint endpoint = context.getBean(LockStateEndpoint.class);
             assertThat(endpoint.state("nobody/holds*this").getStatus()).isEqualTo(404);
             Lease lease = context.getBean(LockRegistry.class).acquire("a/b", OPTIONS);
             WebEndpointResponse<Map<String, Object>> shown = endpoint.state("a/b");
@@ -111,7 +111,7 @@ class LockEndpointTests {
     @Test
     void everyHolderIsShown() {
         runner.run(context -> {
-            LockEndpoint endpoint = context.getBean(LockEndpoint.class);
+            LockStateEndpoint endpoint = context.getBean(LockStateEndpoint.class);
             LockRegistry locks = context.getBean(LockRegistry.class);
             List<Lease> permits = new ArrayList<>();
             for (int i = 0; i < 3; i++) {
@@ -168,7 +168,7 @@ class LockEndpointTests {
     void nobodyReleasesByForceUnlessThatIsAllowed() {
         runner.withPropertyValues("lock.endpoint.force-release=false").run(context -> {
             Lease lease = context.getBean(LockRegistry.class).acquire("guarded", OPTIONS);
-            LockEndpoint endpoint = context.getBean(LockEndpoint.class);
+            LockStateEndpoint endpoint = context.getBean(LockStateEndpoint.class);
             assertThat(endpoint.release("guarded", idsOf("guarded").get(0)).getStatus())
                     .isEqualTo(403);
             lease.close();
@@ -178,7 +178,7 @@ class LockEndpointTests {
     @Test
     void locksInMemoryAreNotReleasedByForce() {
         runner.withPropertyValues("lock.type=memory").run(context -> {
-            LockEndpoint endpoint = context.getBean(LockEndpoint.class);
+            LockStateEndpoint endpoint = context.getBean(LockStateEndpoint.class);
             WebEndpointResponse<?> refused = endpoint.release("a", "memory1-1");
             assertThat(refused.getStatus()).isEqualTo(403);
             assertThat(refused.getBody())
@@ -190,7 +190,7 @@ class LockEndpointTests {
     @Test
     void forcedByItsIdTheLockIsFreeWithALargerTokenAndItsHolderLosesIt() {
         runner.run(context -> {
-            LockEndpoint endpoint = context.getBean(LockEndpoint.class);
+            LockStateEndpoint endpoint = context.getBean(LockStateEndpoint.class);
             LockRegistry locks = context.getBean(LockRegistry.class);
             Lease lease = locks.acquire("stuck", OPTIONS);
             String id = idsOf("stuck").get(0);
@@ -208,7 +208,7 @@ class LockEndpointTests {
     @ValueSource(ints = {0, 1, 2})
     void eachOfThreePermitsIsReleasedByItsIdAndTheOthersStay(int which) {
         runner.run(context -> {
-            LockEndpoint endpoint = context.getBean(LockEndpoint.class);
+            LockStateEndpoint endpoint = context.getBean(LockStateEndpoint.class);
             LockRegistry locks = context.getBean(LockRegistry.class);
             String name = "calls " + which;
             List<Lease> permits = new ArrayList<>();
@@ -235,7 +235,7 @@ class LockEndpointTests {
     @ValueSource(ints = {0, 1})
     void eachOfTwoReadingInstancesIsReleasedByItsIdAndTheOtherReadsOn(int which) {
         runner.run(context -> {
-            LockEndpoint endpoint = context.getBean(LockEndpoint.class);
+            LockStateEndpoint endpoint = context.getBean(LockStateEndpoint.class);
             LockRegistry one = context.getBean(LockRegistry.class);
             RedisConnectionFactory factory = context.getBean(RedisConnectionFactory.class);
             try (RedisLockRegistry other = RedisLockRegistry.builder(factory)
@@ -265,7 +265,7 @@ class LockEndpointTests {
     @Test
     void anIdThatHoldsNothingIsToldSo() {
         runner.run(context -> {
-            LockEndpoint endpoint = context.getBean(LockEndpoint.class);
+            LockStateEndpoint endpoint = context.getBean(LockStateEndpoint.class);
             LockRegistry locks = context.getBean(LockRegistry.class);
             Lease past = locks.acquire("taken", OPTIONS);
             String pastId = idsOf("taken").get(0);
@@ -291,7 +291,7 @@ class LockEndpointTests {
     @Test
     void aNameThatNoLockMayHaveIsABadRequest() {
         runner.run(context -> {
-            LockEndpoint endpoint = context.getBean(LockEndpoint.class);
+            LockStateEndpoint endpoint = context.getBean(LockStateEndpoint.class);
             for (String name : List.of("", "secret".repeat(171), "secret\ud83d")) {
                 for (Runnable request :
                         List.<Runnable>of(() -> endpoint.state(name), () -> endpoint.release(name, "a-1"))) {
@@ -314,7 +314,7 @@ class LockEndpointTests {
                                 .acquire("secret", OPTIONS)
                                 .close();
                         silent.pause();
-                        LockEndpoint endpoint = context.getBean(LockEndpoint.class);
+                        LockStateEndpoint endpoint = context.getBean(LockStateEndpoint.class);
                         for (Object answer : List.of(endpoint.state("secret"), endpoint.release("secret", "a-1"))) {
                             WebEndpointResponse<?> unavailable = (WebEndpointResponse<?>) answer;
                             assertThat(unavailable.getStatus()).isEqualTo(503);
