@@ -356,8 +356,8 @@ class LockOverridesTests {
         runner.withPropertyValues("lock.type=memory", "lock.locks.sales.permits=5")
                 .run(context -> assertThat(context)
                         .getFailure()
-                        .hasMessageContaining("Work.sales(String): has mode = SHARED, in which any number may hold the"
-                                + " lock, and lock.locks.[sales].permits is 5: remove that property"));
+                        .hasMessageContaining("Work.sales(String): has mode = SHARED, which allows any number of"
+                                + " holders, and lock.locks.[sales].permits is 5: remove that property"));
     }
 
     @Test
@@ -456,7 +456,7 @@ class LockOverridesTests {
                 .containsPattern("INFO.*lock.locks.\\[report\\] matches no @DistributedLock here,"
                         + " so it is only for LockOptions.withGroup\\(\"report\"\\) or a LeaderElection")
                 .doesNotContain("[order]");
-        assertThat(Stream.of(output.getAll().split("\n")).filter(line -> line.contains("is for no @DistributedLock")))
+        assertThat(Stream.of(output.getAll().split("\n")).filter(line -> line.contains("matches no @DistributedLock")))
                 .hasSize(1);
     }
 }
