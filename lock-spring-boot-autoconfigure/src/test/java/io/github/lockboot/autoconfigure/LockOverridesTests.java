@@ -339,7 +339,7 @@ class LockOverridesTests {
         partners.run(context -> assertThat(context)
                 .getFailure()
                 .hasMessageContaining(
-                        "Partners.ask(): has permits = 4, more than lock.max-holders (3): ask for fewer, or"
+                        "Partners.ask(): has permits = 4, more than lock.max-holders (3): request fewer, or"
                                 + " raise that property in all instances"));
         partners.withPropertyValues("lock.locks.partner.permits=3").run(context -> {
             assertThat(context).hasNotFailed();
@@ -446,7 +446,7 @@ class LockOverridesTests {
                 .containsPattern("WARN.*lock.locks.\\[Or-der\\] matches no @DistributedLock here;"
                         + " did you mean lock.locks.\\[order\\]\\?")
                 .containsPattern(
-                        "WARN.*lock.locks.\\[unnamed\\] is for .*did you mean lock.locks.\\[Work.unnamed\\]\\?");
+                        "WARN.*lock.locks.\\[unnamed\\] matches .*did you mean lock.locks.\\[Work.unnamed\\]\\?");
     }
 
     @Test
