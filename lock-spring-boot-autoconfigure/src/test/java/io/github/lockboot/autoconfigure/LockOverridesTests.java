@@ -339,7 +339,7 @@ class LockOverridesTests {
         partners.run(context -> assertThat(context)
                 .getFailure()
                 .hasMessageContaining(
-                        "Partners.ask(): has permits = 4, more than lock.max-holders (3): ask for fewer, or"
+                        "Partners.ask(): has permits = 4, more than lock.max-holders (3): request fewer, or"
                                 + " raise that property in all instances"));
         partners.withPropertyValues("lock.locks.partner.permits=3").run(context -> {
             assertThat(context).hasNotFailed();
@@ -356,8 +356,8 @@ class LockOverridesTests {
         runner.withPropertyValues("lock.type=memory", "lock.locks.sales.permits=5")
                 .run(context -> assertThat(context)
                         .getFailure()
-                        .hasMessageContaining("Work.sales(String): has mode = SHARED, in which any number may hold the"
-                                + " lock, and lock.locks.[sales].permits is 5: remove that property"));
+                        .hasMessageContaining("Work.sales(String): has mode = SHARED, which allows any number of"
+                                + " holders, and lock.locks.[sales].permits is 5: remove that property"));
     }
 
     @Test
@@ -446,7 +446,7 @@ class LockOverridesTests {
                 .containsPattern("WARN.*lock.locks.\\[Or-der\\] matches no @DistributedLock here;"
                         + " did you mean lock.locks.\\[order\\]\\?")
                 .containsPattern(
-                        "WARN.*lock.locks.\\[unnamed\\] is for .*did you mean lock.locks.\\[Work.unnamed\\]\\?");
+                        "WARN.*lock.locks.\\[unnamed\\] matches .*did you mean lock.locks.\\[Work.unnamed\\]\\?");
     }
 
     @Test
@@ -456,7 +456,7 @@ class LockOverridesTests {
                 .containsPattern("INFO.*lock.locks.\\[report\\] matches no @DistributedLock here,"
                         + " so it is only for LockOptions.withGroup\\(\"report\"\\) or a LeaderElection")
                 .doesNotContain("[order]");
-        assertThat(Stream.of(output.getAll().split("\n")).filter(line -> line.contains("is for no @DistributedLock")))
+        assertThat(Stream.of(output.getAll().split("\n")).filter(line -> line.contains("matches no @DistributedLock")))
                 .hasSize(1);
     }
 }

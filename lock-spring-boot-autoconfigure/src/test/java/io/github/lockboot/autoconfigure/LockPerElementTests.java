@@ -94,7 +94,7 @@ class LockPerElementTests {
 
     @Test
     void aCollectionWithoutElementsIsRefused() {
-        refused(List.of(), "gives no element: pass one, or add a condition");
+        refused(List.of(), "gives no element: pass an element, or add a condition");
     }
 
     @Test

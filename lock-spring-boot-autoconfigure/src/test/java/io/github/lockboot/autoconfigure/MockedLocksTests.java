@@ -119,8 +119,8 @@ class MockedLocksTests {
                     .isThrownBy(call)
                     .withMessage("no @DistributedLock method runs on thread "
                             + Thread.currentThread().getName()
-                            + ": the call came from within the same bean, past the proxy, or nothing locks here, as with"
-                            + " lock.enabled=false");
+                            + ": the call bypassed the proxy, as a call within the same bean does, or locking is disabled"
+                            + " (lock.enabled=false)");
             Orders orders = context.getBean(Orders.class);
             assertSaid.accept(orders::assertLocked);
             assertSaid.accept(orders::assertLockedByName);

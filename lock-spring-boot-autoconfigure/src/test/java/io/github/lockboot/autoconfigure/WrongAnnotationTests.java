@@ -298,7 +298,7 @@ class WrongAnnotationTests {
         assertRefused(
                 MethodOfNothing.class,
                 "run(String)",
-                "key expression \"hash(#id)\" calls hash(...) on nothing: "
+                "key expression \"hash(#id)\" calls hash(...) without a target: "
                         + "write #root.target.hash(...) or @bean.hash(...)");
     }
 
@@ -344,7 +344,7 @@ class WrongAnnotationTests {
                 AdditionInsideAnArgument.class,
                 "run(long, long)",
                 "key expression \"T(String).valueOf(#a + #b)\" has a + inside T(String).valueOf((#a + #b)), where it may "
-                        + "add numbers or take in a null unseen: write + only between the parts of a key");
+                        + "add numbers or include a null: write + only between the parts of a key");
     }
 
     @Test
@@ -415,7 +415,7 @@ class WrongAnnotationTests {
                         .getFailure()
                         .isInstanceOf(InvalidLockDefinitionException.class)
                         .hasMessage(PackagePrivateMethod.class.getName()
-                                + ".run(): is package-private, and bean 'heir' is of another package,"
+                                + ".run(): is package-private, and bean 'heir' is in another package,"
                                 + " so no proxy can lock it: make it protected or public" + SEE));
     }
 
@@ -599,7 +599,7 @@ class WrongAnnotationTests {
         assertRefused(
                 NoFallback.class,
                 "run(String)",
-                "names the fallback other, and no such method of " + NoFallback.class.getName()
+                "names the fallback other, but no method other of " + NoFallback.class.getName()
                         + " has its parameters: write other(String) or other(String, LockNotAcquiredException)");
     }
 

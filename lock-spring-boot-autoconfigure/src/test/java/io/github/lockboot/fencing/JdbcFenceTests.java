@@ -260,7 +260,7 @@ class JdbcFenceTests {
     void withoutATransactionItIsRefused() {
         assertThatIllegalStateException()
                 .isThrownBy(() -> fence.check("a", 1))
-                .withMessageStartingWith("a fence is checked in the transaction that writes, and none is active");
+                .withMessageStartingWith("a fence must be checked in the transaction that writes, but none is active");
     }
 
     @Test

@@ -367,7 +367,7 @@ abstract class LeaderElectionContract {
             @Override
             public FilterReply decide(
                     Marker marker, Logger logger, Level level, String format, Object[] params, Throwable thrown) {
-                if (format != null && format.startsWith("Leads") && format.contains(role)) {
+                if (format != null && format.startsWith("This instance") && format.contains(role)) {
                     throw new IllegalStateException("of a test");
                 }
                 return FilterReply.NEUTRAL;

@@ -164,11 +164,11 @@ class LockMetricsTests {
             lock.acquired        | COUNTER | Locks acquired, by where they came from
             lock.not.acquired    | COUNTER | Waits that ended because another held the lock
             lock.abandoned       | COUNTER | Waits that were interrupted or cancelled
-            lock.unavailable     | COUNTER | Waits that ended because Redis was unavailable
+            lock.unavailable     | COUNTER | Waits that ended because the store was unavailable
             lock.lost            | COUNTER | Holds that were lost before they were released
             lock.stuck           | COUNTER | Holds that exceeded their maximum time
             lock.renewals        | COUNTER | Renewals of leases, by outcome
-            lock.release.unknown | COUNTER | Releases that Redis did not confirm in time
+            lock.release.unknown | COUNTER | Releases that the store did not confirm in time
             lock.held            | GAUGE   | Locks held by this instance
             lock.waiting         | GAUGE   | Threads and futures of this instance that wait for a lock
             """)
