@@ -4,10 +4,13 @@ import java.net.SocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -60,7 +63,7 @@ import org.springframework.data.redis.core.StringRedisTemplate;
  * Lettuce reconnects.
  *
  * <p>Without a connection, calls wait here. Lettuce would keep and later send each command, even an expired one. Calls on one key
- * are sent in order, so they wait in the line of the key's slot, which is on one server. Calls of other slots pass them.
+ * are sent in order. So calls wait in order of their slot, which is on one server, and calls of other slots pass them.
  */
 final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateListener {
 
@@ -94,8 +97,11 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     private volatile long trackingRefusedIn = -1; // an epoch: a new connection may be treated otherwise
     private volatile long trackingDue;
 
-    /** By slot. Its monitor guards additions and the fields below. Commands are sent outside the monitor. */
-    private final Lines<Integer, Call> waiting = new Lines<>(Call::slot);
+    /**
+     * The calls that wait for a connection, in order, by slot. Its monitor guards changes and the fields below. Commands are sent
+     * outside the monitor.
+     */
+    private final Map<Integer, Set<Call>> waiting = new ConcurrentHashMap<>();
 
     private final SerialExecutor sender;
     private volatile boolean connecting;
@@ -136,7 +142,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     @Override
     public CompletableFuture<Reply> run(Consumer<Reply> late, LuaScript script, String key, byte[]... arguments) {
         Call call = new Call(late, script, key.getBytes(StandardCharsets.UTF_8), arguments);
-        Link current = waiting.isAnyoneBefore(call) ? null : link;
+        Link current = othersWait(call) ? null : link;
         if (current == null || !reaches(current, call.key)) {
             current = linkOrWait(call);
         }
@@ -154,13 +160,35 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
                 return null;
             }
             Link current = link;
-            if (current != null && !waiting.isAnyoneBefore(call) && reaches(current, call.key)) {
+            if (current != null && !othersWait(call) && reaches(current, call.key)) {
                 return current;
             }
             connectInBackground();
             check.start();
-            waiting.append(call); // last: a call that fails here must not be sent later
+            // Last: a call that fails here must not be sent later.
+            waiting.computeIfAbsent(call.slot(), slot -> new LinkedHashSet<>()).add(call);
             return null;
+        }
+    }
+
+    /** Whether calls of the same slot wait. */
+    private boolean othersWait(Call call) {
+        return !waiting.isEmpty() && waiting.containsKey(call.slot());
+    }
+
+    private @Nullable Call firstOf(int slot) {
+        synchronized (waiting) {
+            Set<Call> calls = waiting.get(slot);
+            return calls == null ? null : calls.iterator().next();
+        }
+    }
+
+    private void stopWaiting(Call call) {
+        synchronized (waiting) {
+            waiting.computeIfPresent(call.slot(), (slot, calls) -> {
+                calls.remove(call);
+                return calls.isEmpty() ? null : calls;
+            });
         }
     }
 
@@ -179,13 +207,13 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     private void sendWaiting() {
         Link current = link;
         if (current != null) {
-            waiting.keys().forEach(slot -> sendWaiting(slot, current));
+            waiting.keySet().forEach(slot -> sendWaiting(slot, current));
         }
     }
 
-    /** As far as the line can be sent. */
+    /** Sends the calls of a slot in order, up to the first that cannot be sent. */
     private void sendWaiting(int slot, Link current) {
-        for (Call next = waiting.next(slot); next != null; next = waiting.next(slot)) {
+        for (Call next = firstOf(slot); next != null; next = firstOf(slot)) {
             try {
                 if (!reaches(current, next.key)) {
                     return;
@@ -194,7 +222,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             } catch (Throwable notSent) {
                 next.completeExceptionally(notSent);
             }
-            waiting.remove(next); // only now: those that come meanwhile must not pass it
+            stopWaiting(next); // only now: a call that comes meanwhile must not pass it
         }
     }
 
@@ -233,7 +261,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         Throwable failure = null;
         try {
             synchronized (waiting) { // the call that has it connect is added under this monitor
-                before = waiting.all();
+                before = waiting.values().stream().flatMap(Set::stream).toList();
             }
             made = Link.over(template.get(), this);
         } catch (Throwable notMade) { // also an Error: the next call must connect again
@@ -550,7 +578,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
                 }
                 sent.cancel(true);
             }
-            waiting.remove(this);
+            stopWaiting(this);
             Link current = link;
             if (own != null) {
                 own.onSilence(current != null ? current.client : null);
