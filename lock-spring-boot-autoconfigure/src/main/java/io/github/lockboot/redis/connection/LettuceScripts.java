@@ -49,7 +49,6 @@ import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import io.lettuce.core.pubsub.api.async.RedisPubSubAsyncCommands;
 import io.lettuce.core.resource.Delay;
-import io.netty.buffer.ByteBuf;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -493,8 +492,14 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
                 return;
             }
             boolean digestOnly = type == CommandType.EVALSHA;
-            CommandArgs<byte[], byte[]> args = new EncodedArgs(script.encoded(digestOnly, key, arguments, number));
-            args.addKey(key); // by which Lettuce finds the node of a Cluster
+            CommandArgs<byte[], byte[]> args = new CommandArgs<>(ByteArrayCodec.INSTANCE)
+                    .add(digestOnly ? script.getSha1() : script.getScriptAsString())
+                    .add(1)
+                    .addKey(key); // by which Lettuce finds the node of a Cluster
+            for (byte[] argument : arguments) {
+                args.add(argument);
+            }
+            args.add(number);
             Acknowledger asked = TAKING_LEASES.contains(script) ? acknowledger : null;
             AbstractRedisAsyncCommands<byte[], byte[]> commands = asked == null ? link.commands : link.toMasterOf(key);
             Acknowledger.Rounds rounds = asked == null ? null : asked.on(commands);
@@ -683,27 +688,6 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
 
         private static boolean isClosed(StatefulConnection<?, ?> connection) {
             return connection instanceof RedisChannelHandler<?, ?> known && known.isClosed();
-        }
-    }
-
-    /** Arguments that are encoded already. Lettuce would encode each for itself, which takes several times as long. */
-    private static final class EncodedArgs extends CommandArgs<byte[], byte[]> {
-
-        private final LuaScript.Encoded encoded;
-
-        EncodedArgs(LuaScript.Encoded encoded) {
-            super(ByteArrayCodec.INSTANCE);
-            this.encoded = encoded;
-        }
-
-        @Override
-        public int count() {
-            return encoded.count();
-        }
-
-        @Override
-        public void encode(ByteBuf buffer) {
-            buffer.writeBytes(encoded.bytes());
         }
     }
 }
