@@ -75,7 +75,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     private static final Delay BETWEEN_ATTEMPTS =
             Delay.fullJitter(Duration.ofMillis(1), Duration.ofSeconds(3), 1, TimeUnit.MILLISECONDS);
 
-    /** Between two looks at whether the application has moved to another server. */
+    /** Between two checks whether the application has moved to another server. */
     private static final long FOLLOW_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     static final Duration TRACKING_PAUSE = Duration.ofMinutes(10);
@@ -127,8 +127,8 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         this.own = own;
         this.acknowledger = acknowledger;
         this.sender = new SerialExecutor(connector);
-        this.check = timer.check(CHECK_NANOS, this::haveWaitingSent);
-        this.follow = timer.check(FOLLOW_NANOS, this::haveApplicationFollowed);
+        this.check = timer.check(CHECK_NANOS, this::sendWaitingInBackground);
+        this.follow = timer.check(FOLLOW_NANOS, this::followApplicationInBackground);
         this.tracking = new KeyTracking(this::epoch, refusedIn -> trackingRefusedIn = refusedIn, this::pauseTracking);
         this.trackingDue = timer.nanoTime();
     }
@@ -192,7 +192,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     }
 
     /** On the timer's thread, which also renews leases and must not be kept long. Returns whether any call waits. */
-    private boolean haveWaitingSent() {
+    private boolean sendWaitingInBackground() {
         synchronized (waiting) {
             if (waiting.isEmpty()) {
                 return false;
@@ -253,13 +253,13 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         }
     }
 
-    /** Fails the calls that waited when it began. For those that come meanwhile, as right after a start, it connects again. */
+    /** If connecting fails, the calls that waited when it began fail. For later calls, such as right after a start, it connects again. */
     private void connect() {
         List<Call> before = List.of();
         Link made = null;
         Throwable failure = null;
         try {
-            synchronized (waiting) { // the call that has it connect is added under this monitor
+            synchronized (waiting) { // the call that started this is added under this monitor
                 before = waiting.values().stream().flatMap(Set::stream).toList();
             }
             made = Link.over(template.get(), this);
@@ -287,11 +287,11 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         }
         NotConnectedException notConnected = new NotConnectedException("no connection to Redis", failure);
         failed.forEach(call -> call.completeExceptionally(notConnected));
-        timer.schedule(0, this::haveWaitingSent);
+        timer.schedule(0, this::sendWaitingInBackground);
     }
 
     /** On the timer's thread. Returns whether there is a connection, and the application may move to another server. */
-    private boolean haveApplicationFollowed() {
+    private boolean followApplicationInBackground() {
         if (link == null || own == null && !ApplicationFactory.isProxy(factory())) {
             return false;
         }
@@ -327,7 +327,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         }
     }
 
-    /** What was held there is asked for here, and is lost unless it is the same server. */
+    /** Holds of the former server are renewed on the new one, and are lost unless it is the same server. */
     private void onMoved(AbstractRedisClient former) {
         if (own == null) {
             former.removeListener(this);
@@ -361,7 +361,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         return epoch.get();
     }
 
-    /** Whether a proxy does not let tracking pass, or the server stopped at that moment, cannot be told apart. */
+    /** A proxy that closes the connection at such a command cannot be distinguished from a server that stopped at that moment. */
     void pauseTracking() {
         trackingDue = timer.nanoTime() + TRACKING_PAUSE.toNanos();
     }
@@ -385,7 +385,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         }
     }
 
-    /** Else the client of the application would keep what is closed. */
+    /** Otherwise the client of the application would keep a reference to this closed runner. */
     private void unlink() {
         Link last = link;
         link = null;
@@ -413,7 +413,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     @Override
     public void onRedisConnected(RedisChannelHandler<?, ?> connection, SocketAddress address) {
         if (!waiting.isEmpty()) {
-            timer.schedule(0, this::haveWaitingSent);
+            timer.schedule(0, this::sendWaitingInBackground);
         }
     }
 
@@ -423,7 +423,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         if (acknowledger != null) {
             acknowledger.onDisconnected(connection);
         }
-        tracking.onDisconnected(connection); // last: a renewal that waits for the answer goes on without it
+        tracking.onDisconnected(connection); // last: a renewal that waits for the answer continues without it
     }
 
     /**
@@ -453,7 +453,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             return SlotHash.getSlot(key);
         }
 
-        /** Has Redis track a lock that is renewed. Tracking is switched on each time: a reconnection ends it. */
+        /** Makes Redis track a lock that is renewed. Tracking is switched on each time: a reconnection ends it. */
         void sendOn(Link link) {
             var server = script == LuaScript.RENEW && announcesChanges() ? link.to(key) : null;
             RedisFuture<?> switchedOn = server == null ? null : tracking.switchOn(server);
@@ -466,7 +466,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             }
         }
 
-        /** Where nothing is told what is thrown. */
+        /** Called from a callback, where an exception would be lost. */
         private void sendAgainOn(Link link, CommandType type, @Nullable StatefulConnection<byte[], byte[]> tracked) {
             try {
                 sendOn(link, type, tracked);
@@ -558,7 +558,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             return first;
         }
 
-        /** Says if there is no connection. Never throws: else the call would never end. */
+        /** Names a missing connection as the cause. Never throws: otherwise the call would never end. */
         private Throwable explained(Throwable failure) {
             try {
                 if (command == null) {
