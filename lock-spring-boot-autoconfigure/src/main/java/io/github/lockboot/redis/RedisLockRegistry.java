@@ -27,6 +27,7 @@ import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.internal.Threads;
 import io.github.lockboot.internal.Timer;
 import io.github.lockboot.redis.connection.Connections;
+import io.github.lockboot.redis.connection.Connections.AcknowledgedBy;
 import io.github.lockboot.redis.connection.PubSubGrantChannel;
 import io.github.lockboot.redis.protocol.ScriptStore;
 import org.jspecify.annotations.Nullable;
@@ -57,18 +58,18 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
     /** What has to have a grant, and a renewal, before it counts. */
     public enum Acknowledge {
         /** Nothing beside the master. */
-        NONE(Connections.NONE),
+        NONE(AcknowledgedBy.NOTHING),
         /** One replica. */
-        ONE(1),
+        ONE(AcknowledgedBy.ONE_REPLICA),
         /** All replicas that are connected to the master at the time, but at least one. */
-        ALL(Connections.ALL),
+        ALL(AcknowledgedBy.ALL_REPLICAS),
         /** The append-only file of the master, as far as it is on disk. */
-        AOF(Connections.APPEND_ONLY_FILE);
+        AOF(AcknowledgedBy.APPEND_ONLY_FILE);
 
-        private final int replicas;
+        private final AcknowledgedBy by;
 
-        Acknowledge(int replicas) {
-            this.replicas = replicas;
+        Acknowledge(AcknowledgedBy by) {
+            this.by = by;
         }
     }
 
@@ -308,7 +309,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
             connections = Connections.to(
                     registry.connectionFactory,
                     registry.sharing,
-                    registry.acknowledge.replicas,
+                    registry.acknowledge.by,
                     timeout,
                     session,
                     timer,
@@ -536,7 +537,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
          *     acknowledged and the factory is not of Lettuce, or has a fixed list of master and replicas
          */
         public RedisLockRegistry build() {
-            Connections.requireSettings(connectionFactory, sharing, acknowledge.replicas);
+            Connections.requireSettings(connectionFactory, sharing, acknowledge.by);
             return new RedisLockRegistry(this);
         }
 

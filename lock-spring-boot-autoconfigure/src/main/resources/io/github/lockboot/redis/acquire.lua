@@ -1,17 +1,17 @@
--- Takes the lock for the caller if the holders admit it and no waiter is before the caller; renews it if the caller holds it; otherwise
+-- Grants the lock to the caller if the holders admit it and no waiter is before the caller; renews it if the caller holds it; otherwise
 -- queues the caller or marks it as seen.
 --
 -- first: begin, acquire-free, stored
--- then:  settings, acquire-queued, common
+-- then:  settings, common
 --
 -- ARGV[3]  ttl, ms
 -- ARGV[4]  the kind
 -- ARGV[5]  1 to queue the caller, 0 otherwise
 --
--- OWNER fence lease-ms waiters [token, unless it is the fence] | QUEUED position fence ms-left | BUSY ms-left
+-- OWNER grant-number lease-ms waiters [token, unless it is that number] | QUEUED position grant-number ms-left | BUSY ms-left
 local ttl, kind, enqueue = tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5] == '1'
 
-settle(me)
+update(me)
 if not lock then
   return answer('BUSY', ms_left())
 end

@@ -4,7 +4,7 @@
 -- then:  settings, common
 --
 -- LEFT | GIVEN_AWAY | UNKNOWN
-settle()
+update()
 local _, place = holder_of(me)
 if place then
   release(place)

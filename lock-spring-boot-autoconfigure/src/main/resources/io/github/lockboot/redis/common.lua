@@ -1,13 +1,15 @@
--- The state of one lock: read once, settled, changed in memory, written once.
+-- The state of one lock: read once, brought up to date, changed in memory, written once.
 --
 -- A lock has holders, and a queue of waiters. Each has a kind: 0 exclusive, -1 shared, n limited to n. The first waiter is granted the
 -- lock as soon as the holders are compatible with its kind, then the next.
 --
--- The text is a JSON array. What is behind the last part that is not empty is left out; 0 or an empty text stands for none.
+-- The text is a JSON array. Empty parts at its end are left out; 0 or an empty text means none.
 --
---   [format, "fence", [holder, ...], "token", looked, excused, [waiter, ...]]
---   holder: ["id", ttl ms, end of the lease ms, kind, "fence"]; an exclusive one without its fence, which is the lock's
+--   [format, "grant number", [holder, ...], "token", swept, grace, [waiter, ...]]
+--   holder: ["id", ttl ms, end of the lease ms, kind, "grant number"]; an exclusive one without its number, which is the lock's
 --   waiter: ["id", ttl ms, last seen ms, kind], an exclusive one without its kind
+--
+-- The number of the lock is that of its newest grant.
 local EXCLUSIVE, SHARED, MOST_PERMITS = 0, -1, 2 ^ 31 - 1
 local LAST_TOKEN = 2 ^ 53 - TOKENS_PER_GRANT -- larger numbers are not exact; the clock reaches this one in 2255
 local MOST_MS = 1e15
@@ -16,17 +18,17 @@ local function number_in(value, least, most)
   return type(value) == 'number' and value >= least and value <= most and value == math.floor(value) and value
 end
 
-local function fence_in(value, most)
+local function grant_number_in(value, most)
   return type(value) == 'string' and string.find(value, '^%d+$') and number_in(tonumber(value), 1, most)
 end
 
 -- A list of which each entry is read by a function; nil if no script of locks wrote it.
-local function read_list(list, read, fence)
+local function read_list(list, read, grant_number)
   if type(list) ~= 'table' then
     return list == nil and {} or nil
   end
   for i, entry in ipairs(list) do
-    list[i] = type(entry) == 'table' and type(entry[1]) == 'string' and read(entry, fence)
+    list[i] = type(entry) == 'table' and type(entry[1]) == 'string' and read(entry, grant_number)
     if not list[i] then
       return nil
     end
@@ -39,15 +41,15 @@ local function read_waiter(entry)
     and (entry[4] == nil or number_in(entry[4], SHARED, MOST_PERMITS)) and entry[5] == nil and entry
 end
 
-local function read_holder(entry, fence)
+local function read_holder(entry, grant_number)
   local holder = {id = entry[1], ttl = number_in(entry[2], 1, MOST_MS), expiry = number_in(entry[3], 0, 2 * MOST_MS)}
   holder.kind = number_in(entry[4], SHARED, MOST_PERMITS)
   if holder.kind == EXCLUSIVE then
-    holder.fence = entry[5] == nil and fence
+    holder.grant_number = entry[5] == nil and grant_number
   else
-    holder.fence = fence_in(entry[5], LAST_TOKEN)
+    holder.grant_number = grant_number_in(entry[5], LAST_TOKEN)
   end
-  return holder.ttl and holder.expiry and holder.kind and holder.fence and entry[6] == nil and holder
+  return holder.ttl and holder.expiry and holder.kind and holder.grant_number and entry[6] == nil and holder
 end
 
 -- How many may hold the lock at a time as far as one of this kind is concerned.
@@ -69,24 +71,35 @@ end
 -- The lock as it is stored; nil if the text is no lock, or one of a newer format.
 local function load()
   if not stored then
-    return {format = FORMAT, fence = 0, holders = {}, queue = {}, looked = 0, excused = 0}
+    return {format = FORMAT, grant_number = 0, holders = {}, queue = {}, swept = 0, grace = 0}
   end
   local state = string.find(stored, '^%[%d+,"%d+"') and select(2, pcall(cjson.decode, stored))
-  local fence = type(state) == 'table' and not state[8] and fence_in(state[2], LAST_TOKEN)
-  if not fence then
+  local grant_number = type(state) == 'table' and not state[8] and grant_number_in(state[2], LAST_TOKEN)
+  if not grant_number then
     return nil
   end
-  local holders, queue, token = read_list(state[3], read_holder, fence), read_list(state[7], read_waiter), state[4] or ''
-  for _, holder in ipairs(holders or {}) do
+  local format = number_in(state[1], 1, tonumber(FORMAT))
+  local holders, queue = read_list(state[3], read_holder, grant_number), read_list(state[7], read_waiter)
+  local swept, grace = number_in(state[5] or 0, 0, MOST_MS), number_in(state[6] or 0, 0, MOST_MS)
+  if not (format and holders and queue and swept and grace) then
+    return nil
+  end
+  for _, holder in ipairs(holders) do
     if holder.kind == EXCLUSIVE and holders[2] or (holder.kind == SHARED) ~= (holders[1].kind == SHARED) then
       return nil
     end
   end
-  local lock = {format = number_in(state[1], 1, tonumber(FORMAT)), fence = fence, holders = holders, queue = queue}
-  lock.token = token ~= '' and fence_in(token, fence) or nil
-  lock.looked, lock.excused = number_in(state[5] or 0, 0, MOST_MS), number_in(state[6] or 0, 0, MOST_MS)
-  local whole = lock.format and holders and queue and lock.looked and lock.excused and (lock.token or token == '')
-  return whole and (holders[1] or lock.token or not state[3]) and lock or nil
+  local token = state[4] ~= '' and state[4] or nil
+  if token and not grant_number_in(token, grant_number) then
+    return nil
+  end
+  if state[3] and not holders[1] and not token then
+    return nil -- without holders and token, scripts leave the list out
+  end
+  return {
+    format = format, grant_number = grant_number, holders = holders, token = token and tonumber(token),
+    swept = swept, grace = grace, queue = queue
+  }
 end
 
 -- Besides the state it has flags for answer():
@@ -132,23 +145,23 @@ local function join(id, ttl, kind)
   lock.queue[position], lock.changed = waiter, true
 end
 
--- Adds a holder. The token of a shared one is the newest that others may have used before; it is kept while it is not the fence.
+-- Adds a holder. The token of a shared one is the newest that others may have used before; it is kept while it is not the grant number.
 local function grant(id, ttl, kind, lease)
-  local fence = math.max(lock.fence + 1, micros)
-  lock.token = kind == SHARED and (lock.token or (lock.fence > 0 and lock.fence or fence)) or nil
-  lock.fence = kind > 0 and fence + TOKENS_PER_PERMIT - 1 or fence
-  local holder = {id = id, ttl = ttl, expiry = now + lease, kind = kind, fence = fence}
+  local number = math.max(lock.grant_number + 1, micros)
+  lock.token = kind == SHARED and (lock.token or (lock.grant_number > 0 and lock.grant_number or number)) or nil
+  lock.grant_number = kind > 0 and number + TOKENS_PER_PERMIT - 1 or number
+  local holder = {id = id, ttl = ttl, expiry = now + lease, kind = kind, grant_number = number}
   lock.holders[#lock.holders + 1], lock.changed = holder, true
   return holder
 end
 
--- Grants the lock to the first waiters, as many as the holders admit; returns how many. The reader gets its grant by the reply of this
--- script, with the whole ttl; any other waiter gets a message.
-local function admit(reader)
+-- Grants the lock to the first waiters, as many as the holders admit; returns how many. The asker, the id that reads the reply of this
+-- script, gets its grant by that reply, with the whole ttl; any other waiter gets a message.
+local function admit(asker)
   local granted, waiter = 0, lock.queue[1]
   while waiter and admits(lock.holders, waiter[4] or EXCLUSIVE) do
     local id, ttl, kind = waiter[1], waiter[2], waiter[4] or EXCLUSIVE
-    grant(id, ttl, kind, id == reader and ttl or math.min(ttl, CLAIM_LEASE)).push = id ~= reader
+    grant(id, ttl, kind, id == asker and ttl or math.min(ttl, CLAIM_LEASE)).push = id ~= asker
     table.remove(lock.queue, 1)
     granted, waiter = granted + 1, lock.queue[1]
   end
@@ -156,18 +169,18 @@ local function admit(reader)
 end
 
 -- Ends a hold; returns how many waiters are granted the lock.
-local function release(place, reader)
+local function release(place, asker)
   table.remove(lock.holders, place)
   lock.changed = true
-  return admit(reader)
+  return admit(asker)
 end
 
--- Marks the reader as seen now, and drops each waiter that was not seen for the whole patience.
+-- Marks the asker as seen now, and drops each waiter that was not seen for the whole patience.
 --
--- If the last look was so long ago that a live waiter may seem dead, Redis may have been down. Then no waiter is dropped, and each
--- keeps at least the time in which a live one asks. This is not repeated before one of them was seen: where calls are rare, dead
--- waiters would never be dropped.
-local function look(reader)
+-- If the last sweep was so long ago that a live waiter may seem dead, Redis may have been down. Then all waiters get a grace period: none is
+-- dropped, and each keeps at least the time in which a live one asks. There is no further grace before one of them was seen: otherwise dead
+-- waiters would never be dropped where calls are rare.
+local function sweep(asker)
   local newest, oldest = -1, 0
   local spare = patience - math.floor(1.25 * poll) -- a live waiter asks at every poll; a quarter is for delays
   for _, waiter in ipairs(lock.queue) do
@@ -176,34 +189,34 @@ local function look(reader)
     end
     newest = math.max(newest, waiter[3])
   end
-  if lock.excused > now then -- the clock was set back
-    lock.excused, lock.changed = 0, true
+  if lock.grace > now then -- the clock was set back
+    lock.grace, lock.changed = 0, true
   end
-  if lock.looked > 0 and now - lock.looked > spare and newest > lock.excused then
+  if lock.swept > 0 and now - lock.swept > spare and newest > lock.grace then
     oldest = now - spare
-    lock.excused, lock.changed = math.max(newest, oldest), true
+    lock.grace, lock.changed = math.max(newest, oldest), true
   end
   local live = {}
   for _, waiter in ipairs(lock.queue) do
-    local seen = waiter[1] == reader and now or math.max(waiter[3], oldest)
+    local seen = waiter[1] == asker and now or math.max(waiter[3], oldest)
     if now - seen < patience then
       live[#live + 1] = waiter
     end
     lock.changed, waiter[3] = lock.changed or seen ~= waiter[3], seen
   end
   lock.queue, lock.changed = live, lock.changed or #live < #lock.queue
-  if now < lock.looked or now >= lock.looked + poll / 4 then
-    lock.looked, lock.changed = now, lock.changed or #live > 0
+  if now < lock.swept or now >= lock.swept + poll / 4 then
+    lock.swept, lock.changed = now, lock.changed or #live > 0
   end
 end
 
--- Brings the state up to date: drops dead waiters, corrects clock steps, ends expired leases, grants what is free. The reader is the id
--- that gets its grant by the reply; nil if the script does not ask for the lock.
-local function settle(reader)
+-- Brings the lock up to date: drops dead waiters, corrects clock steps, ends expired leases, grants what is free. Scripts that do not
+-- acquire the lock have no asker.
+local function update(asker)
   if not lock then
     return
   end
-  look(reader)
+  sweep(asker)
   local live = {}
   for _, holder in ipairs(lock.holders) do
     if holder.expiry > now + holder.ttl then
@@ -212,34 +225,34 @@ local function settle(reader)
     if holder.expiry > now then
       live[#live + 1] = holder
     elseif holder.kind == EXCLUSIVE then
-      lock.fence = lock.fence + TOKENS_PER_GRANT - 1 -- it may have used them all
+      lock.grant_number = lock.grant_number + TOKENS_PER_GRANT - 1 -- it may have used them all
     end
   end
   lock.holders, lock.changed = live, lock.changed or #live < #lock.holders
-  admit(reader)
+  admit(asker)
 end
 
--- Writes a changed state, for as long as a lease runs, a waiter is to be known, or a token that was used is not in the past.
+-- Writes a changed state, for as long as a lease runs, a waiter is to be known, or a token that was used lies in the future.
 local function save()
   if not lock or not lock.changed then
     return
   end
   local first, waiting = lock.holders[1], #lock.queue > 0
-  if not first and lock.fence < micros then
+  if not first and lock.grant_number < micros then
     redis.call('DEL', KEYS[1])
     return
   end
   local exclusive = first and first.kind == EXCLUSIVE
-  local last_token = exclusive and lock.fence + TOKENS_PER_GRANT - 1 or lock.fence
+  local last_token = exclusive and lock.grant_number + TOKENS_PER_GRANT - 1 or lock.grant_number
   local stay, holders = math.max(math.ceil((last_token - micros) / 1000) + 1, waiting and patience or 0), {}
   for place, holder in ipairs(lock.holders) do
-    local fence = exclusive and '' or ',"' .. text(holder.fence) .. '"'
+    local number = exclusive and '' or ',"' .. text(holder.grant_number) .. '"'
     holders[place] = string.format(
-      '[%s,%.0f,%.0f,%.0f%s]', cjson.encode(holder.id), holder.ttl, holder.expiry, holder.kind, fence)
+      '[%s,%.0f,%.0f,%.0f%s]', cjson.encode(holder.id), holder.ttl, holder.expiry, holder.kind, number)
     stay = math.max(stay, holder.expiry - now)
   end
-  local token = lock.token and lock.token ~= lock.fence and text(lock.token) or ''
-  local state = '[' .. lock.format .. ',"' .. text(lock.fence) .. '"'
+  local token = lock.token and lock.token ~= lock.grant_number and text(lock.token) or ''
+  local state = '[' .. lock.format .. ',"' .. text(lock.grant_number) .. '"'
   if first or token ~= '' then
     state = state .. ',[' .. table.concat(holders, ',') .. ']'
   end
@@ -247,24 +260,24 @@ local function save()
     state = state .. ',"' .. token .. '"'
   end
   if waiting then
-    state = state .. ',' .. text(lock.looked) .. ',' .. text(lock.excused) .. ',' .. cjson.encode(lock.queue)
+    state = state .. ',' .. text(lock.swept) .. ',' .. text(lock.grace) .. ',' .. cjson.encode(lock.queue)
   end
   put(state .. ']', stay)
 end
 
 -- The fencing token of a holder.
 local function token_of(holder)
-  return holder.kind == SHARED and (lock.token or lock.fence) or holder.fence
+  return holder.kind == SHARED and (lock.token or lock.grant_number) or holder.grant_number
 end
 
--- <id> <fence> <lease ms> <waiters> <token> <key>; with a fence of 0 it is a hint.
-local function message(id, fence, lease, token)
-  return table.concat({id, text(fence), text(lease), text(#lock.queue), text(token), KEYS[1]}, ' ')
+-- <id> <grant number> <lease ms> <waiters> <token> <key>; with a number of 0 it is a hint.
+local function message(id, grant_number, lease, token)
+  return table.concat({id, text(grant_number), text(lease), text(#lock.queue), text(token), KEYS[1]}, ' ')
 end
 
 -- Sends a message to the process with this id.
-local function notify(id, fence, lease, token)
-  redis.pcall('PUBLISH', channels .. (string.match(id, '^(.*)-') or id), message(id, fence, lease, token))
+local function notify(id, grant_number, lease, token)
+  redis.pcall('PUBLISH', channels .. (string.match(id, '^(.*)-') or id), message(id, grant_number, lease, token))
 end
 
 -- Ends a script: writes the state, publishes, and returns the reply, a status word and numbers on one line. Redis would need longer
@@ -273,7 +286,7 @@ local function answer(...)
   save()
   for _, holder in ipairs(lock and lock.holders or {}) do
     if holder.push then
-      notify(holder.id, holder.fence, holder.expiry - now, token_of(holder))
+      notify(holder.id, holder.grant_number, holder.expiry - now, token_of(holder))
     elseif lock.hint then
       notify(holder.id, 0, 0, 0)
     end
@@ -285,14 +298,14 @@ local function answer(...)
   return table.concat(words, ' ')
 end
 
--- Ends a script that asks for the lock with this id: OWNER or QUEUED.
+-- Ends a script that acquires the lock for this id: OWNER or QUEUED.
 local function answer_to(id)
   local holder = holder_of(id)
   if holder then
     local token = token_of(holder)
-    return answer('OWNER', holder.fence, holder.expiry - now, #lock.queue, token ~= holder.fence and token or nil)
+    return answer('OWNER', holder.grant_number, holder.expiry - now, #lock.queue, token ~= holder.grant_number and token or nil)
   end
   local position = position_of(id)
   lock.hint = position == 1
-  return answer('QUEUED', position, lock.fence, ms_left())
+  return answer('QUEUED', position, lock.grant_number, ms_left())
 end

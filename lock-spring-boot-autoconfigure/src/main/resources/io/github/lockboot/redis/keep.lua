@@ -10,9 +10,9 @@
 -- KEPT | NOT_OWNER
 local grant_number, stay = tonumber(ARGV[3]), tonumber(ARGV[4])
 
-settle()
+update()
 local holder = holder_of(me)
-if not holder or holder.fence ~= grant_number then
+if not holder or holder.grant_number ~= grant_number then
   return answer('NOT_OWNER')
 end
 local first = lock.queue[1]

@@ -3,18 +3,18 @@
 -- first: begin, stored
 -- then:  settings, common
 --
--- ARGV[3]  the id of the first permit, then the fence of its grant and its ttl, ms; and so on for each permit
+-- ARGV[3]  the id of the first permit, then the number of its grant and its ttl, ms; and so on for each permit
 --
 -- ALL, and for each permit, separated by commas: RENEWED lease-ms waiters | NOT_OWNER
-settle()
+update()
 local holders, replies = {}, {}
 for _, holder in ipairs(lock and lock.holders or {}) do
   holders[holder.id] = holder
 end
 for i = 3, #ARGV - 1, 3 do
-  local holder, fence, ttl = holders[ARGV[i]], tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2])
+  local holder, grant_number, ttl = holders[ARGV[i]], tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2])
   local reply = 'NOT_OWNER'
-  if holder and holder.fence == fence then
+  if holder and holder.grant_number == grant_number then
     holder.expiry, lock.changed = math.max(holder.expiry, now + ttl), true
     reply = 'RENEWED ' .. text(holder.expiry - now) .. ' ' .. text(#lock.queue)
   end

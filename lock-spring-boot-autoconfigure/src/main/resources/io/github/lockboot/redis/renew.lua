@@ -3,15 +3,15 @@
 -- first: begin, stored
 -- then:  settings, common
 --
--- ARGV[3]  the fence of the caller's grant
+-- ARGV[3]  the number of the caller's grant
 -- ARGV[4]  ttl, ms
 --
 -- RENEWED lease-ms waiters | NOT_OWNER
-local fence, ttl = tonumber(ARGV[3]), tonumber(ARGV[4])
+local grant_number, ttl = tonumber(ARGV[3]), tonumber(ARGV[4])
 
-settle()
+update()
 local holder = holder_of(me)
-if not holder or holder.fence ~= fence then
+if not holder or holder.grant_number ~= grant_number then
   return answer('NOT_OWNER')
 end
 holder.expiry, lock.changed = math.max(holder.expiry, now + ttl), true

@@ -385,7 +385,7 @@ final class Trace {
                         .orElse(each))
                 .toList();
         return new StoredLock(
-                after.format(), after.fence(), holders, after.token(), after.looked(), after.excused(), after.queue());
+                after.format(), after.fence(), holders, after.token(), after.swept(), after.grace(), after.queue());
     }
 
     private void ran(Command command, String number, List<String> reply, String before, StoredLock after) {

@@ -18,6 +18,7 @@ import io.github.lockboot.engine.StoreFailure.NotAcknowledgedException;
 import io.github.lockboot.internal.Failures;
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.Timer;
+import io.github.lockboot.redis.connection.Connections.AcknowledgedBy;
 import io.lettuce.core.AbstractRedisAsyncCommands;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.codec.ByteArrayCodec;
@@ -27,8 +28,8 @@ import io.lettuce.core.protocol.ProtocolKeyword;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Has replicas, or the append-only file, acknowledge leases that scripts have written. On each connection there is one round at a time,
- * however many leases wait: a WAIT, sent behind the scripts on the same socket, covers all that they have written.
+ * Waits until replicas, or the append-only file, have acknowledged the leases that scripts have written. On each connection there is one
+ * round at a time, however many leases wait: a WAIT, sent after the scripts on the same socket, covers all that they have written.
  *
  * <p>A WAIT is short and repeated, because Redis runs nothing else on the connection meanwhile.
  */
@@ -47,15 +48,14 @@ final class Acknowledger {
     /** @param sent has the reply, if it has come */
     private record Waiting(CompletableFuture<Reply> call, RedisFuture<Reply> sent, long deadline) {}
 
-    private final int replicas;
+    private final AcknowledgedBy acknowledgedBy;
     private final Timer timer;
     private final long patienceNanos;
     private final long roundMillis;
     private final Map<Object, Rounds> open = new ConcurrentHashMap<>();
 
-    /** @param replicas how many have to acknowledge, or one of the other values in {@link Connections} */
-    Acknowledger(int replicas, Duration commandTimeout, Timer timer) {
-        this.replicas = replicas;
+    Acknowledger(AcknowledgedBy acknowledgedBy, Duration commandTimeout, Timer timer) {
+        this.acknowledgedBy = acknowledgedBy;
         this.timer = timer;
         this.patienceNanos = commandTimeout.toNanos() / 10 * 8;
         this.roundMillis = Math.max(1, commandTimeout.toMillis() / 10);
@@ -95,7 +95,7 @@ final class Acknowledger {
             begin();
         }
 
-        /** What is unanswered is withdrawn: Lettuce would send it again on the next connection, which a proxy may close again. */
+        /** Cancels unanswered commands: Lettuce would send them again on the next connection, which a proxy may close again. */
         private void end() {
             over = true;
             unanswered.forEach(each -> each.cancel(true));
@@ -126,7 +126,7 @@ final class Acknowledger {
         private void round(List<Waiting> covered) {
             List<RedisFuture<?>> sent = new ArrayList<>(2);
             CompletionStage<?> counted = CompletableFuture.completedStage(null);
-            if (replicas == Connections.ALL && timer.nanoTime() - countDue >= 0) {
+            if (acknowledgedBy == AcknowledgedBy.ALL_REPLICAS && timer.nanoTime() - countDue >= 0) {
                 RedisFuture<List<Object>> role = commands.role();
                 sent.add(role);
                 counted = role.thenAccept(this::count);
@@ -141,7 +141,7 @@ final class Acknowledger {
         }
 
         private CompletionStage<Long> askedInto(List<RedisFuture<?>> sent) {
-            if (replicas != Connections.APPEND_ONLY_FILE) {
+            if (acknowledgedBy != AcknowledgedBy.APPEND_ONLY_FILE) {
                 RedisFuture<Long> have = commands.waitForReplication(needed(), roundMillis);
                 sent.add(have);
                 return have;
@@ -162,7 +162,7 @@ final class Acknowledger {
         }
 
         private int needed() {
-            return replicas == Connections.ALL ? connected : 1;
+            return acknowledgedBy == AcknowledgedBy.ALL_REPLICAS ? connected : 1;
         }
 
         private void onRound(List<Waiting> covered, long have, @Nullable Throwable failure) {
@@ -171,7 +171,7 @@ final class Acknowledger {
             begin();
         }
 
-        /** What is thrown for one call does not keep the others waiting. */
+        /** An exception for one call does not keep the others waiting. */
         private void judge(List<Waiting> covered, long have, @Nullable Throwable failure) {
             covered.forEach(each ->
                     Failures.runAndLog("when a lease was acknowledged", () -> judge(each, have, needed(), failure)));
@@ -200,7 +200,7 @@ final class Acknowledger {
         }
 
         private String notBy(long have, int needed) {
-            return replicas == Connections.APPEND_ONLY_FILE
+            return acknowledgedBy == AcknowledgedBy.APPEND_ONLY_FILE
                     ? "the append-only file did not have it in time"
                     : have + " of " + needed + " replicas acknowledged it in time";
         }

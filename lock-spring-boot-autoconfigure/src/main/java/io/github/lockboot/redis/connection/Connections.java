@@ -18,10 +18,10 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 /**
  * The connections of a registry.
  *
- * @param template what all that speaks to Redis uses; made at the first call, and another one once the application has another client
- * @param cuts notices, on a thread that must not be blocked, the end of a connection that is subscribed to a channel, where the client
- *     does not throw it; no cast to the class for Lettuce does, which only loads beside Lettuce
- * @param whenClosed closes those that the registry has made; called once the runner is closed
+ * @param template the template for all commands; made at the first call, and made again when the application has a new client
+ * @param cuts calls the action, on a thread that must not be blocked, when a connection that is subscribed to a channel ends, if the client
+ *     does not throw an exception then; a function, because the class for Lettuce does not load without Lettuce
+ * @param whenClosed closes the connections that the registry has made; called once the runner is closed
  */
 public record Connections(
         Supplier<StringRedisTemplate> template,
@@ -29,29 +29,30 @@ public record Connections(
         BiConsumer<RedisConnection, Runnable> cuts,
         Runnable whenClosed) {
 
-    /** In place of a number of replicas that acknowledge: nothing has to. */
-    public static final int NONE = 0;
-
-    /** In place of a number of replicas: all that are connected, but at least one. */
-    public static final int ALL = Integer.MAX_VALUE;
-
-    /** In place of a number of replicas: the append-only file of the server itself. */
-    public static final int APPEND_ONLY_FILE = -1;
+    /** What must acknowledge a grant in addition to the master. */
+    public enum AcknowledgedBy {
+        NOTHING,
+        ONE_REPLICA,
+        /** All replicas that are connected, but at least one. */
+        ALL_REPLICAS,
+        /** The append-only file of the master itself. */
+        APPEND_ONLY_FILE
+    }
 
     private static final int SHOWN_OF_SESSION = 8;
 
     /**
-     * @param sharing whether to use the connections of the factory instead of new ones with the same settings; not where leases have
-     *     to be acknowledged, because Redis runs nothing else on a connection that waits, nor where the factory itself shares none,
-     *     because each is closed, or goes to another user, when it is given back
-     * @param replicas how many acknowledge a grant: {@link #NONE}, 1, {@link #ALL} or {@link #APPEND_ONLY_FILE}
+     * @param sharing whether to use the connections of the factory instead of new ones with the same settings; ignored if leases must be
+     *     acknowledged, because Redis runs nothing else on a connection that waits, and if the factory does not share its connections,
+     *     because each is then closed, or goes to another user, after use
+     * @param acknowledgedBy what must acknowledge a grant
      * @param session begins the ids of the registry; its first characters are in the names of connections that are made
      * @param workers for blocking tasks
      */
     public static Connections to(
             RedisConnectionFactory factory,
             boolean sharing,
-            int replicas,
+            AcknowledgedBy acknowledgedBy,
             Duration commandTimeout,
             Supplier<String> session,
             Timer timer,
@@ -62,13 +63,15 @@ public record Connections(
             return new Connections(
                     () -> template, new BlockingScripts(template, workers), (connection, action) -> {}, () -> {});
         }
-        if (shares(lettuce, sharing, replicas)) {
+        if (shares(lettuce, sharing, acknowledgedBy)) {
             StringRedisTemplate template = new StringRedisTemplate(lettuce);
             LettuceScripts shared = new LettuceScripts(() -> template, timer, workers, null, null);
             return new Connections(() -> template, shared, LettuceScripts::whenCut, () -> {});
         }
         OwnConnection own = new OwnConnection(lettuce, commandTimeout, session, timer, workers);
-        Acknowledger acknowledger = replicas == NONE ? null : new Acknowledger(replicas, commandTimeout, timer);
+        Acknowledger acknowledger = acknowledgedBy == AcknowledgedBy.NOTHING
+                ? null
+                : new Acknowledger(acknowledgedBy, commandTimeout, timer);
         LettuceScripts scripts = new LettuceScripts(own::template, timer, workers, own, acknowledger);
         return new Connections(own::template, scripts, LettuceScripts::whenCut, own::close);
     }
@@ -78,28 +81,28 @@ public record Connections(
      *
      * @throws IllegalStateException if the settings of the factory cannot be read, or no grant could be acknowledged
      */
-    public static void requireSettings(RedisConnectionFactory factory, boolean sharing, int replicas) {
-        if (factory.getClass() == LettuceConnectionFactory.class && replicas == NONE) {
+    public static void requireSettings(RedisConnectionFactory factory, boolean sharing, AcknowledgedBy acknowledgedBy) {
+        if (factory.getClass() == LettuceConnectionFactory.class && acknowledgedBy == AcknowledgedBy.NOTHING) {
             return; // neither proxy nor subclass: the start needs no more classes
         }
         LettuceConnectionFactory lettuce = ApplicationFactory.ofLettuce(factory);
         if (lettuce != null) {
-            boolean fixed = !shares(lettuce, sharing, replicas)
+            boolean fixed = !shares(lettuce, sharing, acknowledgedBy)
                     && ApplicationFactory.requireSettings(lettuce) instanceof RedisStaticMasterReplicaConfiguration;
-            if (fixed && replicas != NONE) {
+            if (fixed && acknowledgedBy != AcknowledgedBy.NOTHING) {
                 throw new IllegalStateException(
                         "lock.redis.acknowledge does not work with a fixed list of master and replicas; use Sentinel or a"
                                 + " Cluster, or the address of the master alone");
             }
-        } else if (replicas != NONE) {
+        } else if (acknowledgedBy != AcknowledgedBy.NOTHING) {
             throw new IllegalStateException(
                     "lock.redis.acknowledge needs Lettuce as the client of Redis, but there is a "
                             + factory.getClass().getSimpleName() + "; use Lettuce, or remove the property");
         }
     }
 
-    private static boolean shares(LettuceConnectionFactory factory, boolean sharing, int replicas) {
-        return sharing && replicas == NONE && factory.getShareNativeConnection();
+    private static boolean shares(LettuceConnectionFactory factory, boolean sharing, AcknowledgedBy acknowledgedBy) {
+        return sharing && acknowledgedBy == AcknowledgedBy.NOTHING && factory.getShareNativeConnection();
     }
 
     /** {@return the first characters of a session, which an operator finds in ids, in the names of connections and in the log} */

@@ -27,9 +27,9 @@ import io.lettuce.core.protocol.ProtocolVersion;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Has Redis announce that another client has changed a key, by the client-side caching of RESP3. Redis tracks the keys that the next
- * command after {@code CLIENT CACHING YES} reads, each until its first change. It no longer tracks a key that this client itself has
- * changed, and does not announce that.
+ * Makes Redis announce changes of keys by other clients, through the client-side caching of RESP3. Redis tracks the keys that the next
+ * command after {@code CLIENT CACHING YES} reads, each until its first change. A change by this client itself ends the tracking of the
+ * key, and is not announced.
  */
 final class KeyTracking implements PushListener {
 
@@ -38,10 +38,10 @@ final class KeyTracking implements PushListener {
 
     volatile Consumer<@Nullable String> listener = key -> {};
 
-    /** Those that have had this as a listener, which stays over a reconnection. */
+    /** The connections to which this listener was added. It stays through a reconnection. */
     private final Set<Object> connections = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
-    /** With the connection of each. */
+    /** Unanswered commands, with their connections. */
     private final Map<RedisFuture<?>, Object> unanswered = new ConcurrentHashMap<>();
 
     private final LongSupplier epoch;
@@ -76,17 +76,17 @@ final class KeyTracking implements PushListener {
         if (connections.add(known)) {
             known.addListener(this);
         }
-        return watched(known, known.async().clientTracking(OPT_IN));
+        return reportingRefusal(known, known.async().clientTracking(OPT_IN));
     }
 
-    /** Has the keys tracked that the next command on the connection reads. */
+    /** Makes Redis track the keys that the next command on the connection reads. */
     void trackNext(StatefulConnection<byte[], byte[]> connection) {
-        watched(
+        reportingRefusal(
                 connection,
                 ((StatefulRedisConnection<byte[], byte[]>) connection).async().clientCaching(true));
     }
 
-    private RedisFuture<?> watched(Object connection, RedisFuture<String> sent) {
+    private RedisFuture<?> reportingRefusal(Object connection, RedisFuture<String> sent) {
         long sentIn = epoch.getAsLong();
         unanswered.put(sent, connection);
         sent.whenComplete((none, failure) -> {
@@ -102,13 +102,13 @@ final class KeyTracking implements PushListener {
         return sent;
     }
 
-    /** By the registry itself, which says nothing of tracking. */
+    /** Whether the registry itself closed the connection, which shows nothing about tracking. */
     private static boolean isClosed(Object connection) {
         return connection instanceof RedisChannelHandler<?, ?> known && known.isClosed();
     }
 
     /**
-     * With the connection, Redis has forgotten what it tracked. What it has not answered is withdrawn: Lettuce would send it again on the next
+     * Redis forgets with the connection what it tracked. Unanswered commands are cancelled: Lettuce would send them again on the next
      * connection.
      */
     void onDisconnected(Object connection) {
@@ -122,7 +122,7 @@ final class KeyTracking implements PushListener {
         }
     }
 
-    /** The keys are null if all have gone. */
+    /** The keys are null if all keys were deleted. */
     @Override
     public void onPushMessage(PushMessage message) {
         if (!message.getType().equals("invalidate")) {

@@ -4,10 +4,13 @@ import java.net.SocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -46,7 +49,6 @@ import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import io.lettuce.core.pubsub.api.async.RedisPubSubAsyncCommands;
 import io.lettuce.core.resource.Delay;
-import io.netty.buffer.ByteBuf;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -60,7 +62,7 @@ import org.springframework.data.redis.core.StringRedisTemplate;
  * Lettuce reconnects.
  *
  * <p>Without a connection, calls wait here. Lettuce would keep and later send each command, even an expired one. Calls on one key
- * are sent in order, so they wait in the line of the key's slot, which is on one server. Calls of other slots pass them.
+ * are sent in order. So calls wait in order of their slot, which is on one server, and calls of other slots pass them.
  */
 final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateListener {
 
@@ -73,7 +75,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     private static final Delay BETWEEN_ATTEMPTS =
             Delay.fullJitter(Duration.ofMillis(1), Duration.ofSeconds(3), 1, TimeUnit.MILLISECONDS);
 
-    /** Between two looks at whether the application has moved to another server. */
+    /** Between two checks whether the application has moved to another server. */
     private static final long FOLLOW_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     static final Duration TRACKING_PAUSE = Duration.ofMinutes(10);
@@ -94,8 +96,11 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     private volatile long trackingRefusedIn = -1; // an epoch: a new connection may be treated otherwise
     private volatile long trackingDue;
 
-    /** By slot. Its monitor guards additions and the fields below. Commands are sent outside the monitor. */
-    private final Lines<Integer, Call> waiting = new Lines<>(Call::slot);
+    /**
+     * The calls that wait for a connection, in order, by slot. Its monitor guards changes and the fields below. Commands are sent
+     * outside the monitor.
+     */
+    private final Map<Integer, Set<Call>> waiting = new ConcurrentHashMap<>();
 
     private final SerialExecutor sender;
     private volatile boolean connecting;
@@ -122,8 +127,8 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         this.own = own;
         this.acknowledger = acknowledger;
         this.sender = new SerialExecutor(connector);
-        this.check = timer.check(CHECK_NANOS, this::haveWaitingSent);
-        this.follow = timer.check(FOLLOW_NANOS, this::haveApplicationFollowed);
+        this.check = timer.check(CHECK_NANOS, this::sendWaitingInBackground);
+        this.follow = timer.check(FOLLOW_NANOS, this::followApplicationInBackground);
         this.tracking = new KeyTracking(this::epoch, refusedIn -> trackingRefusedIn = refusedIn, this::pauseTracking);
         this.trackingDue = timer.nanoTime();
     }
@@ -136,7 +141,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     @Override
     public CompletableFuture<Reply> run(Consumer<Reply> late, LuaScript script, String key, byte[]... arguments) {
         Call call = new Call(late, script, key.getBytes(StandardCharsets.UTF_8), arguments);
-        Link current = waiting.isAnyoneBefore(call) ? null : link;
+        Link current = othersWait(call) ? null : link;
         if (current == null || !reaches(current, call.key)) {
             current = linkOrWait(call);
         }
@@ -154,18 +159,40 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
                 return null;
             }
             Link current = link;
-            if (current != null && !waiting.isAnyoneBefore(call) && reaches(current, call.key)) {
+            if (current != null && !othersWait(call) && reaches(current, call.key)) {
                 return current;
             }
             connectInBackground();
             check.start();
-            waiting.append(call); // last: a call that fails here must not be sent later
+            // Last: a call that fails here must not be sent later.
+            waiting.computeIfAbsent(call.slot(), slot -> new LinkedHashSet<>()).add(call);
             return null;
         }
     }
 
+    /** Whether calls of the same slot wait. */
+    private boolean othersWait(Call call) {
+        return !waiting.isEmpty() && waiting.containsKey(call.slot());
+    }
+
+    private @Nullable Call firstOf(int slot) {
+        synchronized (waiting) {
+            Set<Call> calls = waiting.get(slot);
+            return calls == null ? null : calls.iterator().next();
+        }
+    }
+
+    private void stopWaiting(Call call) {
+        synchronized (waiting) {
+            waiting.computeIfPresent(call.slot(), (slot, calls) -> {
+                calls.remove(call);
+                return calls.isEmpty() ? null : calls;
+            });
+        }
+    }
+
     /** On the timer's thread, which also renews leases and must not be kept long. Returns whether any call waits. */
-    private boolean haveWaitingSent() {
+    private boolean sendWaitingInBackground() {
         synchronized (waiting) {
             if (waiting.isEmpty()) {
                 return false;
@@ -179,13 +206,13 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     private void sendWaiting() {
         Link current = link;
         if (current != null) {
-            waiting.keys().forEach(slot -> sendWaiting(slot, current));
+            waiting.keySet().forEach(slot -> sendWaiting(slot, current));
         }
     }
 
-    /** As far as the line can be sent. */
+    /** Sends the calls of a slot in order, up to the first that cannot be sent. */
     private void sendWaiting(int slot, Link current) {
-        for (Call next = waiting.next(slot); next != null; next = waiting.next(slot)) {
+        for (Call next = firstOf(slot); next != null; next = firstOf(slot)) {
             try {
                 if (!reaches(current, next.key)) {
                     return;
@@ -194,7 +221,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             } catch (Throwable notSent) {
                 next.completeExceptionally(notSent);
             }
-            waiting.remove(next); // only now: those that come meanwhile must not pass it
+            stopWaiting(next); // only now: a call that comes meanwhile must not pass it
         }
     }
 
@@ -226,14 +253,14 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         }
     }
 
-    /** Fails the calls that waited when it began. For those that come meanwhile, as right after a start, it connects again. */
+    /** If connecting fails, the calls that waited when it began fail. For later calls, such as right after a start, it connects again. */
     private void connect() {
         List<Call> before = List.of();
         Link made = null;
         Throwable failure = null;
         try {
-            synchronized (waiting) { // the call that has it connect is added under this monitor
-                before = waiting.all();
+            synchronized (waiting) { // the call that started this is added under this monitor
+                before = waiting.values().stream().flatMap(Set::stream).toList();
             }
             made = Link.over(template.get(), this);
         } catch (Throwable notMade) { // also an Error: the next call must connect again
@@ -260,11 +287,11 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         }
         NotConnectedException notConnected = new NotConnectedException("no connection to Redis", failure);
         failed.forEach(call -> call.completeExceptionally(notConnected));
-        timer.schedule(0, this::haveWaitingSent);
+        timer.schedule(0, this::sendWaitingInBackground);
     }
 
     /** On the timer's thread. Returns whether there is a connection, and the application may move to another server. */
-    private boolean haveApplicationFollowed() {
+    private boolean followApplicationInBackground() {
         if (link == null || own == null && !ApplicationFactory.isProxy(factory())) {
             return false;
         }
@@ -300,7 +327,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         }
     }
 
-    /** What was held there is asked for here, and is lost unless it is the same server. */
+    /** Holds of the former server are renewed on the new one, and are lost unless it is the same server. */
     private void onMoved(AbstractRedisClient former) {
         if (own == null) {
             former.removeListener(this);
@@ -334,7 +361,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         return epoch.get();
     }
 
-    /** Whether a proxy does not let tracking pass, or the server stopped at that moment, cannot be told apart. */
+    /** A proxy that closes the connection at such a command cannot be distinguished from a server that stopped at that moment. */
     void pauseTracking() {
         trackingDue = timer.nanoTime() + TRACKING_PAUSE.toNanos();
     }
@@ -358,7 +385,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         }
     }
 
-    /** Else the client of the application would keep what is closed. */
+    /** Otherwise the client of the application would keep a reference to this closed runner. */
     private void unlink() {
         Link last = link;
         link = null;
@@ -386,7 +413,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     @Override
     public void onRedisConnected(RedisChannelHandler<?, ?> connection, SocketAddress address) {
         if (!waiting.isEmpty()) {
-            timer.schedule(0, this::haveWaitingSent);
+            timer.schedule(0, this::sendWaitingInBackground);
         }
     }
 
@@ -396,7 +423,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         if (acknowledger != null) {
             acknowledger.onDisconnected(connection);
         }
-        tracking.onDisconnected(connection); // last: a renewal that waits for the answer goes on without it
+        tracking.onDisconnected(connection); // last: a renewal that waits for the answer continues without it
     }
 
     /**
@@ -426,7 +453,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             return SlotHash.getSlot(key);
         }
 
-        /** Has Redis track a lock that is renewed. Tracking is switched on each time: a reconnection ends it. */
+        /** Makes Redis track a lock that is renewed. Tracking is switched on each time: a reconnection ends it. */
         void sendOn(Link link) {
             var server = script == LuaScript.RENEW && announcesChanges() ? link.to(key) : null;
             RedisFuture<?> switchedOn = server == null ? null : tracking.switchOn(server);
@@ -439,7 +466,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             }
         }
 
-        /** Where nothing is told what is thrown. */
+        /** Called from a callback, where an exception would be lost. */
         private void sendAgainOn(Link link, CommandType type, @Nullable StatefulConnection<byte[], byte[]> tracked) {
             try {
                 sendOn(link, type, tracked);
@@ -465,8 +492,14 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
                 return;
             }
             boolean digestOnly = type == CommandType.EVALSHA;
-            CommandArgs<byte[], byte[]> args = new EncodedArgs(script.encoded(digestOnly, key, arguments, number));
-            args.addKey(key); // by which Lettuce finds the node of a Cluster
+            CommandArgs<byte[], byte[]> args = new CommandArgs<>(ByteArrayCodec.INSTANCE)
+                    .add(digestOnly ? script.getSha1() : script.getScriptAsString())
+                    .add(1)
+                    .addKey(key); // by which Lettuce finds the node of a Cluster
+            for (byte[] argument : arguments) {
+                args.add(argument);
+            }
+            args.add(number);
             Acknowledger asked = TAKING_LEASES.contains(script) ? acknowledger : null;
             AbstractRedisAsyncCommands<byte[], byte[]> commands = asked == null ? link.commands : link.toMasterOf(key);
             Acknowledger.Rounds rounds = asked == null ? null : asked.on(commands);
@@ -525,7 +558,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             return first;
         }
 
-        /** Says if there is no connection. Never throws: else the call would never end. */
+        /** Names a missing connection as the cause. Never throws: otherwise the call would never end. */
         private Throwable explained(Throwable failure) {
             try {
                 if (command == null) {
@@ -550,7 +583,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
                 }
                 sent.cancel(true);
             }
-            waiting.remove(this);
+            stopWaiting(this);
             Link current = link;
             if (own != null) {
                 own.onSilence(current != null ? current.client : null);
@@ -655,27 +688,6 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
 
         private static boolean isClosed(StatefulConnection<?, ?> connection) {
             return connection instanceof RedisChannelHandler<?, ?> known && known.isClosed();
-        }
-    }
-
-    /** Arguments that are encoded already. Lettuce would encode each for itself, which takes several times as long. */
-    private static final class EncodedArgs extends CommandArgs<byte[], byte[]> {
-
-        private final LuaScript.Encoded encoded;
-
-        EncodedArgs(LuaScript.Encoded encoded) {
-            super(ByteArrayCodec.INSTANCE);
-            this.encoded = encoded;
-        }
-
-        @Override
-        public int count() {
-            return encoded.count();
-        }
-
-        @Override
-        public void encode(ByteBuf buffer) {
-            buffer.writeBytes(encoded.bytes());
         }
     }
 }

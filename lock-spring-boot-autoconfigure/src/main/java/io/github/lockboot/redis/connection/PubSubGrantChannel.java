@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.RedisConnectionFailureException;
 
 /**
- * The grant channel on Redis pub/sub, and that of announcements. Each has a connection of its own, because a user may have the right to
- * one channel only, and some clients lose the connection on which a channel is refused. Each channel has these states:
+ * The grant channel on Redis pub/sub, and the channel of announcements. Each has a connection of its own, because a user may have the
+ * right to one channel only, and some clients lose the connection on which a channel is refused. Each channel has these states:
  *
  * <pre>
  *          begin              subscribed               heard
@@ -33,9 +33,9 @@ import org.springframework.data.redis.RedisConnectionFailureException;
  *               after a pause   after a pause
  * </pre>
  *
- * Each connection is used until it is cut or silent, with every client: what clients do then differs, and some of it is not
- * reported. An echo confirms the channel. It comes from a script, as a grant does: Redis may refuse what scripts publish. Nobody
- * asks whether the channel of announcements is live, so that is not confirmed.
+ * A connection is used until it is cut or silent, with every client: clients then behave differently, and do not report everything. An
+ * echo, a message of the instance to itself, confirms the grant channel. A script publishes it, as it publishes a grant: Redis may not
+ * allow scripts to publish. The channel of announcements is not confirmed.
  */
 public final class PubSubGrantChannel implements GrantChannel {
 
@@ -62,7 +62,7 @@ public final class PubSubGrantChannel implements GrantChannel {
     private final Subscription grants;
     private final Subscription announcements;
     private final Timer.Check check;
-    private final AtomicReference<@Nullable Object> doubt = new AtomicReference<>();
+    private final AtomicReference<@Nullable Object> pendingEcho = new AtomicReference<>();
     private volatile boolean listening;
     private volatile boolean closed;
 
@@ -132,7 +132,7 @@ public final class PubSubGrantChannel implements GrantChannel {
         return grants.problem;
     }
 
-    /** Sends an echo: a connection that was cut without notice looks like one without messages. */
+    /** Requests an echo: a connection that was cut without notice looks like one without messages. */
     @Override
     public void verify() {
         Listening asked = grants.current;
@@ -141,7 +141,7 @@ public final class PubSubGrantChannel implements GrantChannel {
         }
     }
 
-    /** Also ends an attempt that hangs although Redis answers. Returns whether to check again. */
+    /** Requests an echo after a long silence, and while subscribing hangs although Redis answers. Returns whether to check again. */
     private boolean checkSilence() {
         Listening asked = grants.current;
         if (asked != null
@@ -153,13 +153,13 @@ public final class PubSubGrantChannel implements GrantChannel {
 
     private void verify(Listening asked) {
         Object asking = new Object();
-        if (!closed && doubt.compareAndSet(null, asking)) {
+        if (!closed && pendingEcho.compareAndSet(null, asking)) {
             CompletableFuture.completedFuture(asking)
                     .thenCompose(none -> store.echo(session.get()))
                     .thenAccept(reply -> onEcho(reply, asked, asking))
                     .exceptionally(
-                            failure -> { // without an answer of Redis, the missing echo proves nothing
-                                doubt.set(null);
+                            failure -> { // without an answer from Redis, a missing echo proves nothing
+                                pendingEcho.set(null);
                                 return null;
                             });
         }
@@ -167,11 +167,11 @@ public final class PubSubGrantChannel implements GrantChannel {
 
     private void onEcho(Reply reply, Listening asked, Object asking) {
         if (reply instanceof Reply.Unpublished unpublished) {
-            doubt.set(null);
+            pendingEcho.set(null);
             grants.refused(asked, unpublished.reason());
         } else {
             timer.schedule(echoWithin.toNanos(), () -> {
-                if (doubt.compareAndSet(asking, null)) {
+                if (pendingEcho.compareAndSet(asking, null)) {
                     grants.silent(asked);
                 }
             });
@@ -211,7 +211,7 @@ public final class PubSubGrantChannel implements GrantChannel {
             this.receiver = receiver;
         }
 
-        /** Subscribes at the first call; if there was neither a thread nor memory for it, at the next. */
+        /** Subscribes at the first call, or at the next one if there was no thread or memory for it. */
         private void begin() {
             synchronized (this) {
                 if (state != State.UNUSED) {
@@ -234,7 +234,7 @@ public final class PubSubGrantChannel implements GrantChannel {
             try {
                 timer.schedule(TimeUnit.MILLISECONDS.toNanos(pauseMillis), this::listenInBackground);
             } catch (Throwable notPlanned) {
-                state = State.UNUSED; // the next wait begins anew
+                state = State.UNUSED; // the next wait subscribes again
                 throw notPlanned;
             }
         }
@@ -275,7 +275,7 @@ public final class PubSubGrantChannel implements GrantChannel {
         private void onHeard() {
             heardAt = timer.nanoTime();
             if (this == grants) {
-                doubt.set(null);
+                pendingEcho.set(null);
             }
         }
 
@@ -308,7 +308,7 @@ public final class PubSubGrantChannel implements GrantChannel {
             }
         }
 
-        /** Redis does not let the script publish. It may later. */
+        /** Redis does not allow the script to publish. It may do so later. */
         private void refused(Listening asked, String reason) {
             synchronized (this) {
                 if (asked != current) {
@@ -324,12 +324,12 @@ public final class PubSubGrantChannel implements GrantChannel {
             lost(asked, "No messages arrive on the channel " + channel.get() + ", so waiters only poll", null);
         }
 
-        /** The connection is cut. What that means is seen when subscribing on a new one fails. */
+        /** The connection is cut. A warning follows only if subscribing on a new one fails. */
         void onCut(Listening cut) {
             lost(cut, null, null);
         }
 
-        /** Where there was no connection yet, locks fail as well and say so. */
+        /** Warns, unless there has never been a connection: then locks fail, too, and report it. */
         void onFailed(Listening failed, Throwable failure) {
             boolean never = !everLive && failure instanceof RedisConnectionFailureException;
             String warning = "Subscribing to the channel " + channel.get() + " failed, so waiters only poll: "
@@ -354,7 +354,7 @@ public final class PubSubGrantChannel implements GrantChannel {
             }
             try {
                 lost.end();
-            } finally { // also without a thread for that
+            } finally { // also if no thread is free to close the connection
                 goOn(pause, warning, failure);
             }
         }
@@ -371,7 +371,7 @@ public final class PubSubGrantChannel implements GrantChannel {
             }
         }
 
-        /** As for a fixed list of master and replicas with Lettuce. */
+        /** Such as Lettuce with a fixed list of master and replicas. */
         private static boolean isUnsupported(Throwable failure) {
             Throwable cause = failure;
             while (cause != null && !(cause instanceof UnsupportedOperationException)) {
@@ -380,7 +380,7 @@ public final class PubSubGrantChannel implements GrantChannel {
             return cause != null;
         }
 
-        /** Once, until the channel is live. A log may block. */
+        /** Warns once until the channel is live. In the background, because logging may block. */
         private void warn(String warning) {
             synchronized (this) {
                 if (problem != null) {

@@ -6,7 +6,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.github.lockboot.engine.LockStore;
@@ -47,14 +46,8 @@ public final class LuaScript implements RedisScript<String> {
     private static final AtomicLong LAST_NUMBER =
             new AtomicLong(ThreadLocalRandom.current().nextLong(1_000_000_000_000L, 5_000_000_000_000L));
 
-    private static final byte[] ONE_KEY = {'1'};
-    private static final byte[] END = {'\r', '\n'};
-    private static final byte[][] HEADS =
-            IntStream.range(0, 100).mapToObj(LuaScript::headOf).toArray(byte[][]::new);
-
     private final String text;
     private final String sha1;
-    private final byte[] digest;
 
     /**
      * Puts the number before the reply, wherever the script returns, but not before an error.
@@ -70,7 +63,6 @@ public final class LuaScript implements RedisScript<String> {
                 return type(reply) == 'string' and ARGV[#ARGV] .. ' ' .. reply or reply
                 """.formatted(script);
         this.sha1 = DigestUtils.sha1DigestAsHex(text);
-        this.digest = sha1.getBytes(StandardCharsets.US_ASCII);
     }
 
     private static LuaScript of(String file) {
@@ -110,46 +102,6 @@ public final class LuaScript implements RedisScript<String> {
     @Override
     public String getScriptAsString() {
         return text;
-    }
-
-    /**
-     * The arguments of a command as they are sent.
-     *
-     * @param count how many there are
-     */
-    public record Encoded(int count, byte[] bytes) {}
-
-    /** {@return the arguments of EVALSHA or EVAL, with the digest of this script or all of it} */
-    public Encoded encoded(boolean digestOnly, byte[] key, byte[][] arguments, byte[] number) {
-        byte[][] words = new byte[arguments.length + 4][];
-        words[0] = digestOnly ? digest : text.getBytes(StandardCharsets.UTF_8);
-        words[1] = ONE_KEY;
-        words[2] = key;
-        System.arraycopy(arguments, 0, words, 3, arguments.length);
-        words[words.length - 1] = number;
-        int size = 0;
-        for (byte[] word : words) {
-            size += head(word).length + word.length + END.length;
-        }
-        byte[] bytes = new byte[size];
-        int at = 0;
-        for (byte[] word : words) {
-            at = append(END, bytes, append(word, bytes, append(head(word), bytes, at)));
-        }
-        return new Encoded(words.length, bytes);
-    }
-
-    private static int append(byte[] part, byte[] bytes, int at) {
-        System.arraycopy(part, 0, bytes, at, part.length);
-        return at + part.length;
-    }
-
-    private static byte[] head(byte[] word) {
-        return word.length < HEADS.length ? HEADS[word.length] : headOf(word.length);
-    }
-
-    private static byte[] headOf(int length) {
-        return ("$" + length + "\r\n").getBytes(StandardCharsets.US_ASCII);
     }
 
     /** {@return the digits of a new number; all numbers have the same length} */

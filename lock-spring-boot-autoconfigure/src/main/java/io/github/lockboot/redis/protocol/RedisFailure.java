@@ -6,27 +6,27 @@ import io.github.lockboot.engine.StoreFailure;
 import io.github.lockboot.engine.StoreFailure.NotConnectedException;
 import org.jspecify.annotations.Nullable;
 
-/** What the errors of Redis, and of proxies before it, say of a command that failed. */
+/** Classifies the errors of Redis, and of proxies in front of it, by their texts. */
 public final class RedisFailure {
 
     public static final String NO_CONNECTION_FREE =
             "no connection in the pool of the Redis client was free; check its size, such as"
                     + " spring.data.redis.jedis.pool.max-active, and what keeps its connections";
 
-    /** For a client that shows neither. */
+    /** For a client that does not report which of the two happened. */
     public static final String NO_ANSWER_OR_NO_CONNECTION = "Redis did not answer in time, or " + NO_CONNECTION_FREE;
 
-    /** Redis 6.2 puts that of a command in a script at the end of a longer message. */
+    /** If a command in a script is refused, Redis 6.2 puts the refusal at the end of a longer message. */
     private static final Pattern REFUSAL = Pattern.compile("(-?|.*@user_script: ?\\d+: -)"
             + "(LOADING|BUSY|OOM|READONLY|MASTERDOWN|NOREPLICAS|CLUSTERDOWN|TRYAGAIN|MISCONF|MOVED|ASK|NOSCRIPT)"
             + "( |$)");
 
-    /** Of proxies that read which keys a script uses. */
+    /** From proxies that read a script to find its keys. */
     private static final Pattern SCRIPT_TEXT = Pattern.compile("\\bbad\\hlua\\hscript\\b");
 
     private RedisFailure() {}
 
-    /** Ahead of the first failure, which may come deep down a stack: a class whose initialization overflows it is lost for good. */
+    /** Loads this class before the first failure: a class whose initialization overflows the stack is unusable from then on. */
     static void load() {}
 
     public static StoreFailure of(@Nullable Throwable failure) {
@@ -42,7 +42,7 @@ public final class RedisFailure {
         return StoreFailure.UNKNOWN;
     }
 
-    /** Whether a proxy before Redis refuses the text of a script. */
+    /** Whether a proxy in front of Redis refuses the text of a script. */
     public static boolean isOfScriptText(Throwable failure) {
         for (Throwable t = failure; t != null; t = t.getCause()) {
             if (SCRIPT_TEXT.matcher(String.valueOf(t.getMessage())).find()) {
@@ -52,7 +52,7 @@ public final class RedisFailure {
         return false;
     }
 
-    /** Whether the server is a replica, which may have lost its master, or Lettuce knows of replicas only. */
+    /** Whether the server is a replica, which may have lost its master, or Lettuce only knows replicas. */
     public static boolean isOfReplica(Throwable failure) {
         String message = String.valueOf(failure.getMessage());
         return message.contains("READONLY ")
@@ -60,7 +60,7 @@ public final class RedisFailure {
                 || message.startsWith("Master is currently unknown");
     }
 
-    /** Whether the server, of a Cluster, knows no master of the key: it may have left the Cluster. */
+    /** Whether the server of a Cluster knows no master of the key: the server may have left the Cluster. */
     public static boolean isOfNoMaster(Throwable failure) {
         return String.valueOf(failure.getMessage()).startsWith("CLUSTERDOWN ");
     }

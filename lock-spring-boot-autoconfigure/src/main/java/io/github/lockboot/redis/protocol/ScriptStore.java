@@ -20,15 +20,15 @@ import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Locks in Redis: each question runs a script. It fails if it is not answered within the command timeout, plus at most a tenth. The
- * time in which the first connection is made does not count. All have the same timeout and expire in the order they were sent, so one
- * periodic check is enough. A timer for each would cost more than the command.
+ * Locks in Redis: each command runs a script. A command fails if it is not answered within the command timeout, plus at most a tenth. The
+ * time in which the first connection is made does not count. All commands have the same timeout and expire in the order in which they were
+ * sent, so one periodic check is enough. A timer for each would cost more than the command.
  */
 public final class ScriptStore implements LockStore {
 
     /**
-     * Runs scripts without blocking the caller. A future completes on a thread that must not be blocked. If it fails, also because it
-     * has expired, the script may have run, may run later, or may never run. A reply always belongs to its own call.
+     * Runs scripts without blocking the caller. A future completes on a thread that must not be blocked. If it fails or expires, the
+     * script may have run, may run later, or may never run. A reply always belongs to its own call.
      */
     public interface Runner extends LockStore.Client {
 
@@ -205,12 +205,12 @@ public final class ScriptStore implements LockStore {
 
     /** Passes the id, the settings and then the others. */
     private CompletableFuture<Reply> run(LuaScript script, String name, String id, Object... others) {
-        return watched(() -> runner.run(script, keyOf(name), encoded(id, others)));
+        return withTimeout(() -> runner.run(script, keyOf(name), encoded(id, others)));
     }
 
     private CompletableFuture<Reply> run(
             Consumer<Reply> late, LuaScript script, String name, String id, Object... others) {
-        return watched(() -> runner.run(late, script, keyOf(name), encoded(id, others)));
+        return withTimeout(() -> runner.run(late, script, keyOf(name), encoded(id, others)));
     }
 
     private byte[][] encoded(String id, Object... others) {
@@ -223,7 +223,7 @@ public final class ScriptStore implements LockStore {
         return arguments;
     }
 
-    private CompletableFuture<Reply> watched(Supplier<CompletableFuture<Reply>> command) {
+    private CompletableFuture<Reply> withTimeout(Supplier<CompletableFuture<Reply>> command) {
         try {
             stack.accept(CLIENT_KILOBYTES);
             CompletableFuture<Reply> reply = command.get();

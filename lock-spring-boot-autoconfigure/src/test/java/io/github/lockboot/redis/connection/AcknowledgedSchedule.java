@@ -20,6 +20,7 @@ import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.fixture.StoredLock;
 import io.github.lockboot.fixture.TcpProxy;
 import io.github.lockboot.internal.Timer;
+import io.github.lockboot.redis.connection.Connections.AcknowledgedBy;
 import io.github.lockboot.redis.protocol.ScriptStore;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.resource.ClientResources;
@@ -80,7 +81,8 @@ public final class AcknowledgedSchedule implements AutoCloseable {
         random = new Random(seed);
         factory.afterPropertiesSet();
         factory.start();
-        connections = Connections.to(factory, false, 1, COMMAND_TIMEOUT, () -> "0123456789", timer, workers);
+        connections = Connections.to(
+                factory, false, AcknowledgedBy.ONE_REPLICA, COMMAND_TIMEOUT, () -> "0123456789", timer, workers);
         store = PatientStore.on(connections.runner(), Duration.ofSeconds(2), COMMAND_TIMEOUT);
     }
 

@@ -6,6 +6,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.github.lockboot.engine.ManualTimer;
 import io.github.lockboot.engine.Reply;
+import io.github.lockboot.redis.connection.Connections.AcknowledgedBy;
 import io.lettuce.core.AbstractRedisAsyncCommands;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.api.StatefulConnection;
@@ -22,7 +23,8 @@ import static org.mockito.Mockito.when;
 @SuppressWarnings("unchecked")
 class AcknowledgerTests {
 
-    private final Acknowledger acknowledger = new Acknowledger(1, Duration.ofSeconds(2), new ManualTimer());
+    private final Acknowledger acknowledger =
+            new Acknowledger(AcknowledgedBy.ONE_REPLICA, Duration.ofSeconds(2), new ManualTimer());
     private final AbstractRedisAsyncCommands<byte[], byte[]> commands = mock(AbstractRedisAsyncCommands.class);
     private final StatefulConnection<byte[], byte[]> connection = mock(StatefulConnection.class);
     private final Answer<Long> replicas = new Answer<>();

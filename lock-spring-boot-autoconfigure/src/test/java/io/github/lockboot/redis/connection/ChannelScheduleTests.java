@@ -18,6 +18,7 @@ import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.internal.Threads;
 import io.github.lockboot.internal.Timer;
 import io.github.lockboot.redis.TestRegistries;
+import io.github.lockboot.redis.connection.Connections.AcknowledgedBy;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -85,7 +86,13 @@ class ChannelScheduleTests {
         private final Timer timer = Timer.system(Threads.daemons("channel-timer"));
         private final ExecutorService workers = Threads.workers(Threads.daemons("channel-test"));
         private final Connections connections = Connections.to(
-                registries.connectionFactory(), false, Connections.NONE, TIMEOUT, () -> "0123456789", timer, workers);
+                registries.connectionFactory(),
+                false,
+                AcknowledgedBy.NOTHING,
+                TIMEOUT,
+                () -> "0123456789",
+                timer,
+                workers);
         private final AtomicInteger heard = new AtomicInteger();
         private final String session;
         private final PubSubGrantChannel channel;

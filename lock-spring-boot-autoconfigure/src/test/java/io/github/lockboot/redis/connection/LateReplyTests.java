@@ -22,6 +22,7 @@ import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.fixture.TcpProxy;
 import io.github.lockboot.internal.Timer;
 import io.github.lockboot.redis.TestRegistries;
+import io.github.lockboot.redis.connection.Connections.AcknowledgedBy;
 import io.github.lockboot.redis.protocol.ScriptStore;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -55,9 +56,9 @@ class LateReplyTests {
         probe = server.probe();
     }
 
-    private void connect(boolean sharing, int replicas) {
+    private void connect(boolean sharing, AcknowledgedBy acknowledgedBy) {
         connections = Connections.to(
-                application.connectionFactory(), sharing, replicas, TIMEOUT, () -> "0123456789", timer, workers);
+                application.connectionFactory(), sharing, acknowledgedBy, TIMEOUT, () -> "0123456789", timer, workers);
         store = PatientStore.on(connections.runner(), TIMEOUT, TIMEOUT);
     }
 
@@ -108,7 +109,7 @@ class LateReplyTests {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void aLateReplyIsReceivedOnce(boolean sharing) throws Exception {
-        connect(sharing, Connections.NONE);
+        connect(sharing, AcknowledgedBy.NOTHING);
         long fence = acquireAndRenew("a");
         letWritesWait();
         long before = proxy.requestBytes();
@@ -123,7 +124,7 @@ class LateReplyTests {
 
     @Test
     void whatTheReceiverThrowsDoesNotReachTheConnection() throws Exception {
-        connect(true, Connections.NONE);
+        connect(true, AcknowledgedBy.NOTHING);
         long fence = acquireAndRenew("a");
         letWritesWait();
         long before = proxy.requestBytes();
@@ -142,7 +143,7 @@ class LateReplyTests {
     /** The reply to the first is lost, and that to the second comes in its place. */
     @Test
     void theReplyToAnotherCommandIsNotReceived() throws Exception {
-        connect(true, Connections.NONE);
+        connect(true, AcknowledgedBy.NOTHING);
         long a = acquireAndRenew("a");
         long b = acquireAndRenew("b");
         letWritesWait();
@@ -157,7 +158,7 @@ class LateReplyTests {
 
     @Test
     void afterAReconnectionNothingIsSentAgainAndNothingReceived() throws Exception {
-        connect(true, Connections.NONE);
+        connect(true, AcknowledgedBy.NOTHING);
         long fence = acquireAndRenew("a");
         letWritesWait();
         long before = proxy.requestBytes();
@@ -185,20 +186,20 @@ class LateReplyTests {
 
     @Test
     void aReplyThatNoReplicaHasIsNotReceivedLate() throws Exception {
-        connect(false, 1);
+        connect(false, AcknowledgedBy.ONE_REPLICA);
         renewWithoutReplica("a", List.of("id"), LockStore.EXCLUSIVE);
     }
 
     @Test
     void permitsThatAreRenewedTogetherAreAcknowledgedToo() throws Exception {
-        connect(false, 1);
+        connect(false, AcknowledgedBy.ONE_REPLICA);
         renewWithoutReplica("a", List.of("one", "other"), 2);
     }
 
     private void renewWithoutReplica(String name, List<String> ids, int permits) throws Exception {
         Connections plain = connections;
         LockStore acknowledged = store;
-        connect(true, Connections.NONE);
+        connect(true, AcknowledgedBy.NOTHING);
         List<Permit> held = ids.stream()
                 .map(id -> {
                     try {

@@ -162,6 +162,23 @@ class LettuceScriptsTests {
         assertThat(sent()).containsExactly("unlock lock:a", "cancel lock:a");
     }
 
+    /** From any place: calls need not expire in order. */
+    @Test
+    void callsThatHaveExpiredKeepNoLaterOneWaiting() {
+        when(connection.isOpen()).thenReturn(false);
+        List<CompletableFuture<Reply>> dead = new ArrayList<>();
+        for (int i = 0; i < 20_000; i++) {
+            dead.add(scripts.run(LuaScript.UNLOCK, "lock:a", new byte[0]));
+        }
+        for (int i = dead.size() - 1; i >= 0; i--) {
+            dead.get(i).completeExceptionally(new TimeoutException("late"));
+        }
+        clearInvocations(commands);
+        when(connection.isOpen()).thenReturn(true);
+        scripts.run(LuaScript.CANCEL, "lock:a", new byte[0]);
+        assertThat(sent()).containsExactly("cancel lock:a");
+    }
+
     /** That thread also renews leases. */
     @Test
     void whatWaitsIsNotSentOnTheTimersThread() {

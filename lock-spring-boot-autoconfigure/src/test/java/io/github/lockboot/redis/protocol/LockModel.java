@@ -76,15 +76,15 @@ public final class LockModel {
     private long token;
 
     private final List<Waiter> queue = new ArrayList<>();
-    private long looked = NONE;
-    private long excused = NONE;
+    private long swept = NONE;
+    private long grace = NONE;
     private long expiry = NEVER;
 
     private String before = "";
     private final Set<String> granted = new HashSet<>();
     private int skipped;
-    private int excuses;
-    private int unlooked;
+    private int graces;
+    private int unswept;
 
     public LockModel(String key, String channelPrefix, long micros) {
         this(key, channelPrefix, micros, MOST_HOLDERS);
@@ -98,17 +98,6 @@ public final class LockModel {
     }
 
     public Outcome acquire(String id, Kind kind, long ttl, boolean enqueue, int most) {
-        if (isSettledFor(id)) {
-            if (position(id) > 1 && enqueue) {
-                unlooked++;
-                before = text();
-                granted.clear();
-                see(id);
-                return end("QUEUED", (long) position(id), fence, left());
-            } else if (position(id) == 0 && (!enqueue || queue.size() >= most)) {
-                return new Outcome(List.of("BUSY", left()), List.of());
-            }
-        }
         begin(id);
         if (!isHolder(id) && queue.isEmpty() && admits(kind)) {
             grant(id, kind, ttl, ttl);
@@ -132,8 +121,8 @@ public final class LockModel {
             delete(); // even after its lease: no other id has had the lock since
             return new Outcome(List.of("RELEASED"), List.of());
         }
-        if (isSettledFor(id, lastToken, next)) {
-            unlooked++;
+        if (isUpToDateFor(id, lastToken, next)) {
+            unswept++;
             before = text();
             granted.clear();
         } else {
@@ -242,8 +231,8 @@ public final class LockModel {
         fence = 0;
         token = 0;
         queue.clear();
-        looked = NONE;
-        excused = NONE;
+        swept = NONE;
+        grace = NONE;
         expiry = NEVER;
     }
 
@@ -295,14 +284,14 @@ public final class LockModel {
         return skipped;
     }
 
-    /** How often all waiters were excused because no script had looked at the queue. */
-    public int excuses() {
-        return excuses;
+    /** How often all waiters got a grace period because no script had swept the queue. */
+    public int graces() {
+        return graces;
     }
 
-    /** How often a waiter was answered without a look at the queue. */
-    public int unlooked() {
-        return unlooked;
+    /** How often a holder handed over without a sweep of the queue. */
+    public int unswept() {
+        return unswept;
     }
 
     /** The text as it should lie in Redis; empty if there is none. */
@@ -317,16 +306,16 @@ public final class LockModel {
                 fence,
                 holders.stream().map(Holder::stored).toList(),
                 token == fence ? 0 : token,
-                waited ? looked : 0,
-                waited ? excused : 0,
+                waited ? swept : 0,
+                waited ? grace : 0,
                 queue.stream().map(Waiter::stored).toList());
     }
 
-    /** Settles: the past is brought up to now before anything is decided. The caller learns of a grant from its reply. */
+    /** Updates: the past is brought up to now before anything is decided. The caller learns of a grant from its reply. */
     private void begin(@Nullable String caller) {
         before = text();
         granted.clear();
-        look(caller);
+        sweep(caller);
         holders.replaceAll(holder -> holder.until(Math.min(holder.until(), now() + holder.ttl())));
         Holder owner = exclusive();
         if (owner != null && owner.until() <= now()) {
@@ -336,42 +325,35 @@ public final class LockModel {
         admit(caller);
     }
 
-    /** Whether a poll or a try of this id may be answered without a look at the queue. */
-    private boolean isSettledFor(String id) {
-        Holder owner = exclusive();
-        return owner != null
-                && !isHolder(id)
+    /** Whether the holder may hand over to the first waiter without a sweep of the queue. */
+    private boolean isUpToDateFor(String id, long lastToken, @Nullable String next) {
+        Holder holder = exclusive();
+        return holder != null
+                && holder.id().equals(id)
                 && !queue.isEmpty()
                 && left() > 0
-                && left() <= owner.ttl()
-                && fence < micros
-                && !isLookDue();
-    }
-
-    /** Whether the holder may hand over to the first waiter without a look at the queue. */
-    private boolean isSettledFor(String holder, long lastToken, @Nullable String next) {
-        return isExclusive(holder)
-                && isSettledFor("")
-                && lastToken < micros
+                && left() <= holder.ttl()
+                && Math.max(fence, lastToken) < micros
+                && !isSweepDue()
                 && queue.get(0).kind().isExclusive()
                 && queue.get(0).seen() <= now()
                 && queue.get(0).seen() > now() - PATIENCE
                 && (next == null || position(next) == 0);
     }
 
-    private boolean isLookDue() {
-        return looked == NONE || looked > now() || looked + POLL / 4 <= now();
+    private boolean isSweepDue() {
+        return swept == NONE || swept > now() || swept + POLL / 4 <= now();
     }
 
-    private void look(@Nullable String caller) {
+    private void sweep(@Nullable String caller) {
         queue.replaceAll(waiter -> waiter.seen() > now() ? waiter.seenAt(now() - POLL) : waiter);
-        excused = excused > now() ? NONE : excused;
+        grace = grace > now() ? NONE : grace;
         long newest = queue.stream().mapToLong(Waiter::seen).max().orElse(NONE);
-        if (looked != NONE && now() - looked > SPARE && newest > excused) {
+        if (swept != NONE && now() - swept > SPARE && newest > grace) {
             long oldest = now() - SPARE;
             queue.replaceAll(waiter -> waiter.seenAt(Math.max(waiter.seen(), oldest)));
-            excused = Math.max(newest, oldest);
-            excuses++;
+            grace = Math.max(newest, oldest);
+            graces++;
         }
         if (caller != null) {
             see(caller);
@@ -379,7 +361,7 @@ public final class LockModel {
         int all = queue.size();
         queue.removeIf(waiter -> now() - waiter.seen() >= PATIENCE);
         skipped += all - queue.size();
-        looked = isLookDue() ? now() : looked;
+        swept = isSweepDue() ? now() : swept;
     }
 
     private void see(String id) {
@@ -402,8 +384,8 @@ public final class LockModel {
 
     private Outcome write(boolean changes, Object... reply) {
         if (queue.isEmpty()) {
-            looked = NONE;
-            excused = NONE;
+            swept = NONE;
+            grace = NONE;
         }
         boolean touched = changes || !text().equals(before);
         if (touched && holders.isEmpty() && queue.isEmpty() && fence < micros) {

@@ -181,7 +181,7 @@ final class ScriptInvariants {
     private static StoredLock withoutLastSeen(Seen seen) {
         StoredLock lock = seen.stored().lock();
         return lock.withQueue(
-                lock.looked(),
+                lock.swept(),
                 lock.queue().stream()
                         .map(waiter -> new StoredLock.Waiter(waiter.id(), waiter.ttl(), 0, waiter.kind()))
                         .toList());

@@ -76,11 +76,11 @@ class ScriptModelTests {
         assertThat(covered)
                 .as("what the sequences reach")
                 .containsKeys("OWNER", "BUSY", "QUEUED", "RELEASED", "HANDED_OVER", "NOT_OWNER", "unlock OWNER")
-                .containsKeys("RENEWED", "LEFT", "GIVEN_AWAY", "UNKNOWN", "skipped", "excused", "unlooked")
+                .containsKeys("RENEWED", "LEFT", "GIVEN_AWAY", "UNKNOWN", "skipped", "grace")
                 .containsKeys("expired", "message", "messages", "token", "downgrade RENEWED", "shared", "limited")
                 .containsKeys("KEPT", "KEPT beside another", "keep NOT_OWNER", "keep message")
                 .containsKeys("OWNER beside another", "unlock RELEASED beside another")
-                .containsKeys("unlock unlooked HANDED_OVER", "unlock unlooked QUEUED")
+                .containsKeys("unlock unswept HANDED_OVER", "unlock unswept QUEUED")
                 .containsKeys(
                         "as many as may hold",
                         "ALL RENEWED",
@@ -183,8 +183,8 @@ class ScriptModelTests {
         private void call(Call call) {
             turn(CALL_MICROS);
             int skippedBefore = model.skipped();
-            int excusesBefore = model.excuses();
-            int unlookedBefore = model.unlooked();
+            int gracesBefore = model.graces();
+            int unsweptBefore = model.unswept();
             Seen seen = foreign ? runOnStrangersKey(call) : run(call);
             invariants.called(call.script(), call.arguments(), seen);
             calls.add(call);
@@ -211,11 +211,8 @@ class ScriptModelTests {
             cover("message", seen.messages().size());
             cover("messages", seen.messages().size() - 1);
             cover("skipped", model.skipped() - skippedBefore);
-            cover("excused", model.excuses() - excusesBefore);
-            cover("unlooked", model.unlooked() - unlookedBefore);
-            cover(
-                    "unlock unlooked " + status,
-                    call.script() == LuaScript.UNLOCK ? model.unlooked() - unlookedBefore : 0);
+            cover("grace", model.graces() - gracesBefore);
+            cover("unlock unswept " + status, call.script() == LuaScript.UNLOCK ? model.unswept() - unsweptBefore : 0);
         }
 
         /** Which replies are in one to several questions. */

@@ -24,12 +24,8 @@ public final class QueueCost {
     private static final int ROUNDS = 5;
     private static final int CALLS = 2_000;
     private static final String POLL = "2000";
-    private static final String LOOK = "0";
     private static final String QUEUED = "QUEUED";
     private static final double POLLS_A_SECOND = 0.5;
-
-    /** At each of these times a second, the next poll goes through the whole queue. */
-    private static final double LOOKS_A_SECOND = 2;
 
     private final RedisProbe redis;
     private final ScriptCalls scripts;
@@ -56,7 +52,6 @@ public final class QueueCost {
         final String key;
         final Deque<String> ids = new ArrayDeque<>(); // the holder first
         final List<Double> polls = new ArrayList<>();
-        final List<Double> looks = new ArrayList<>();
         final List<Double> releases = new ArrayList<>();
         final List<Double> refused = new ArrayList<>();
 
@@ -79,7 +74,6 @@ public final class QueueCost {
             List<String> all = List.copyOf(ids);
             Supplier<String> any = () -> all.get(1 + random.nextInt(all.size() - 1));
             polls.add(cost(QUEUED, () -> scripts.acquire(key, any.get(), POLL)));
-            looks.add(cost(QUEUED, () -> scripts.acquire(key, any.get(), LOOK)));
             refused.add(cost("BUSY", () -> scripts.acquire(key, id(), POLL, all.size() - 1)));
             releases.add(cost(QUEUED, this::passOn));
             scripts.acquire(key, ids.getFirst(), POLL); // the lease of a hand-over is short
@@ -115,16 +109,14 @@ public final class QueueCost {
             queues.values().forEach(Queue::measure);
         }
         StringBuilder text = new StringBuilder(
-                "| waiting instances | a poll, µs | a poll that goes through the queue, µs | a release, µs | a poll beside a full queue, µs | all polls, % of a core | written, MB/s |\n"
-                        + "|---:|---:|---:|---:|---:|---:|---:|\n");
+                "| waiting instances | a poll, µs | a release, µs | a poll beside a full queue, µs | all polls, % of a core | written, MB/s |\n"
+                        + "|---:|---:|---:|---:|---:|---:|\n");
         queues.forEach((waiters, queue) -> {
             double polls = POLLS_A_SECOND * waiters;
-            double looks = Math.min(polls, LOOKS_A_SECOND);
-            double micros = (polls - looks) * median(queue.polls) + looks * median(queue.looks);
+            double micros = polls * median(queue.polls);
             text.append(Markdown.row(
                     String.format(Locale.ROOT, "%,d", waiters),
                     number("%,.0f", median(queue.polls)),
-                    number("%,.0f", median(queue.looks)),
                     number("%,.0f", median(queue.releases)),
                     number("%,.0f", median(queue.refused)),
                     number("%.2f", micros / 1e4),

@@ -48,7 +48,7 @@ final class ScriptCalls {
     /**
      * Takes the lock, or is queued.
      *
-     * @param poll how often waiters ask, ms; 0 has the whole queue looked through
+     * @param poll how often waiters ask, ms
      */
     String acquire(String key, String id, String poll) {
         return acquire(key, id, poll, MAX_WAITERS);
