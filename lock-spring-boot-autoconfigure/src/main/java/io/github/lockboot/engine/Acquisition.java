@@ -1,6 +1,7 @@
 package io.github.lockboot.engine;
 
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -15,7 +16,7 @@ import io.github.lockboot.internal.Futures;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The life of one acquisition id in Redis. All waiters of this JVM for one name queue in Redis under one id.
+ * The life of one acquisition id in the store. All waiters of this JVM for one name queue in the store under one id.
  *
  * <pre>
  *   asked for by ask, or by the      OWNER, or              unlock,
@@ -26,15 +27,15 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * <ul>
- *   <li>WAITING: Redis may have the id in its queue, and may have granted it the lock. At most one question is under way; if none is,
+ *   <li>WAITING: the store may have the id in its queue, and may have granted it the lock. At most one question is under way; if none is,
  *       the next is scheduled. A pushed grant is a hint that may be lost, so it asks again every poll interval.
  *       If leases have to be acknowledged, it is no more than a hint.
- *   <li>OWNED: Redis has given the lock to the id. The grant knows until when that is certain, and the renewer renews it. It has one
+ *   <li>OWNED: the store has given the lock to the id. The grant knows until when that is certain, and the renewer renews it. It has one
  *       hold after the other, or it lingers: it has no hold and is kept for a while, for a caller that comes back.
- *   <li>ENDING: the id never asks again. The command that has Redis forget it is under way; it gives away what was granted. Drop sends
+ *   <li>ENDING: the id never asks again. The command that has the store forget it is under way; it gives away what was granted. Drop sends
  *       none.
- *   <li>ENDED: if the command failed, or something was thrown before, it is repeated elsewhere until Redis answers. A question or a
- *       renewal may still be under way, and may run in Redis after the end. If its answer shows the id alive, the id is ended once more.
+ *   <li>ENDED: if the command failed, or something was thrown before, it is repeated elsewhere until the store answers. A question or a
+ *       renewal may still be under way, and may run in the store after the end. If its answer shows the id alive, the id is ended once more.
  *       It is forgotten here when no question is under way any more.
  * </ul>
  *
@@ -51,19 +52,16 @@ final class Acquisition {
         ENDED
     }
 
-    /** The question under way. */
+    /** The question under way, or what the answer to the last one has shown if it came after the end was sent. */
     private enum Question {
         NONE,
         ASKED,
         /** To be asked again as soon as it is answered. */
-        ASKED_AND_AGAIN
-    }
-
-    /** What an answer says of the id that comes after the end was sent. None comes, or it is not alive; it is; or it may be. */
-    private enum LateAnswer {
-        NONE,
-        ALIVE,
-        UNKNOWN
+        ASKED_AND_AGAIN,
+        /** It came late and shows that the store still knows the id. */
+        ANSWERED_ALIVE,
+        /** It failed late, so the store may still know the id. */
+        ANSWERED_UNKNOWN
     }
 
     /** What a question that failed means for the waiters. */
@@ -73,11 +71,67 @@ final class Acquisition {
         LASTING
     }
 
-    /** A place in the queue in Redis, by the newest answer: when that was asked for, and the newest token at the time. */
+    /** A place in the queue in the store, by the newest answer: when that was asked for, and the newest token at the time. */
     private record Place(Moment askedAt, long newestToken) {}
 
-    /** Questions that failed, one after the other. */
+    /** Commands that failed, one after the other: questions, or the newest renewal. */
     private record Failing(@Nullable Throwable last, int times, long since) {}
+
+    /**
+     * What the commands for the id have shown so far. A new answer makes a new one, so that no part of it outlives what it was true with.
+     *
+     * @param mayBeKnown whether the store may know the id
+     * @param answered whether the waiters have had an answer of the store, under this id or an earlier one
+     * @param refused whether the newest answer is that the lock is taken
+     * @param place null if the id is not known to be queued
+     * @param failing null if the newest command was answered
+     */
+    private record Findings(
+            boolean mayBeKnown,
+            boolean answered,
+            boolean refused,
+            @Nullable Place place,
+            @Nullable Failing failing) {
+
+        Findings asked() {
+            return mayBeKnown ? this : new Findings(true, answered, refused, place, failing);
+        }
+
+        Findings queued(Place at) {
+            return new Findings(mayBeKnown, true, true, at, null);
+        }
+
+        Findings busy(boolean enqueued) {
+            return new Findings(mayBeKnown && enqueued, true, true, place, null);
+        }
+
+        Findings owned() {
+            return new Findings(mayBeKnown, true, refused, place, null);
+        }
+
+        Findings failed(@Nullable Throwable failure, long now) {
+            Failing more = failing == null
+                    ? new Failing(failure, 1, now)
+                    : new Failing(failure, failing.times + 1, failing.since);
+            return new Findings(mayBeKnown, answered, refused, place, more);
+        }
+
+        Findings knownOnlyIf(boolean may) {
+            return new Findings(may, answered, refused, place, failing);
+        }
+
+        Findings renewed() {
+            return failing == null ? this : new Findings(mayBeKnown, answered, refused, place, null);
+        }
+    }
+
+    /**
+     * What messages have said while it waited.
+     *
+     * @param othersWait whether a hint overtook the answer or the message that grants the lock
+     * @param grant a grant that overtook the answer QUEUED
+     */
+    private record Messages(boolean othersWait, @Nullable Push grant) {}
 
     private static final String RAN_OUT = "its lease ran out";
 
@@ -97,45 +151,28 @@ final class Acquisition {
     private State state = State.WAITING;
     private Question question = Question.NONE;
     private @Nullable PollSchedule schedule;
+    private Findings findings;
 
-    /** Whether Redis may know the id. */
-    private boolean mayBeKnown;
-
-    private boolean answered;
-    private @Nullable Failing failing;
-    private @Nullable Place place;
-
-    /** Whether the newest answer is that the lock is taken. */
-    private boolean refused;
-
-    private @Nullable Push earlyPush;
-    private boolean pushed;
-
-    /** Whether a hint overtook the answer or the message that grants the lock. */
-    private boolean hinted;
+    /** Null until the first message. */
+    private @Nullable Messages messages;
 
     private @Nullable Grant grant;
     private boolean downgraded;
 
-    /** Why the newest renewal failed, if it did before the lease ran out: after a pause of this process it fails later. */
-    private @Nullable Throwable renewalFailure;
-
-    /** Whether it ended without a command, because Redis had given the lock, or the place in the queue, to another. */
+    /** Whether it ended without a command, because the store had given the lock, or the place in the queue, to another. */
     private boolean dropped;
 
-    private LateAnswer lateAnswer = LateAnswer.NONE;
+    /** Done when the unlock that queued this id has been answered, also if only a repeated one was. */
+    private CompletableFuture<Void> predecessorAnswered = DONE;
 
-    /** Done when the unlock that queued this id has been answered, or has been settled. */
-    private CompletableFuture<Void> predecessorSettled = DONE;
-
-    /** @param answered whether the waiters have had an answer of Redis, under an earlier id: then they endure failures */
+    /** @param answered whether the waiters have had an answer of the store, under an earlier id: then they endure failures */
     Acquisition(Acquisitions acquisitions, LocalQueue queue, Terms terms, boolean answered) {
         this.acquisitions = acquisitions;
         this.context = acquisitions.context();
         this.store = acquisitions.store();
         this.queue = queue;
         this.terms = terms;
-        this.answered = answered;
+        this.findings = new Findings(false, answered, false, null, null);
         this.id = acquisitions.nextId();
         acquisitions.register(this);
     }
@@ -148,10 +185,10 @@ final class Acquisition {
 
     /** The one before it ended with this failure: it is unknown whether another has the lock. */
     void failedBefore(Throwable failure) {
-        failing = new Failing(failure, 1, context.nanoTime());
+        findings = findings.failed(failure, context.nanoTime());
     }
 
-    /** Asks Redis for the lock; {@code enqueue} to be queued if it is not free. */
+    /** Asks the store for the lock; {@code enqueue} to be queued if it is not free. */
     void ask(boolean enqueue) {
         cancelPoll();
         onAsked();
@@ -162,12 +199,12 @@ final class Acquisition {
 
     private void onAsked() {
         question = Question.ASKED;
-        mayBeKnown = true;
+        findings = findings.asked();
     }
 
     /** Asks again now, or as soon as the question under way is answered. */
     void askSoon() {
-        if (state == State.WAITING && question != Question.NONE) {
+        if (state == State.WAITING && isAsking()) {
             question = Question.ASKED_AND_AGAIN;
         } else if (state == State.WAITING) {
             ask(true);
@@ -188,28 +225,28 @@ final class Acquisition {
     }
 
     boolean isAsking() {
-        return question != Question.NONE;
+        return question == Question.ASKED || question == Question.ASKED_AND_AGAIN;
     }
 
-    /** Whether the waiters have had an answer of Redis. */
+    /** Whether the waiters have had an answer of the store. */
     boolean isAnswered() {
-        return answered;
+        return findings.answered;
     }
 
-    /** Whether it has the lock, or another had when Redis was asked last. */
+    /** Whether it has the lock, or another had when the store was asked last. */
     boolean isTaken() {
-        return state == State.OWNED || answered && failing == null;
+        return state == State.OWNED || findings.answered && findings.failing == null;
     }
 
-    /** Whether Redis refused it when that was asked last. */
+    /** Whether the store refused it when that was asked last. */
     boolean isRefused() {
-        return refused && failing == null;
+        return findings.refused && findings.failing == null;
     }
 
     /** Why the last question failed, or has no answer yet. */
     @Nullable
     Throwable lastFailure() {
-        return failing == null ? store.client().whyUnanswered() : failing.last;
+        return findings.failing == null ? store.client().whyUnanswered() : findings.failing.last;
     }
 
     private void onAnswer(@Nullable Reply reply, @Nullable Throwable failure, Moment sentAt, boolean enqueued) {
@@ -235,7 +272,7 @@ final class Acquisition {
     private void onOwner(Reply.Owner answer, Moment sentAt) {
         Grant known = grant;
         if (known == null) {
-            if (place != null && !pushed) {
+            if (findings.place != null && messages == null) {
                 acquisitions.verifyChannel(); // the grant of a queued id is pushed
             }
             own(
@@ -245,18 +282,16 @@ final class Acquisition {
             known.prolong(answer.leaseMillis(), sentAt);
         } else if (answer.fence() > known.fence()) { // else the answer is older than the push that granted it
             queue.lost(this, "its lease ran out and the lock was granted again");
-            acquisitions.settleUnlock(queue.name(), id, answer.fence());
+            acquisitions.repeatUnlock(queue.name(), id, answer.fence());
         }
     }
 
     private void onQueued(Reply.Queued queued, Moment sentAt, boolean again) {
-        onAnswered();
-        refused = true;
-        place = new Place(sentAt, queued.fence());
-        Push early = earlyPush;
-        earlyPush = null;
-        if (early != null) {
-            onPush(early);
+        findings = findings.queued(new Place(sentAt, queued.fence()));
+        Messages before = messages;
+        if (before != null && before.grant != null) {
+            messages = new Messages(before.othersWait, null);
+            onPush(before.grant);
         }
         if (state == State.WAITING && queue.refused(this) && !isAsking()) {
             if (again) {
@@ -269,9 +304,7 @@ final class Acquisition {
 
     /** No push will come: the id is not queued. */
     private void onBusy(boolean enqueued) {
-        onAnswered();
-        refused = true;
-        mayBeKnown &= enqueued;
+        findings = findings.busy(enqueued);
         if (queue.refused(this)) {
             if (enqueued) {
                 polls().unaided();
@@ -284,27 +317,20 @@ final class Acquisition {
     /** A refusal is no reason to forget the id: it may have answered a second copy, of which the first took the lock. */
     private void onFailure(@Nullable Throwable failure) {
         long now = context.nanoTime();
-        Failing before = failing;
-        Failing current =
-                new Failing(failure, before == null ? 1 : before.times + 1, before == null ? now : before.since);
-        failing = current;
+        findings = findings.failed(failure, now);
+        Failing current = Objects.requireNonNull(findings.failing);
         StoreFailure kind = store.client().failureOf(failure);
         boolean unacknowledged = failure instanceof StoreFailure.NotAcknowledgedException;
-        boolean neverAnswered = unacknowledged || !answered && kind != StoreFailure.NOT_NOW;
+        boolean neverAnswered = unacknowledged || !findings.answered && kind != StoreFailure.NOT_NOW;
         boolean lasting = current.times >= FAILURES_ENDURED
                 && now - current.since >= TimeUnit.MILLISECONDS.toNanos(terms.ttlMillis());
         if (neverAnswered) {
-            mayBeKnown = unacknowledged || kind == StoreFailure.UNKNOWN || before != null;
+            findings = findings.knownOnlyIf(unacknowledged || kind == StoreFailure.UNKNOWN || current.times > 1);
         }
         Outage outage = neverAnswered ? Outage.NEVER_ANSWERED : lasting ? Outage.LASTING : Outage.BRIEF;
         if (queue.failed(this, failure, outage)) {
             polls().unaided();
         }
-    }
-
-    private void onAnswered() {
-        answered = true;
-        failing = null;
     }
 
     // --- waiting: pushes --------------------------------------------------------------------------------------
@@ -323,22 +349,23 @@ final class Acquisition {
         if (!queue.name().equals(store.nameOf(push.key())) || push.leaseMillis() > terms.ttlMillis()) {
             return; // no script of ours wrote it
         }
-        pushed = true;
+        Messages before = messages == null ? new Messages(false, null) : messages;
+        messages = before;
         if (state == State.OWNED && push.isHint()) {
             queue.othersWait(this);
         } else if (state == State.WAITING && push.isHint()) {
-            hinted = true;
-            askSoon(); // the lock is ours already, and its grant is on its way or was missed; or it becomes free
-            // earlier
+            messages = new Messages(true, before.grant);
+            askSoon(); // the lock is ours already and its grant is on its way or was missed, or it becomes free earlier
         } else if (state == State.WAITING) {
-            onGrantPushed(push);
+            onGrantPushed(push, before);
         }
     }
 
-    private void onGrantPushed(Push push) {
-        Place known = place;
+    private void onGrantPushed(Push push, Messages before) {
+        Place known = findings.place;
         if (known == null) {
-            earlyPush = push; // it overtook the QUEUED answer, which shows whether it is new
+            // It overtook the answer QUEUED, which shows whether it is new.
+            messages = new Messages(before.othersWait, push);
         } else if (push.fence() > known.newestToken) {
             long lease = TimeUnit.MILLISECONDS.toNanos(push.leaseMillis());
             long left = known.askedAt.deadline(push.leaseMillis()) - context.nanoTime();
@@ -357,10 +384,10 @@ final class Acquisition {
 
     private void own(Grant granted, long othersWaiting) {
         cancelPoll();
-        onAnswered();
+        findings = findings.owned();
         grant = granted;
         state = State.OWNED;
-        queue.owned(this, hinted || othersWaiting > 0);
+        queue.owned(this, messages != null && messages.othersWait || othersWaiting > 0);
     }
 
     boolean isOwned() {
@@ -389,9 +416,13 @@ final class Acquisition {
     }
 
     String whyRanOut() {
-        return renewalFailure == null
-                ? RAN_OUT
-                : RAN_OUT + ", and its renewal failed: " + Failures.reasonOf(renewalFailure);
+        Throwable failure = renewalFailure();
+        return failure == null ? RAN_OUT : RAN_OUT + ", and its renewal failed: " + Failures.reasonOf(failure);
+    }
+
+    /** Why the newest renewal failed, if it did before the lease ran out: after a pause of this process it fails later. */
+    private @Nullable Throwable renewalFailure() {
+        return grant == null || findings.failing == null ? null : findings.failing.last;
     }
 
     /** {@return what is renewed by the command that renews this lease} */
@@ -442,10 +473,10 @@ final class Acquisition {
 
     private void onRenewed(@Nullable Reply reply, @Nullable Throwable failure, Moment sentAt) {
         if (state == State.OWNED && reply instanceof Reply.Renewed renewed) {
-            renewalFailure = null;
+            findings = findings.renewed();
             grant().prolong(renewed.leaseMillis(), sentAt);
             acquisitions.renewer().renewed(renewal, sentAt);
-            queue.renewed(this, true);
+            queue.notify(this, UseNotifier::renewed);
             if (renewed.waiters() > 0) {
                 queue.othersWait(this);
             }
@@ -454,14 +485,15 @@ final class Acquisition {
         } else if (hasEnded()) {
             onLateRenewal(reply);
         } else if (reply == null) {
-            boolean inTime = state == State.OWNED && !grant().isOver(context.nanoTime());
-            renewalFailure = inTime ? failure : renewalFailure;
+            if (state == State.OWNED && !grant().isOver(context.nanoTime())) {
+                findings = findings.failed(failure, context.nanoTime());
+            }
             acquisitions.renewer().failed(renewal, sentAt, isSilence(failure));
-            queue.renewed(this, false);
+            queue.notify(this, UseNotifier::renewalFailed);
         }
     }
 
-    /** Whether Redis may still answer. */
+    /** Whether the store may still answer. */
     private static boolean isSilence(@Nullable Throwable failure) {
         return failure != null && Futures.unwrap(failure) instanceof TimeoutException;
     }
@@ -471,7 +503,7 @@ final class Acquisition {
         return downgraded;
     }
 
-    /** Makes a shared hold of an exclusive one. Repeated until Redis has answered. */
+    /** Makes a shared hold of an exclusive one. Repeated until the store has answered. */
     void downgrade() {
         downgraded = true;
         String name = queue.name();
@@ -528,8 +560,8 @@ final class Acquisition {
 
     /** The unlock that was to queue this id is answered. */
     private void onPredecessorUnlocked(
-            @Nullable Reply reply, @Nullable Throwable failure, Moment sentAt, CompletableFuture<Void> settled) {
-        predecessorSettled = settled;
+            @Nullable Reply reply, @Nullable Throwable failure, Moment sentAt, CompletableFuture<Void> endAnswered) {
+        predecessorAnswered = endAnswered;
         if (state == State.WAITING
                 && reply instanceof Reply.Owner
                 && store.client().acknowledges()) {
@@ -540,40 +572,41 @@ final class Acquisition {
     }
 
     /**
-     * Leaves the queue in Redis, for no waiter is left. A lock granted by then is given away.
+     * Leaves the queue in the store, for no waiter is left. A lock granted by then is given away.
      *
-     * @return completes when Redis has answered or the command has failed
+     * @return completes when the store has answered or the command has failed
      */
     CompletableFuture<?> leave() {
-        if (!mayBeKnown) {
+        if (!findings.mayBeKnown) {
             drop();
             return DONE;
         }
         end();
-        if (!predecessorSettled.isDone()) {
-            predecessorSettled.thenRun(
-                    this::settle); // a copy of the predecessor's unlock that runs later queues this id again
+        if (!predecessorAnswered.isDone()) {
+            predecessorAnswered.thenRun(
+                    this::endAgain); // a copy of the predecessor's unlock that runs later queues this id again
         }
         return send(() -> store.cancel(queue.name(), id), null);
     }
 
     /**
-     * Ends without a command: Redis does not know the id, or has given the lock, or the place in the queue, to another. If it
-     * is unknown whether a renewal has run, Redis may have prolonged the lease, and is asked to forget the id.
+     * Ends without a command: the store does not know the id, or has given the lock, or the place in the queue, to another. If it
+     * is unknown whether a renewal has run, the store may have prolonged the lease, and is asked to forget the id.
      */
     void drop() {
         end();
         dropped = true;
-        if (renewalFailure != null && store.client().failureOf(renewalFailure) == StoreFailure.UNKNOWN) {
-            settle();
+        Throwable failure = renewalFailure();
+        if (failure != null && store.client().failureOf(failure) == StoreFailure.UNKNOWN) {
+            endAgain();
         }
         onEnded(false);
     }
 
-    /** Ends in whatever state it is: Redis is asked to forget the id until it answers. */
+    /** Ends in whatever state it is: the store is asked to forget the id until it answers. */
     void abandon() {
         end();
-        predecessorSettled.thenRun(this::settle);
+        predecessorAnswered.thenRun(this::endAgain);
         onEnded(false);
     }
 
@@ -589,11 +622,11 @@ final class Acquisition {
         Moment sentAt = context.now();
         long epoch = store.client().epoch();
         return end.get().handle((reply, failure) -> {
-            CompletableFuture<Void> settled = reply == null ? settle() : DONE;
+            CompletableFuture<Void> endAnswered = reply == null ? endAgain() : DONE;
             onEvent(() -> {
                 onEnded(reply == Reply.Plain.NOT_OWNER || reply == Reply.Plain.UNKNOWN);
                 if (next != null) {
-                    next.onPredecessorUnlocked(reply, failure, sentAt, settled);
+                    next.onPredecessorUnlocked(reply, failure, sentAt, endAnswered);
                 }
             });
             return reply == null ? Hold.Release.UNKNOWN : releaseOf(reply, epoch, sentAt);
@@ -605,37 +638,42 @@ final class Acquisition {
      * only tell that the command came late, unless the lease was in doubt already when the command was sent.
      */
     private Hold.Release releaseOf(Reply reply, long epochSentIn, Moment sentAt) {
-        boolean lost = reply == Reply.Plain.NOT_OWNER
-                && grant != null
-                && !store.client().mayHaveRepeatedSince(epochSentIn)
-                && !grant.isOver(context.nanoTime())
-                && (grant.isInDoubt(sentAt.wallMillis()) || !grant.isInDoubt(context.wallMillis()));
-        return lost ? Hold.Release.LOST : Hold.Release.RELEASED;
+        if (reply != Reply.Plain.NOT_OWNER || grant == null) {
+            return Hold.Release.RELEASED;
+        }
+        if (store.client().mayHaveRepeatedSince(epochSentIn)) {
+            return Hold.Release.RELEASED; // to the second copy of the command
+        }
+        if (grant.isOver(context.nanoTime())) {
+            return Hold.Release.RELEASED; // the command may have come after the lease, which was not lost early
+        }
+        boolean expiredMeanwhile = !grant.isInDoubt(sentAt.wallMillis()) && grant.isInDoubt(context.wallMillis());
+        return expiredMeanwhile ? Hold.Release.RELEASED : Hold.Release.LOST;
     }
 
-    /** In Redis, the question and the end may have run in either order, or the question not yet. */
+    /** In the store, the question and the end may have run in either order, or the question not yet. */
     private void onLateAnswer(@Nullable Reply reply) {
         boolean alive = reply instanceof Reply.Owner || reply instanceof Reply.Queued;
-        lateAnswer = reply == null ? LateAnswer.UNKNOWN : alive ? LateAnswer.ALIVE : LateAnswer.NONE;
+        question = reply == null ? Question.ANSWERED_UNKNOWN : alive ? Question.ANSWERED_ALIVE : Question.NONE;
         if (state == State.ENDED) {
             onEnded(true);
         }
     }
 
-    /** Redis may have prolonged a lease that has ended here. */
+    /** The store may have prolonged a lease that has ended here. */
     private void onLateRenewal(@Nullable Reply reply) {
         if (state == State.ENDED && (reply instanceof Reply.Renewed || reply == null && dropped)) {
-            settle();
+            endAgain();
         }
     }
 
-    /** @param unknownId whether Redis did not know the id, so that what a late answer showed came to life after the end */
+    /** @param unknownId whether the store did not know the id, so that what a late answer showed came to life after the end */
     private void onEnded(boolean unknownId) {
         state = State.ENDED;
-        if (lateAnswer == LateAnswer.UNKNOWN) {
-            predecessorSettled.thenRun(this::settle); // not before: the end may have been sent with a next id
-        } else if (lateAnswer == LateAnswer.ALIVE && unknownId) {
-            settle();
+        if (question == Question.ANSWERED_UNKNOWN) {
+            predecessorAnswered.thenRun(this::endAgain); // not before: the end may have been sent with a next id
+        } else if (question == Question.ANSWERED_ALIVE && unknownId) {
+            endAgain();
         }
         if (!isAsking()) {
             acquisitions.deregister(this);
@@ -643,8 +681,8 @@ final class Acquisition {
     }
 
     /** Ends the id again until the store answers: as it was given back if it was granted, else by cancel. */
-    private CompletableFuture<Void> settle() {
-        return acquisitions.settle(grant != null ? this::giveBack : () -> store.cancel(queue.name(), id));
+    private CompletableFuture<Void> endAgain() {
+        return acquisitions.repeatEnd(grant != null ? this::giveBack : () -> store.cancel(queue.name(), id));
     }
 
     // --- time of day ------------------------------------------------------------------------------------------

@@ -11,11 +11,11 @@ import java.util.function.Supplier;
 import io.github.lockboot.internal.Failures;
 import org.jspecify.annotations.Nullable;
 
-/** The acquisitions of a registry that are under way, by id, ids that Redis may still have to forget, and what they share. */
+/** The acquisitions of a registry that are under way, by id, ids that the store may still have to forget, and what they share. */
 final class Acquisitions {
 
     /** Beyond this many ids at once, the rest is left to expire. */
-    private static final int MOST_UNSETTLED = 1_000;
+    private static final int MOST_REPEATED = 1_000;
 
     private final EngineContext context;
     private final Supplier<String> session;
@@ -26,7 +26,7 @@ final class Acquisitions {
     private final Renewer renewer;
     private final Map<String, Acquisition> byId = new ConcurrentHashMap<>();
     private final AtomicLong newestToken = new AtomicLong();
-    private final AtomicInteger unsettled = new AtomicInteger();
+    private final AtomicInteger repeated = new AtomicInteger();
 
     Acquisitions(
             EngineContext context,
@@ -94,50 +94,51 @@ final class Acquisitions {
 
     // --- ids to be forgotten ----------------------------------------------------------------------------------
 
-    /** Whether there is no id left that Redis may have to forget. */
-    boolean isSettled() {
-        return unsettled.get() == 0;
+    /** Whether there is no id left that the store may have to forget. */
+    boolean areAllAnswered() {
+        return repeated.get() == 0;
     }
 
-    /** As {@link #settleUnlock(String, String, long)}, for an id of which nothing is known here. */
-    void settleUnlock(String name, String id) {
-        settleUnlock(name, id, newestToken.get());
+    /** As {@link #repeatUnlock(String, String, long)}, for an id of which nothing is known here. */
+    void repeatUnlock(String name, String id) {
+        repeatUnlock(name, id, newestToken.get());
     }
 
     /**
-     * Unlocks an id whose fate in Redis is unknown, again and again until Redis answers. Where very many are, it is left to expire.
+     * Unlocks an id whose fate in the store is unknown, again and again until the store answers. Where very many are, it is left to expire.
      *
-     * @return completes when Redis has answered, or is not asked any more
+     * @return completes when the store has answered, or is not asked any more
      */
-    CompletableFuture<Void> settleUnlock(String name, String id, long lastToken) {
-        return settle(() -> store.unlock(name, id, lastToken));
+    CompletableFuture<Void> repeatUnlock(String name, String id, long lastToken) {
+        return repeatEnd(() -> store.unlock(name, id, lastToken));
     }
 
-    /** As {@link #settleUnlock(String, String, long)}, by another command that ends an id. */
-    CompletableFuture<Void> settle(Supplier<CompletableFuture<Reply>> end) {
-        return unsettled.get() < MOST_UNSETTLED ? untilAnswered(end) : CompletableFuture.completedFuture(null);
+    /** As {@link #repeatUnlock(String, String, long)}, by another command that ends an id. */
+    CompletableFuture<Void> repeatEnd(Supplier<CompletableFuture<Reply>> end) {
+        return repeated.get() < MOST_REPEATED ? untilAnswered(end) : CompletableFuture.completedFuture(null);
     }
 
     /**
-     * Sends a command again and again until Redis answers.
+     * Sends a command again and again until the store answers.
      *
-     * @return completes when Redis has answered, or is not asked any more
+     * @return completes when the store has answered, or is not asked any more
      */
     CompletableFuture<Void> untilAnswered(Supplier<CompletableFuture<Reply>> command) {
-        CompletableFuture<Void> settled = new CompletableFuture<>();
-        unsettled.incrementAndGet();
-        settled.whenComplete((none, failure) -> unsettled.decrementAndGet());
-        tryToSettle(command, settled, context.minRetryInterval());
-        return settled;
+        CompletableFuture<Void> answered = new CompletableFuture<>();
+        repeated.incrementAndGet();
+        answered.whenComplete((none, failure) -> repeated.decrementAndGet());
+        sendUntilAnswered(command, answered, context.minRetryInterval());
+        return answered;
     }
 
-    private void tryToSettle(Supplier<CompletableFuture<Reply>> command, CompletableFuture<Void> settled, long pause) {
+    private void sendUntilAnswered(
+            Supplier<CompletableFuture<Reply>> command, CompletableFuture<Void> answered, long pause) {
         send(command).whenComplete((reply, failure) -> {
             if (failure == null || context.isClosed()) {
-                settled.complete(null);
+                answered.complete(null);
             } else {
                 long longer = Math.min(2 * pause, context.retryInterval());
-                context.schedule(context.jittered(pause), () -> tryToSettle(command, settled, longer));
+                context.schedule(context.jittered(pause), () -> sendUntilAnswered(command, answered, longer));
             }
         });
     }

@@ -3,7 +3,9 @@ package io.github.lockboot.engine;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.HexFormat;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -31,7 +33,7 @@ public final class EngineContext {
      *
      * @param retryInterval how often a waiter asks, in case a message is lost
      * @param minRetryInterval how soon a waiter asks again that no message can reach
-     * @param commandTimeout how long Redis may take for an answer
+     * @param commandTimeout how long the store may take for an answer
      * @param localHandoffLimit how many local waiters are still served when other JVMs wait
      */
     public record Settings(
@@ -56,7 +58,7 @@ public final class EngineContext {
     private final DoubleSupplier random;
     private final LockLog log = new LockLog();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
-    private final Losses losses = new Losses();
+    private final Set<Hold> lost = ConcurrentHashMap.newKeySet();
     private volatile Life life = Life.OPEN;
 
     /** @param random in [0, 1) */
@@ -71,8 +73,9 @@ public final class EngineContext {
         return log;
     }
 
-    Losses losses() {
-        return losses;
+    /** What threads have lost and not released: their own lists keep nothing from the garbage collection. */
+    Set<Hold> lost() {
+        return lost;
     }
 
     // --- time -------------------------------------------------------------------------------------------------
@@ -114,7 +117,7 @@ public final class EngineContext {
     }
 
     /**
-     * Waits for an answer of Redis, which comes within the command timeout unless it was lost with something that was thrown. An
+     * Waits for an answer of the store, which comes within the command timeout unless it was lost with something that was thrown. An
      * interrupt does not end the wait: the flag is set again.
      *
      * @return null if there is none, or the future has failed

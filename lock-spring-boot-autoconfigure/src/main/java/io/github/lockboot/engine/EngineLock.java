@@ -143,15 +143,26 @@ public abstract class EngineLock implements NamedLock, LockScope {
 
     // --- state ------------------------------------------------------------------------------------------------
 
+    /**
+     * {@inheritDoc} If this returns 0 because the lease is in doubt, the hold is not renewed any more: the thread may never release it.
+     */
     @Override
     public int getHoldCount() {
         Hold mine = mine();
         if (mine == null) {
             mine = engine.lostHere(getName());
         }
-        return mine != null && mine.answerThread() ? mine.count(asReader(mine)) : 0;
+        if (mine == null) {
+            return 0;
+        }
+        if (!mine.isValid()) {
+            mine.stopRenewal();
+            return 0;
+        }
+        return mine.count(asReader(mine));
     }
 
+    /** {@inheritDoc} If this returns false because the lease is in doubt, the hold is not renewed any more. */
     @Override
     public boolean isHeldByCurrentThread() {
         return getHoldCount() > 0;
@@ -175,7 +186,7 @@ public abstract class EngineLock implements NamedLock, LockScope {
 
     @Override
     public @Nullable Runnable enter() {
-        Hold mine = engine.listeners().isEmpty() ? null : mine();
+        Hold mine = engine.hasListeners() ? mine() : null;
         return mine == null || !mine.isValid() ? null : mine.enter();
     }
 

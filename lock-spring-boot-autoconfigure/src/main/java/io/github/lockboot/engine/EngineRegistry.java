@@ -60,7 +60,7 @@ public abstract class EngineRegistry implements LockRuntime {
         }
     }
 
-    /** Each script reads and writes all holders of its lock, so that many would keep Redis from all other work. */
+    /** Each command reads and writes all holders of its lock, so that many would keep the store from all other work. */
     private void requireFewPermits(String whose, LockOptions options) {
         Integer permits = options.permits();
         if (permits != null && permits > maxHolders) {
@@ -95,8 +95,9 @@ public abstract class EngineRegistry implements LockRuntime {
             LockEngine made = engine;
             if (made == null) {
                 made = makeEngine();
-                made.listeners().of(this);
-                listeners.forEach(made.listeners()::add);
+                for (LockListener listener : listeners) {
+                    notify(made, listener);
+                }
                 engine = made;
                 if (closed) {
                     close(made);
@@ -106,6 +107,12 @@ public abstract class EngineRegistry implements LockRuntime {
             }
             return made;
         }
+    }
+
+    private void notify(LockEngine made, LockListener listener) {
+        ListenerRegistry all = made.listeners();
+        all.of(this);
+        all.add(listener);
     }
 
     /** {@return the engine; null if nothing has used it yet} */
@@ -147,7 +154,7 @@ public abstract class EngineRegistry implements LockRuntime {
             listeners.add(listener);
             LockEngine made = engine;
             if (made != null) {
-                made.listeners().add(listener);
+                notify(made, listener);
             }
         }
     }

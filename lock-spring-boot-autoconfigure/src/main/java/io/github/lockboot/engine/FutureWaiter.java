@@ -42,10 +42,10 @@ final class FutureWaiter extends Waiter {
 
     @Override
     void wake() {
-        context.runLater(this::lookAtOutcome);
+        context.runLater(this::checkOutcome);
     }
 
-    private void lookAtOutcome() {
+    private void checkOutcome() {
         try {
             Outcome decided = outcome();
             if (decided instanceof Hold granted) {

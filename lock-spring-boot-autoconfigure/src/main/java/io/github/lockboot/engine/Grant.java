@@ -7,8 +7,8 @@ import io.github.lockboot.engine.LockRequest.Terms;
 import io.github.lockboot.internal.Timer;
 
 /**
- * What Redis granted to an acquisition: a fencing token to count on from, a lease, dated by our own clock from before the
- * command was sent that Redis answered. Guarded by the mutex of the queue, but for the deadline.
+ * What the store granted to an acquisition: a fencing token to count on from, a lease, dated by our own clock from before the
+ * command was sent that the store answered. Guarded by the mutex of the queue, but for the deadline.
  */
 final class Grant {
 
@@ -43,6 +43,18 @@ final class Grant {
         }
     }
 
+    /** A lease as it was granted or renewed last, with its ends by both clocks: read as one, so that they belong together. */
+    private record Lease(long began, long nanos, long deadline, long wallDeadline) {
+
+        static Lease of(long millis, Moment askedAt) {
+            return new Lease(
+                    askedAt.nanos(),
+                    TimeUnit.MILLISECONDS.toNanos(millis),
+                    askedAt.deadline(millis),
+                    askedAt.wallDeadline(millis));
+        }
+    }
+
     /** How many more waiters are served: no number until other JVMs are known to wait. */
     private static final int UNLIMITED = -1;
 
@@ -52,19 +64,16 @@ final class Grant {
     private final long firstToken;
     private long lastToken;
     private int handOversLeft = UNLIMITED;
-    private long began;
-    private long leaseNanos;
 
     /** The latest time until which a holder wants the lock to stay taken after its end. */
     private long keptUntil;
 
-    private volatile long deadline;
-    private volatile long wallDeadline;
+    private volatile Lease lease;
 
     /**
-     * @param fence by which Redis knows the grant
+     * @param fence by which the store knows the grant
      * @param token the first fencing token; the only one if it is shared
-     * @param pushed whether Redis gave the lock unasked, when another gave it back
+     * @param pushed whether the store gave the lock unasked, when another gave it back
      */
     Grant(Terms terms, long fence, long token, long leaseMillis, Moment askedAt, boolean pushed) {
         this.terms = terms;
@@ -72,21 +81,15 @@ final class Grant {
         this.pushed = pushed;
         this.firstToken = token;
         this.lastToken = token - 1;
-        this.began = askedAt.nanos();
-        this.keptUntil = began;
-        this.leaseNanos = TimeUnit.MILLISECONDS.toNanos(leaseMillis);
-        this.deadline = askedAt.deadline(leaseMillis);
-        this.wallDeadline = askedAt.wallDeadline(leaseMillis);
+        this.keptUntil = askedAt.nanos();
+        this.lease = Lease.of(leaseMillis, askedAt);
     }
 
     /** A renewed lease; it never makes the deadline earlier. */
     void prolong(long leaseMillis, Moment askedAt) {
-        long renewed = askedAt.deadline(leaseMillis);
-        if (renewed - deadline >= 0) {
-            began = askedAt.nanos();
-            leaseNanos = TimeUnit.MILLISECONDS.toNanos(leaseMillis);
-            deadline = renewed;
-            wallDeadline = askedAt.wallDeadline(leaseMillis);
+        Lease renewed = Lease.of(leaseMillis, askedAt);
+        if (renewed.deadline - lease.deadline >= 0) {
+            lease = renewed;
         }
     }
 
@@ -98,7 +101,7 @@ final class Grant {
         return fence;
     }
 
-    /** The last fencing token that a hold of this grant has, for Redis to count on from; 0 if holds have no tokens of their own. */
+    /** The last fencing token that a hold of this grant has, for the store to count on from; 0 if holds have no tokens of their own. */
     long lastToken() {
         return terms.isShared() ? 0 : lastToken;
     }
@@ -136,11 +139,11 @@ final class Grant {
         long tokens = terms.isExclusive() ? LockStore.TOKENS_PER_GRANT : LockStore.TOKENS_PER_PERMIT;
         return handOversLeft != 0
                 && keptFor(now) <= 0
-                && deadline - now >= third()
+                && deadline() - now >= third()
                 && (terms.isShared() || lastToken - firstToken < tokens - 1);
     }
 
-    /** A holder that has ended wants the lock to stay taken until then. */
+    /** A holder wants the lock to stay taken until then, also after its end. */
     void keepUntil(long nanoTime) {
         if (nanoTime - keptUntil > 0) {
             keptUntil = nanoTime;
@@ -156,37 +159,37 @@ final class Grant {
 
     /** Until when the lease is certain. May be read without the mutex. */
     long deadline() {
-        return deadline;
+        return lease.deadline;
     }
 
     boolean isOver(long now) {
-        return deadline - now <= 0;
+        return deadline() - now <= 0;
     }
 
     /**
-     * Whether the lease has run out by the time of day: the machine may have slept, or the clock was set. Only Redis can
+     * Whether the lease has run out by the time of day: the machine may have slept, or the clock was set. Only the store can
      * tell. May be read without the mutex.
      */
     boolean isInDoubt(long wallMillis) {
-        return wallMillis >= wallDeadline;
+        return wallMillis >= lease.wallDeadline;
     }
 
     long renewalDue() {
-        return began + third();
+        return lease.began + third();
     }
 
     /** How often it is renewed. */
     long third() {
-        return leaseNanos / 3;
+        return lease.nanos / 3;
     }
 
     /** How long to wait before a renewal that failed is tried again. */
     long retryDelay() {
-        return leaseNanos / 10;
+        return lease.nanos / 10;
     }
 
     /** How much earlier than due it may be renewed, to go together with others. */
     long tolerance() {
-        return leaseNanos / 60;
+        return lease.nanos / 60;
     }
 }

@@ -3,6 +3,7 @@ package io.github.lockboot.engine;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -30,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * GRANTED: the waiter may not have seen it yet, and it can be taken back. HELD: the waiter has it, as long as the lease of the grant
- * is certain. TAKEN_BACK and LOST are final, RELEASED is once Redis has answered.
+ * is certain. TAKEN_BACK and LOST are final, RELEASED is once the store has answered.
  */
 public final class Hold extends HeldByThread implements Lease, LockScope, Waiter.Outcome {
 
@@ -45,16 +46,16 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
     /** What came of a release. */
     enum Release {
 
-        /** The lock stays in this JVM: the next waiter has it, or it lingers. Redis was not asked. */
+        /** The lock stays in this JVM: the next waiter has it, or it lingers. The store was not asked. */
         PASSED_ON,
 
-        /** Redis has given it to another, or freed it. */
+        /** The store has given it to another, or freed it. */
         RELEASED,
 
-        /** Redis has not answered yet, and the caller does not wait for that. */
+        /** The store has not answered yet, and the caller does not wait for that. */
         SENT,
 
-        /** Redis did not answer; it is asked until it does. */
+        /** The store did not answer; it is asked until it does. */
         UNKNOWN,
 
         /** It was no longer ours. */
@@ -64,10 +65,13 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
     /** Where it came from, and where it goes back to. */
     interface Releaser {
 
-        /** Ends it: the lock goes to the next waiter, or back to Redis. */
+        /** Ends it: the lock goes to the next waiter, or back to the store. */
         CompletableFuture<Release> release(Hold hold);
 
-        /** Makes a shared hold of it, in Redis as well. */
+        /** Leaves the lock taken until then, if that is later than the end of the hold. Without effect once it has ended. */
+        void keepUntil(Hold hold, long nanoTime);
+
+        /** Makes a shared hold of it, in the store as well. */
         void downgrade(Hold hold);
 
         /** Ends the holds whose leases have run out, before an answer that comes late could renew them. */
@@ -80,7 +84,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
 
     private final EngineContext context;
     private final Releaser releaser;
-    private final String ownerId;
+    private final String acquisitionId;
     private final Grant grant;
     private final long token;
     private final Origin origin;
@@ -91,32 +95,32 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
     /** How often its owner holds it: a multiple of ONCE, and how often the owner of an exclusive hold has the read side as well. */
     private final AtomicLong counts = new AtomicLong(ONCE);
 
+    /** Each is taken out before it runs, so that none runs twice. Guarded by itself. */
     private final List<Runnable> lossCallbacks = new ArrayList<>(0);
+    /** Written before the state becomes LOST, so that who sees that state sees the reason. */
     private volatile String lossReason = "";
-    private volatile boolean toldNotHeld;
 
-    /** Until when its owner wants the lock to stay taken after the end of the hold. */
-    private volatile long keptUntil;
+    /** Whether its thread was answered that it does not hold the lock, and may therefore never release it. */
+    private volatile boolean renewalStopped;
 
-    /** @param ownerId the acquisition id that owns the lock in Redis */
-    Hold(EngineContext context, Releaser releaser, String ownerId, Grant grant, Waiter waiter) {
+    /** @param acquisitionId the acquisition id that owns the lock in the store */
+    Hold(EngineContext context, Releaser releaser, String acquisitionId, Grant grant, Waiter waiter) {
         this.context = context;
         this.releaser = releaser;
-        this.ownerId = ownerId;
+        this.acquisitionId = acquisitionId;
         this.grant = grant;
         this.origin = grant.nextOrigin();
         this.token = grant.nextToken();
         this.waiter = waiter;
         this.since = context.nanoTime();
-        this.keptUntil = since;
     }
 
     Waiter waiter() {
         return waiter;
     }
 
-    String ownerId() {
-        return ownerId;
+    String acquisitionId() {
+        return acquisitionId;
     }
 
     Grant grant() {
@@ -172,17 +176,13 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         return isValid() ? Duration.ofNanos(Math.max(0, grant.deadline() - context.nanoTime())) : Duration.ZERO;
     }
 
-    /**
-     * As {@link #isValid}, for its thread. After the answer false, the thread may never release the hold, so it is not renewed any more.
-     */
-    boolean answerThread() {
-        boolean valid = isValid();
-        toldNotHeld |= !valid;
-        return valid;
+    /** From now on the lease is not renewed for this hold, which its thread may never release. */
+    void stopRenewal() {
+        renewalStopped = true;
     }
 
-    boolean wasToldNotHeld() {
-        return toldNotHeld;
+    boolean isRenewalStopped() {
+        return renewalStopped;
     }
 
     /** None if another thread has released it. */
@@ -194,11 +194,12 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
     /** A thread that knows of the loss may never release the hold, nor one that was to have it for one ttl only. */
     @Override
     protected boolean isGivenUp() {
-        return (toldNotHeld || !grant.terms().renew() || context.isClosed()) && !isValid();
+        return (renewalStopped || !grant.terms().renew() || context.isClosed()) && !isValid();
     }
 
     // --- its states -------------------------------------------------------------------------------------------
 
+    /** {@return whether the waiter has it now} If not, the queue was faster and has taken it back. */
     boolean claim() {
         return state.compareAndSet(State.GRANTED, State.HELD);
     }
@@ -208,6 +209,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         return state.get() == State.GRANTED;
     }
 
+    /** {@return whether the queue may serve another waiter} If not, the waiter was faster and has claimed it. */
     boolean takeBack() {
         return state.compareAndSet(State.GRANTED, State.TAKEN_BACK);
     }
@@ -221,6 +223,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         return state.get() == State.HELD;
     }
 
+    /** {@return whether this call ended the hold} Of several releases, only the first gives the lock to another. */
     boolean markReleased() {
         return state.compareAndSet(State.HELD, State.RELEASED);
     }
@@ -240,9 +243,23 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         lossReason = reason;
         boolean lost = state.compareAndSet(from, State.LOST);
         if (lost && isListed()) {
-            context.losses().update(this);
+            keepUntilReleased();
         }
         return lost;
+    }
+
+    /** With those of threads that have ended. To look through them, too, costs each loss a fixed number of steps. */
+    private void keepUntilReleased() {
+        Set<Hold> kept = context.lost();
+        if (Integer.bitCount(kept.size()) == 1) {
+            kept.removeIf(hold -> !hold.isListed() || !hold.belongsToLivingThread());
+        }
+        kept.add(this);
+    }
+
+    private boolean belongsToLivingThread() {
+        Thread thread = thread();
+        return thread != null && thread.isAlive();
     }
 
     boolean isLost() {
@@ -282,6 +299,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         return counts >= (asReader ? 1 : ONCE);
     }
 
+    /** Overflow throws before anything is counted: a wrapped count would release the lock under its holder. */
     private static long entered(long counts, boolean asReader) {
         Math.incrementExact(part(counts, asReader));
         return canEnter(counts, asReader) ? counts + (asReader ? 1 : ONCE) : counts;
@@ -290,7 +308,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
     /**
      * Releases it once; the last time releases the lock, or leaves it to the read side.
      *
-     * @return waits until Redis has answered; throws {@link LockLostException} if it was lost by then
+     * @return waits until the store has answered; throws {@link LockLostException} if it was lost by then
      * @throws LockLostException if it was lost
      */
     Runnable exit(boolean asReader) {
@@ -309,6 +327,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
             releaser.endLapsed();
         }
         if (isLost()) {
+            context.lost().remove(this);
             throw lostException();
         }
         if (before == once) {
@@ -348,15 +367,8 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
     void keepFor(Duration stay) {
         long nanos = LockRequest.nanosOf(stay);
         if (nanos > 0) {
-            long until = context.nanoTime() + nanos;
-            synchronized (lossCallbacks) {
-                keptUntil = until - keptUntil > 0 ? until : keptUntil;
-            }
+            releaser.keepUntil(this, context.nanoTime() + nanos);
         }
-    }
-
-    long keptUntil() {
-        return keptUntil;
     }
 
     /** After this call the holder no longer has the hold, even if an exception is thrown. Returns what awaits the answer. */
@@ -413,6 +425,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         }
     }
 
+    /** The answer to the release may show that the lock was lost before: then the hold was not safe to its end, and the caller must know. */
     private boolean isLostBy(Release release) {
         if (release == Release.LOST && lose(State.RELEASED, "it had already ended when it was released")) {
             reportLoss();
@@ -452,16 +465,9 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         }
     }
 
-    @Override
-    protected void onListed() {
-        if (isLost()) {
-            context.losses().update(this);
-        }
-    }
-
-    /** Whether its thread has lost it and not released it. */
-    boolean isLostInList() {
-        return isLost() && isListed();
+    /** Whether it is a lost hold of the lock with this name, of the registry with this context. */
+    boolean isLostFrom(EngineContext registry, String name) {
+        return isLost() && context == registry && name().equals(name);
     }
 
     /** By one warning in the log, its listeners and its callbacks. Its thread gets an exception when it releases the lock. */

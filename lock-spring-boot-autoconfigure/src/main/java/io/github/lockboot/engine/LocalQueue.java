@@ -15,26 +15,68 @@ import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The threads and futures of this JVM that want one name in one way, in order, and those among them that hold it. One
- * {@link Acquisition} at a time asks for them in Redis; while one owns the lock, they pass it on among themselves without asking
- * (lock cohorting: Dice, Marathe and Shavit, PPoPP 2012).
+ * The threads and futures of this JVM that want one name in one way, in order, and those among them that hold it.
  *
- * <p>In words: the first waiter has an acquisition ask; when that owns the lock, the first waiter is served with a hold of the grant,
- * and readers all together; when the last hold is released, the next waiter is served with a hold of the same grant, or, if this JVM has
- * had its share, the acquisition is unlocked and the next one queued in the same step; when no waiter is left, the queue retires. Of an
- * exclusive lock there is one acquisition, which asks or owns. Beside owners of a shared or limited one, another may ask.
+ * <h2>One acquisition for all waiters</h2>
  *
- * <p>This JVM has had its share when too little of the lease, or no token of the grant, is left; when the lease is in doubt or is not
- * renewed; when the next waiter wants other terms; when a holder has left the lock taken for a time; or when other JVMs are known to wait and as many as then waited here, but at most the
- * hand-off limit, have been served.
+ * One {@link Acquisition} at a time asks the store for all waiters of this JVM. While it owns the lock, the waiters pass the lock on among
+ * themselves without a command. This is lock cohorting (Dice, Marathe and Shavit, "Lock Cohorting: A General Technique for Designing NUMA
+ * Locks", PPoPP 2012), with JVMs in place of NUMA nodes: a command to the store costs a thousand times a hand-over within the JVM, and the
+ * store's queue is as long as there are JVMs, not threads.
  *
- * <p>On terms with a linger time, an exclusive owner without a hold lingers when no waiter is left: it stays, and is renewed, for that
- * time. A caller that comes meanwhile is served with the next hold of the same grant, as if it had waited. The owner is unlocked when its
- * time is over, when another JVM waits, when the caller cannot be served under it, when no message could tell of other JVMs, and at
- * shutdown.
+ * <p>The steps are these. The first waiter makes an acquisition ask. Once that owns the lock, the first waiter is served with a hold of the
+ * grant, and readers are served all together. When the last hold is released, the next waiter is served with a hold of the same grant. If
+ * this JVM has had its share, the acquisition is unlocked instead, and the next one is queued in the same step. When no waiter is left, the
+ * queue retires. An exclusive lock has one acquisition, which asks or owns. A shared or limited lock may have owners, and alongside them
+ * one acquisition that asks.
  *
- * <p>Everything happens under the mutex of the {@link Waiters}, and nothing under it blocks. If an action throws, all waiters fail, a
- * grant that was not claimed is given back, a claimed hold stays, and the name begins again.
+ * <h2>When this JVM has had its share</h2>
+ *
+ * A cohort must not keep the lock forever, as the paper demands of its "may pass local" test. The lock goes back to the store
+ *
+ * <ul>
+ *   <li>when too little of the lease, or no token of the grant, is left for another hold;
+ *   <li>when the lease has expired by wall clock, or is not renewed: the next holder is promised a whole lease;
+ *   <li>when the next waiter wants other terms, or a holder has left the lock taken for a time;
+ *   <li>when other JVMs are known to wait, and as many waiters as then waited here, but at most the hand-off limit, have been served.
+ * </ul>
+ *
+ * On terms with a linger time, an exclusive owner without a hold lingers when no waiter is left: it stays, and is renewed, for that time.
+ * A caller that comes meanwhile is served with the next hold of the same grant, as if it had waited. The owner is unlocked when its time
+ * is over, when another JVM waits, when the caller cannot be served under it, when no message could tell of other JVMs, and at shutdown.
+ *
+ * <h2>Granted is not held</h2>
+ *
+ * The queue grants under its mutex, and the waiter claims later, on its own thread, by one compare-and-set of {@link Hold}. A thread may be
+ * paused for longer than the lease between the two. So it claims only what is certain by both clocks, and until then the queue can take the
+ * hold back and serve another waiter. Exactly one of the two wins. The deadline is that of a lease (Gray and Cheriton, "Leases: An Efficient
+ * Fault-Tolerant Mechanism for Distributed File Cache Consistency", SOSP 1989): it counts from before the command was sent, by the clock of
+ * the holder, so it passes before the store gives the lock to another.
+ *
+ * <h2>Who may touch what</h2>
+ *
+ * Everything changes under the mutex of the {@link Waiters}, and nothing under the mutex blocks or runs code of a user. Waiters are woken
+ * once the mutex is free. The fields that together say who has the lock:
+ *
+ * <pre>
+ *   field                              guarded by                    written in
+ *   LocalQueue asking, trying          mutex                         begin, waitFor, owned, forget, leaveStoreIfNobodyWaits
+ *   LocalQueue owners                  mutex                         owned, forget
+ *   LocalQueue holds                   mutex; read without           beginHold, forget
+ *   LocalQueue lingering               mutex                         linger, resume, forget
+ *   LocalQueue retired                 mutex; never false again      retireIfIdle
+ *   Waiters inOrder, toWake, thrown    mutex                         add, putBack, decide, locked
+ *   Waiter outcome                     mutex; read without           decide
+ *   Waiter caller                      volatile; GONE is final       setLastCall, withdraw
+ *   Hold state                         compare-and-set               claim by its waiter; all else under the mutex
+ *   Hold counts                        compare-and-set               enterAgain, exit by the holder
+ *   Grant lease                        mutex; read without           prolong
+ *   Grant lastToken, handOversLeft     mutex                         nextToken, limitHandOvers
+ *   Acquisition state, findings, ...   mutex                         answers, messages, end
+ *   Renewer.Slot                       mutex; the plan has its own   begin, renewed, failed, changed, check
+ * </pre>
+ *
+ * If an action throws, all waiters fail, a grant that was not claimed is given back, a claimed hold stays, and the name begins again.
  */
 final class LocalQueue implements Hold.Releaser, Waiter.Line {
 
@@ -47,6 +89,9 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
             CompletableFuture.completedFuture(Hold.Release.UNKNOWN);
     private static final CompletableFuture<Hold.Release> LOST = CompletableFuture.completedFuture(Hold.Release.LOST);
 
+    /** An owner that has no hold, and until when it stays. */
+    private record Lingering(Acquisition owner, long until) {}
+
     private static final CompletableFuture<?> NOTHING_TO_LEAVE = CompletableFuture.completedFuture(null);
 
     private final String name;
@@ -56,23 +101,23 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     private final Consumer<LocalQueue> onRetired;
     private final Waiters waiters = new Waiters(this::beginAnew);
 
-    /** Asks for the first waiter. */
+    /** Asks for the first waiter. Null if no waiter is left, or if the owner of an exclusive lock serves them. */
     private @Nullable Acquisition asking;
 
-    /** Those that ask beside it, of a limited lock, without joining the queue in Redis. */
+    /** Those that ask alongside it, of a limited lock, without joining the queue in the store. */
     private final List<Acquisition> trying = new ArrayList<>(0);
 
+    /** Those that own the lock: at most one of an exclusive lock, one for each permit of a limited one. */
     private final List<Acquisition> owners = new ArrayList<>(1);
 
     /** Those of all owners. */
     private volatile Collection<Hold> holds = List.of();
 
-    /** The owner that has no hold, and until when. */
-    private @Nullable Acquisition lingering;
+    private @Nullable Lingering lingering;
 
-    private long lingersUntil;
     private Timer.@Nullable Task endOfLingering;
 
+    /** Whether the engine has forgotten this queue. A caller that has found it before enters the next one of that name. */
     private boolean retired;
 
     LocalQueue(String name, Terms kind, Acquisitions acquisitions, Consumer<LocalQueue> onRetired) {
@@ -170,7 +215,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         }
     }
 
-    /** Serves a reader beside others, without asking Redis. */
+    /** Serves a reader alongside others, without asking the store. */
     private boolean joinReaders(Waiter waiter) {
         if (!kind.isShared() || owners.isEmpty()) {
             return false;
@@ -180,7 +225,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         for (Acquisition owner : owners) {
             if (canServe(owner, waiter)) {
                 waiters.decide(waiter, beginHold(owner, waiter));
-                acquisitions.renewer().beginAgain(owner.renewal());
+                acquisitions.renewer().needed(owner.renewal());
                 return true;
             }
         }
@@ -189,10 +234,10 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
 
     /** Serves a caller for whom the lock has lingered. If it cannot be served, the lock is given back. */
     private boolean resume(Waiter waiter) {
-        Acquisition owner = lingering;
-        if (owner == null) {
+        if (lingering == null) {
             return false;
         }
+        Acquisition owner = lingering.owner;
         if (canServe(owner, waiter)) {
             waiters.decide(waiter, beginHold(owner, waiter));
             lingering = null;
@@ -209,7 +254,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         return asked == null || isTaken(asked) ? Waiter.Plain.REFUSED : noAnswer(asked.lastFailure());
     }
 
-    /** Whether the callers of an acquisition know that they cannot have the lock now. Beside other owners, only an answer tells. */
+    /** Whether the callers of an acquisition know that they cannot have the lock now. Alongside other owners, only an answer tells. */
     private boolean isTaken(Acquisition asked) {
         return kind.isExclusive() ? asked.isTaken() : asked.isRefused();
     }
@@ -221,7 +266,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
 
     private boolean leave(Waiter waiter, Waiter.Outcome outcome) {
         waiters.leave(waiter, outcome);
-        leaveRedisIfNobodyWaits();
+        leaveStoreIfNobodyWaits();
         return true;
     }
 
@@ -229,8 +274,8 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     public void leaveAtDeadline(Waiter waiter) {
         locked(() -> {
             Acquisition asked = asking;
+            // Worth two command timeouts: it says whether the lock is taken or the store is away.
             boolean answerComes = asked != null && asked.isAsking() && !isAnswered(asked);
-            waiter.countLook();
             if (!waiter.isWaiting() || answerComes && !waiter.isLongOverdue()) {
                 waiter.setLastCall();
             } else {
@@ -250,7 +295,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
             } else if (owner != null && hold.takeBack()) {
                 forget(hold);
                 waiters.putBack(waiter, noAnswer(new GrantedTooLateException(owner.whyRanOut())));
-                askForFirst();
+                askForFirst(null);
             }
         });
     }
@@ -287,7 +332,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
                         || owners.get(owners.size() - 1).isDowngraded());
     }
 
-    /** Whether the callers of an acquisition have had an answer. Beside other owners, that to an earlier one says nothing of the next. */
+    /** Whether the callers of an acquisition have had an answer. Alongside other owners, that to an earlier one says nothing of the next. */
     private boolean isAnswered(Acquisition asked) {
         return kind.isExclusive() ? asked.isAnswered() : asked.isRefused();
     }
@@ -301,7 +346,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
                 && owners.size() + 1 + trying.size() < terms.permits();
     }
 
-    /** @param answered whether the waiters have had an answer of Redis before */
+    /** @param answered whether the waiters have had an answer of the store before */
     private Acquisition begin(Waiter first, boolean answered) {
         Acquisition begun = new Acquisition(acquisitions, this, first.request().terms(), answered);
         asking = begun;
@@ -311,12 +356,11 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         return begun;
     }
 
-    /** Begins a new acquisition for the waiters that are left. */
-    private void askForFirst() {
-        askForFirst(null);
-    }
-
-    /** @param tooLate why they do not have the lock that Redis granted; null if it is held, or was until now */
+    /**
+     * Begins a new acquisition for the waiters that are left.
+     *
+     * @param tooLate why they do not have the lock that the store granted; null if it is held, or was until now
+     */
     private void askForFirst(@Nullable Throwable tooLate) {
         if (context.isClosing()) {
             waiters.failAll(LockEngine.CLOSING, null);
@@ -331,22 +375,22 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
             }
             next.ask(!first.isLastCall());
         }
-        leaveRedisIfNobodyWaits();
+        leaveStoreIfNobodyWaits();
     }
 
-    /** Gives the lock back to Redis, and with a next waiter for whom no acquisition asks queues again in the same step. */
+    /** Gives the lock back to the store, and with a next waiter for whom no acquisition asks queues again in the same step. */
     private CompletableFuture<Hold.Release> unlock(Acquisition owner, @Nullable Waiter next) {
         Acquisition again = next == null || asking != null ? null : begin(next, true); // first, because it may throw
         forget(owner);
         CompletableFuture<Hold.Release> unlocked = owner.unlock(again);
-        leaveRedisIfNobodyWaits();
+        leaveStoreIfNobodyWaits();
         return unlocked;
     }
 
     /** Detaches the acquisition and its holds from this queue. */
     private void forget(Acquisition owner) {
         acquisitions.renewer().end(owner.renewal());
-        if (owner == lingering) {
+        if (isLingering(owner)) {
             lingering = null;
         }
         if (endOfLingering != null) {
@@ -360,6 +404,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         }
     }
 
+    /** The collection is replaced or safe to read, because {@link #heldBy} runs without the mutex. */
     private void forget(Hold hold) {
         holds = holds.size() == 1 ? List.of() : ManyHolds.without(holds, hold);
     }
@@ -386,7 +431,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         return null;
     }
 
-    private CompletableFuture<?> leaveRedisIfNobodyWaits() {
+    private CompletableFuture<?> leaveStoreIfNobodyWaits() {
         CompletableFuture<?> left = NOTHING_TO_LEAVE;
         if (waiters.isEmpty()) {
             Acquisition waiting = asking;
@@ -437,9 +482,10 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         } else if (!waiters.isEmpty()) {
             limitUnlessNotified();
         }
-        askForFirst();
+        askForFirst(null);
     }
 
+    /** Readers share the grant and its token, so one answer of the store serves all that wait, up to the first that cannot be served. */
     private void serveReaders(Acquisition owner) {
         Waiter next = waiters.firstPresent();
         while (next != null && canServe(owner, next)) {
@@ -456,11 +502,11 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     }
 
     /**
-     * Other JVMs wait for the lock, or may. It goes back to Redis after the waiters that are here now, of which each owner serves its
+     * Other JVMs wait for the lock, or may. It goes back to the store after the waiters that are here now, of which each owner serves its
      * part; no reader joins any more. Another call changes nothing.
      */
     void othersWait(Acquisition owner) {
-        if (owner == lingering) {
+        if (isLingering(owner)) {
             unlock(owner, null);
             return;
         }
@@ -475,7 +521,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
             return false;
         }
         waiters.decideIf(waiter -> waiter.isLastCall() || !waiter.canUseLock(), Waiter.Plain.REFUSED);
-        leaveRedisIfNobodyWaits();
+        leaveStoreIfNobodyWaits();
         if (asked != asking) {
             return false;
         }
@@ -484,7 +530,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     }
 
     /**
-     * Redis could not be asked: fails waiters that do not wait any longer; if the outage lasts, also those that wait without limit.
+     * The store could not be asked: fails waiters that do not wait any longer; if the outage lasts, also those that wait without limit.
      *
      * @return whether a waiter waits on
      */
@@ -498,7 +544,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
                         || outage == Acquisition.Outage.LASTING
                                 && waiter.request().isUnlimited(),
                 noAnswer(failure));
-        leaveRedisIfNobodyWaits();
+        leaveStoreIfNobodyWaits();
         return asked == asking;
     }
 
@@ -536,26 +582,19 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
             if (tooLong) {
                 hold.waiter().use().stuck();
             }
-            anyInUse |= !tooLong && !hold.wasToldNotHeld() && hold.waiter().canUseLock();
+            anyInUse |= !tooLong && !hold.isRenewalStopped() && hold.waiter().canUseLock();
         }
         return anyInUse;
     }
 
-    void renewed(Acquisition owner, boolean successfully) {
-        if (!owners.contains(owner)) {
-            return;
-        }
-        for (Hold hold : holdsOf(owner)) {
-            UseNotifier use = hold.waiter().use();
-            if (successfully) {
-                use.renewed();
-            } else {
-                use.renewalFailed();
-            }
+    /** Notifies the listeners of all holds under the lease, of which each is a use of its own. */
+    void notify(Acquisition owner, Consumer<UseNotifier> renewal) {
+        if (owners.contains(owner)) {
+            holdsOf(owner).forEach(hold -> renewal.accept(hold.waiter().use()));
         }
     }
 
-    /** Another has perhaps changed the lock in Redis. */
+    /** Another has perhaps changed the lock in the store. */
     void changed() {
         onEvent(() -> owners.forEach(owner -> acquisitions.renewer().changed(owner.renewal())));
     }
@@ -581,6 +620,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         }
     }
 
+    /** An owner without a hold, which lingers, is not lost: nobody relies on it, and the renewer gives it up. */
     private @Nullable Acquisition whatRanOut() {
         for (Acquisition owner : owners) {
             if (owner.grant().isOver(context.nanoTime()) && hasHold(owner)) {
@@ -624,10 +664,21 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         waiters.grantFirst(beginHold(owner, first));
     }
 
+    /** The hold is in the list before its waiter sees it: a waiter that claims it may release it at once, on another thread. */
     private Hold beginHold(Acquisition owner, Waiter waiter) {
         Hold hold = new Hold(context, this, owner.id, owner.grant(), waiter);
         holds = holds.isEmpty() ? List.of(hold) : ManyHolds.with(holds, hold);
         return hold;
+    }
+
+    @Override
+    public void keepUntil(Hold hold, long nanoTime) {
+        locked(() -> {
+            Acquisition owner = ownerOf(hold);
+            if (owner != null && hold.isHeld()) {
+                owner.grant().keepUntil(nanoTime);
+            }
+        });
     }
 
     @Override
@@ -644,11 +695,11 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
                 return hold.isLost() ? LOST : PASSED_ON;
             }
             forget(hold);
-            owner.grant().keepUntil(hold.keptUntil());
             return passOn(owner);
         });
     }
 
+    /** The hand-over within the JVM: neither a command nor a new token range, only the next token of the grant. */
     private CompletableFuture<Hold.Release> passOn(Acquisition owner) {
         if (hasHold(owner)) {
             return PASSED_ON;
@@ -657,13 +708,13 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         if (next == null ? !mayLinger(owner) : !canServe(owner, next)) {
             return unlock(owner, next);
         }
-        acquisitions.renewer().beginAgain(owner.renewal());
+        acquisitions.renewer().needed(owner.renewal());
         if (next == null) {
             linger(owner);
         } else {
             serve(owner, next);
         }
-        leaveRedisIfNobodyWaits();
+        leaveStoreIfNobodyWaits();
         return PASSED_ON;
     }
 
@@ -688,23 +739,28 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     }
 
     private void linger(Acquisition owner) {
-        lingering = owner;
-        lingersUntil = context.nanoTime() + owner.terms.lingerNanos();
-        lookAtLingering();
+        lingering = new Lingering(owner, context.nanoTime() + owner.terms.lingerNanos());
+        checkLingering();
+    }
+
+    private boolean isLingering(Acquisition owner) {
+        return lingering != null && lingering.owner == owner;
     }
 
     /** One task looks after many releases: to plan one for each would cost more than all the rest. */
-    private void lookAtLingering() {
-        Acquisition owner = lingering;
-        long left = lingersUntil - context.nanoTime();
-        if (owner != null && (left <= 0 || !acquisitions.isNotified())) {
-            unlock(owner, null);
-        } else if (owner != null && endOfLingering == null) {
+    private void checkLingering() {
+        if (lingering == null) {
+            return;
+        }
+        long left = lingering.until - context.nanoTime();
+        if (left <= 0 || !acquisitions.isNotified()) {
+            unlock(lingering.owner, null);
+        } else if (endOfLingering == null) {
             endOfLingering = context.schedule(
                     left,
                     () -> onEvent(() -> {
                         endOfLingering = null;
-                        lookAtLingering();
+                        checkLingering();
                     }));
         }
     }
@@ -716,7 +772,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
             Acquisition owner = ownerOf(hold);
             if (owner != null) {
                 owner.downgrade();
-                askForFirst();
+                askForFirst(null);
             }
         });
     }
@@ -761,12 +817,12 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     /**
      * Fails all waiters; a hold stays until it is released.
      *
-     * @return completes when Redis has answered, or could not be asked
+     * @return completes when the store has answered, or could not be asked
      */
     CompletableFuture<?> close() {
         return waiters.locked(() -> {
             waiters.failAll(LockEngine.CLOSING, null);
-            return lingering == null ? leaveRedisIfNobodyWaits() : unlock(lingering, null);
+            return lingering == null ? leaveStoreIfNobodyWaits() : unlock(lingering.owner, null);
         });
     }
 }

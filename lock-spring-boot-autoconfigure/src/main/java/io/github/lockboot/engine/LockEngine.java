@@ -11,7 +11,6 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -23,6 +22,7 @@ import io.github.lockboot.engine.GrantChannel.Push;
 import io.github.lockboot.engine.LockRequest.Terms;
 import io.github.lockboot.internal.Failures;
 import io.github.lockboot.internal.Futures;
+import io.github.lockboot.internal.HeldByThread;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
@@ -30,8 +30,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * All locks of one registry: what is under way by name and by id, what messages do, and the end of it all.
  *
- * <p>A call goes from here to the {@link LocalQueue} of the name and on to its {@link Acquisition}, which asks Redis. A message
- * of Redis comes in here and goes to the acquisition it names.
+ * <p>A call goes from here to the {@link LocalQueue} of the name and on to its {@link Acquisition}, which asks the store. A message
+ * of the store comes in here and goes to the acquisition it names.
  */
 public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable {
 
@@ -58,7 +58,12 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     private final LockStore store;
     private final GrantChannel channel;
     final Acquisitions acquisitions;
-    private final UseNotifier.Listeners listeners;
+    private final UseNotifier silent;
+    private final UseNotifier silentAttempt;
+
+    /** Null without a listener: no call pays for what nobody listens to. */
+    private volatile @Nullable ListenerRegistry listeners;
+
     private final Timer.Check timeOfDay;
     private final Map<String, LocalQueue> exclusive = new ConcurrentHashMap<>();
     private final Map<String, LocalQueue> shared = new ConcurrentHashMap<>();
@@ -81,7 +86,8 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         this.store = store;
         this.channel = channelFactory.apply(this);
         this.acquisitions = new Acquisitions(context, session, nonce, store, channel);
-        this.listeners = new UseNotifier.Listeners(context);
+        this.silent = UseNotifier.silent(context, false);
+        this.silentAttempt = UseNotifier.silent(context, true);
         context.whenClosed(() -> subscribed.complete(null));
         this.timeOfDay = context.timer().check(CHECK_NANOS, this::checkTimeOfDay);
         OPEN.add(this);
@@ -104,8 +110,9 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         long longerThanAnAnswer = 3 * TimeUnit.NANOSECONDS.toMillis(context.commandTimeout());
         Terms brief = new Terms(LockStore.EXCLUSIVE, longerThanAnAnswer, true);
         LockRequest request = new LockRequest(name, null, brief, 0, 0);
-        CompletableFuture<Lease> taken = start(request, (wanted, thread) -> listeners.silent());
-        taken.whenComplete((lease, failure) -> acquisitions.openChannel()); // goes on trying until Redis is there
+        EngineContext.requireStack();
+        CompletableFuture<Lease> taken = start(request, silent);
+        taken.whenComplete((lease, failure) -> acquisitions.openChannel()); // goes on trying until the store is there
         CompletableFuture<Void> connected = taken.thenCompose(lease -> {
             context.schedule(CHECK_NANOS, () -> subscribed.complete(null));
             return CompletableFuture.allOf(renewedAndReleased((Hold) lease), subscribed);
@@ -117,7 +124,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
 
     /** {@return fails with the error of the store if it refuses the renewal or the release} */
     private CompletableFuture<Reply> renewedAndReleased(Hold hold) {
-        String id = hold.ownerId();
+        String id = hold.acquisitionId();
         long ttlMillis = hold.grant().terms().ttlMillis();
         CompletableFuture<Reply> renewed =
                 store.renew(hold.name(), id, hold.grant().fence(), ttlMillis, late -> {});
@@ -128,8 +135,26 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
                 .thenCompose(none -> store.unlock(hold.name(), id, hold.fencingToken()));
     }
 
-    UseNotifier.Listeners listeners() {
-        return listeners;
+    /** Made for the first listener. */
+    synchronized ListenerRegistry listeners() {
+        ListenerRegistry made = listeners == null ? new ListenerRegistry(context) : listeners;
+        listeners = made;
+        return made;
+    }
+
+    boolean hasListeners() {
+        return listeners != null;
+    }
+
+    /** @param thread the thread that will have the hold; null for a lease */
+    UseNotifier requested(LockRequest request, @Nullable Thread thread) {
+        ListenerRegistry present = listeners;
+        return present == null ? silent : present.requested(request, thread);
+    }
+
+    private UseNotifier attempted(LockRequest request, @Nullable Thread thread) {
+        ListenerRegistry present = listeners;
+        return present == null ? silentAttempt : present.attempted(request, thread);
     }
 
     // --- calls ------------------------------------------------------------------------------------------------
@@ -139,12 +164,12 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
      *
      * @param interruptible whether an interrupt ends the wait; if not, the flag is set again
      * @return whether the thread has the lock now
-     * @throws LockUnavailableException if Redis could not be asked
+     * @throws LockUnavailableException if the store could not be asked
      * @throws InterruptedException if interrupted while it waited; it has no lock then
      */
     boolean acquire(LockRequest request, boolean interruptible) throws InterruptedException {
         EngineContext.requireStack();
-        UseNotifier use = listeners.requested(request, Thread.currentThread());
+        UseNotifier use = requested(request, Thread.currentThread());
         return await(entered(new ThreadWaiter(context, request, use)), interruptible);
     }
 
@@ -160,7 +185,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     /** As {@link io.github.lockboot.LockScope#attempt}, by a thread that does not hold the lock. */
     Callable<@Nullable Lease> attempt(LockRequest request, boolean interruptible) {
         EngineContext.requireStack();
-        UseNotifier use = listeners.attempted(request, Thread.currentThread());
+        UseNotifier use = attempted(request, Thread.currentThread());
         ThreadWaiter waiter = new ThreadWaiter(context, request, use);
         Callable<@Nullable Lease> answer = () -> {
             if (!await(waiter, interruptible)) {
@@ -174,18 +199,17 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
 
     /** As {@link #attempt} for a lease that belongs to no thread. */
     CompletableFuture<Lease> attemptAsync(LockRequest request) {
-        return start(request, listeners::attempted);
+        EngineContext.requireStack();
+        return start(request, attempted(request, null));
     }
 
     /** As {@link #acquire} for a lease that belongs to no thread; cancelling the future ends the wait. */
     public CompletableFuture<Lease> acquireAsync(LockRequest request) {
-        return start(request, listeners::requested);
+        EngineContext.requireStack();
+        return start(request, requested(request, null));
     }
 
-    private CompletableFuture<Lease> start(
-            LockRequest request, BiFunction<LockRequest, @Nullable Thread, UseNotifier> begin) {
-        EngineContext.requireStack();
-        UseNotifier use = begin.apply(request, null);
+    private CompletableFuture<Lease> start(LockRequest request, UseNotifier use) {
         FutureWaiter waiter = entered(new FutureWaiter(context, request, use));
         try {
             return waiter.start();
@@ -315,13 +339,16 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     /** The newest hold that the current thread has lost and not released. */
     @Nullable
     Hold lostHere(String name) {
-        return context.losses().of(Thread.currentThread(), name);
+        return (Hold) HeldByThread.all()
+                .filter(each -> each instanceof Hold hold && hold.isLostFrom(context, name))
+                .findFirst()
+                .orElse(null);
     }
 
     /**
      * {@return whether anybody holds the lock}
      *
-     * @throws LockUnavailableException if Redis could not be asked
+     * @throws LockUnavailableException if the store could not be asked
      */
     public boolean isLocked(String name) {
         for (Map<String, LocalQueue> queues : ofAllKinds) {
@@ -366,8 +393,9 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         }
         String name = acquisitions.isOurs(push.id()) ? store.nameOf(push.key()) : null;
         if (name != null) {
-            // Redis holds the lock for an id that has ended: a late command revived it, or a failover brought it back.
-            acquisitions.settleUnlock(name, push.id());
+            // The store holds the lock for an id that has ended: a late command revived it, or a failover brought it
+            // back.
+            acquisitions.repeatUnlock(name, push.id());
         }
     }
 
@@ -409,9 +437,9 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     // --- shutdown ---------------------------------------------------------------------------------------------
 
     /**
-     * No new grants; waiters leave the queue in Redis and fail. Holds stay until they are released.
+     * No new grants; waiters leave the queue in the store and fail. Holds stay until they are released.
      *
-     * @return completes when Redis has answered, or could not be asked
+     * @return completes when the store has answered, or could not be asked
      */
     public CompletableFuture<Void> stopGranting() {
         context.stopGranting();
@@ -430,23 +458,24 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     /**
      * Waits until all holds are released.
      *
-     * @return completes when the last is released in Redis, when the time has passed, or when the engine is closed
+     * @return completes when the last is released in the store, when the time has passed, or when the engine is closed
      */
     public CompletableFuture<Void> drain(long atMostNanos) {
         CompletableFuture<Void> drained = new CompletableFuture<>();
         context.whenClosed(() -> drained.complete(null));
-        lookWhetherDrained(drained, context.nanoTime() + atMostNanos);
+        checkDrained(drained, context.nanoTime() + atMostNanos);
         return drained;
     }
 
-    private void lookWhetherDrained(CompletableFuture<Void> drained, long deadline) {
-        boolean anythingLeft = !acquisitions.isSettled() || !acquisitions.all().isEmpty();
+    private void checkDrained(CompletableFuture<Void> drained, long deadline) {
+        boolean anythingLeft =
+                !acquisitions.areAllAnswered() || !acquisitions.all().isEmpty();
         long left = deadline - context.nanoTime();
         if (!anythingLeft || left <= 0) {
             Failures.runAndLog("when the channel was closed", channel::close); // its client may be stopped next
             context.runLater(() -> drained.complete(null)); // what depends on it may block
         } else {
-            context.schedule(Math.min(left, DRAIN_CHECK_NANOS), () -> lookWhetherDrained(drained, deadline));
+            context.schedule(Math.min(left, DRAIN_CHECK_NANOS), () -> checkDrained(drained, deadline));
         }
     }
 

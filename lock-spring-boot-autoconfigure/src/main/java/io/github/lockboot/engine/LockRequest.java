@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param terms on which it is held
  * @param waitNanos how long to wait: 0 or less asks once, {@link #WITHOUT_LIMIT} waits for as long as it takes
  * @param maxHoldNanos after which the hold is no longer renewed; 0 for never
- * @param awaitsRelease whether the release waits for the answer of Redis
+ * @param awaitsRelease whether the release waits for the answer of the store
  */
 public record LockRequest(
         String name, @Nullable String group, Terms terms, long waitNanos, long maxHoldNanos, boolean awaitsRelease) {

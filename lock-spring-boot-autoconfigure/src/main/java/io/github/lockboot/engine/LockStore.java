@@ -19,7 +19,7 @@ public interface LockStore {
     /** In place of a number of permits: any number may hold the lock, but only shared. */
     int SHARED = -1;
 
-    /** The number of the format of what lies in Redis. */
+    /** The number of the format of what lies in the store. */
     int FORMAT = 1;
 
     /** The longest lease of a grant by a push. */

@@ -19,7 +19,9 @@ final class ManyHolds extends AbstractCollection<Hold> {
 
     private static final int FEW = 16;
 
+    /** Concurrent, because questions of threads read it without the mutex. */
     private final Set<Hold> all = ConcurrentHashMap.newKeySet();
+
     private final Map<Thread, Hold> byThread = new ConcurrentHashMap<>();
 
     private ManyHolds(Collection<Hold> holds) {

@@ -5,15 +5,24 @@ import java.util.concurrent.TimeUnit;
 import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
 
-/** When a waiting acquisition asks again. Guarded by the mutex of the queue. */
+/**
+ * When a waiting acquisition asks again. Guarded by the mutex of the queue.
+ *
+ * <p>Messages make a wait short, polls make it certain: a message may be lost, and the store drops ids that do not ask. So even where
+ * messages arrive, an id asks once in every interval. Where none can arrive, it asks soon and then less and less often, because each
+ * question of each waiting JVM is work for the store.
+ */
 final class PollSchedule {
+
+    private static final long FIRST = -1;
 
     private final EngineContext context;
     private final long interval;
     private final Runnable ask;
     private Timer.@Nullable Task next;
-    private boolean jittered;
-    private long backoff;
+
+    /** The newest pause without messages; {@link #FIRST} before the first poll. */
+    private long backoff = FIRST;
 
     /** @param ask runs on the timer's thread */
     PollSchedule(EngineContext context, long interval, Runnable ask) {
@@ -23,7 +32,7 @@ final class PollSchedule {
     }
 
     /**
-     * In the queue: every interval, at any position, because Redis drops ids that stop asking. Also when the current lease ends, one id
+     * In the queue: every interval, at any position, because the store drops ids that stop asking. Also when the current lease ends, one id
      * after the other: those ahead may have died.
      *
      * @param notified whether a grant would be pushed
@@ -31,10 +40,9 @@ final class PollSchedule {
     void inQueue(Reply.Queued queued, boolean notified) {
         long delay;
         if (notified) {
-            backoff = 0;
             // The first poll comes early by chance, so that waiters that began together do not poll together.
-            delay = jittered ? interval : context.jittered(interval);
-            jittered = true;
+            delay = backoff == FIRST ? context.jittered(interval) : interval;
+            backoff = 0;
         } else {
             delay = nextBackoff();
         }

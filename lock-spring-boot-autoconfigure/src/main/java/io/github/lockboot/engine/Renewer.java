@@ -20,22 +20,25 @@ import org.jspecify.annotations.Nullable;
  * way.
  *
  * <pre>
- *            due, or its turn in the line        answered, refused or not sent
- *   RESTING ──────────────────────────────▶ ASKED ─────────────────────────────▶ RESTING
- *                                           ▲   │ no answer in time                 ▲
+ *            due, or its turn in the line        answered; refused or not sent
+ *   RESTING ──────────────────────────────▶ ASKED ─────────────────────────────▶ RESTING; EXTRA
+ *    EXTRA                                 IN_TURN                                  ▲
+ *                                           ▲   │ no answer in time                 │
  *           a third of the lease has passed │   ▼                                   │
  *           or the connection is another    SILENT ─────────────────────────────────┘
  *                                                  the answer comes late, and counts
  * </pre>
  *
+ * EXTRA: no renewal is under way, and the next one is an extra one. IN_TURN: as ASKED, and counted among the extra ones under way.
+ *
  * <p>A lease is due when a third of it has passed since it was granted, renewed, or asked for in vain. Renewals that are due at about the
  * same time are sent together, and none waits for the answer to another. All permits of one lock are renewed by one command.
  *
  * <p>Two reasons make an extra renewal: the last one was refused or could not be sent, or the lock has perhaps been changed by another.
- * After a cut, a flush or a step of the clock this may concern all leases of all instances at once, when Redis has the least to spare. So
+ * After a cut, a flush or a step of the clock this may concern all leases of all instances at once, when the store has the least to spare. So
  * extra renewals stand in a line, the oldest deadline first, and at most {@value #MOST_EXTRA} of them are under way. Each answer lets the
- * next one go: the line moves as fast as Redis answers, and hardly while it does not. A lease leaves the line when it is due anyway. What
- * is sent beside the line is one renewal in a third of each lease, so nothing that happens makes it more than that.
+ * next one go: the line moves as fast as the store answers, and hardly while it does not. A lease leaves the line when it is due anyway. What
+ * is sent outside the line is one renewal in a third of each lease, so nothing that happens makes it more than that.
  *
  * <p>A store that announces changes watches an exclusive or shared lock from its first renewal on, which is therefore due a second after
  * the grant. Only the answer to a renewal that was sent after a change shows whether the lock is lost. Others also change a lock by
@@ -46,8 +49,43 @@ final class Renewer {
 
     private enum State {
         RESTING,
+        EXTRA,
         ASKED,
+        IN_TURN,
         SILENT
+    }
+
+    /** What is known of changes of the lock by others. */
+    private enum Evidence {
+        /** The store does not watch the lock: no renewal has been answered. */
+        UNWATCHED,
+        /** The answer to the newest renewal that counts is newer than all announced changes. */
+        CERTAIN,
+        /** The lock has perhaps been changed since the newest renewal was sent. */
+        CHANGED,
+        /** It had been when the newest renewal was sent, and no answer has shown what of it is true. */
+        CHECKED
+    }
+
+    /**
+     * The newest renewal.
+     *
+     * @param epoch of the client
+     * @param pausesUntil until then a change makes no extra renewal
+     */
+    private record Asked(Moment at, long epoch, long pausesUntil) {}
+
+    /**
+     * Where a lease is entered.
+     *
+     * @param due among those that are due by time
+     * @param inLine its place in the line; null if it does not wait for its turn there
+     */
+    private record Planned(Entry due, @Nullable Entry inLine) {
+
+        boolean has(Entry entry) {
+            return due == entry || inLine == entry;
+        }
     }
 
     /** The place of one lease among those that are due. Changed with the mutex of the lease held. */
@@ -55,37 +93,9 @@ final class Renewer {
 
         private final Acquisition lease;
         private State state = State.RESTING;
-
-        /** Among those that are due by time; in the line as well, if it waits for its turn there. */
-        private @Nullable Entry entry;
-
-        private @Nullable Entry place;
-
-        /** When the newest renewal was sent, and in which epoch of the client. */
-        private @Nullable Moment askedAt;
-
-        private long epoch;
-
-        /** Whether the store watches the lock: the first renewal has been answered. */
-        private boolean watched;
-
-        /** Whether the lock has perhaps been changed since the newest renewal was sent. */
-        private boolean changed;
-
-        /** Whether it had been when that was sent, and no answer has shown what of it is true. */
-        private boolean doubted;
-
-        /** Until then a change makes no extra renewal. */
-        private long pausesUntil = Long.MIN_VALUE;
-
-        /** Whether the next renewal is an extra one. */
-        private boolean extra;
-
-        /** Whether the one under way is counted among the extra ones. */
-        private boolean counted;
-
-        /** Whether the lease is left to end, because no holder needs it. */
-        private boolean leftToEnd;
+        private Evidence evidence = Evidence.UNWATCHED;
+        private @Nullable Planned planned;
+        private @Nullable Asked asked;
 
         Slot(Acquisition lease) {
             this.lease = lease;
@@ -93,11 +103,20 @@ final class Renewer {
 
         /** When the newest renewal was sent. */
         Moment askedAt() {
-            return Objects.requireNonNull(askedAt);
+            return Objects.requireNonNull(asked).at;
         }
 
         private boolean isResting() {
-            return state == State.RESTING;
+            return state == State.RESTING || state == State.EXTRA;
+        }
+
+        /** Whether this is the moment of the newest renewal. */
+        private boolean wasAskedAt(Moment moment) {
+            return asked != null && asked.at == moment;
+        }
+
+        private long pausesUntil() {
+            return asked == null ? Long.MIN_VALUE : asked.pausesUntil;
         }
     }
 
@@ -108,7 +127,7 @@ final class Renewer {
                 Comparator.comparingLong(Entry::at).thenComparingLong(Entry::sequence);
     }
 
-    /** Enough to keep Redis busy, and too few to make others wait. */
+    /** Enough to keep the store busy, and too few to make others wait. */
     static final int MOST_EXTRA = 64;
 
     private static final long NEVER = Long.MAX_VALUE;
@@ -139,15 +158,11 @@ final class Renewer {
         rest(slot);
     }
 
-    /** Begins again with a lease that is left to end, for another holder. */
-    void beginAgain(Slot slot) {
-        if (slot.leftToEnd) {
-            slot.leftToEnd = false;
-            if (slot.isResting()) {
-                rest(slot);
-            } else { // what is under way may never be answered
-                repeat(slot);
-            }
+    /** Another holder has the lease: if it was left to end because nobody needed it, it is due. */
+    void needed(Slot slot) {
+        boolean leftToEnd = slot.isResting() && slot.planned != null && slot.planned.due.at > due(slot);
+        if (leftToEnd && slot.lease.terms.renew()) {
+            rest(slot);
         }
     }
 
@@ -158,10 +173,9 @@ final class Renewer {
 
     /** The renewal that was sent then has been answered: the grant is prolonged. */
     void renewed(Slot slot, Moment askedAt) {
-        boolean newest = slot.askedAt == askedAt;
-        if (newest) {
-            slot.watched = true;
-            slot.doubted = false;
+        boolean newest = slot.wasAskedAt(askedAt);
+        if (newest && slot.evidence != Evidence.CHANGED) {
+            slot.evidence = Evidence.CERTAIN;
         }
         if (newest || slot.isResting()) {
             rest(slot);
@@ -174,18 +188,16 @@ final class Renewer {
      * @param silently whether it may still be answered
      */
     void failed(Slot slot, Moment askedAt, boolean silently) {
-        if (slot.askedAt == askedAt && slot.state == State.ASKED) {
-            stopCounting(slot);
-            slot.state = silently ? State.SILENT : State.RESTING;
-            slot.extra = true;
+        if (slot.wasAskedAt(askedAt) && (slot.state == State.ASKED || slot.state == State.IN_TURN)) {
+            become(slot, silently ? State.SILENT : State.EXTRA);
             repeat(slot);
         }
     }
 
     /** Another has perhaps changed the lock. */
     void changed(Slot slot) {
-        if (slot.askedAt != null && !slot.leftToEnd && !slot.changed && isWatchable(slot)) {
-            slot.changed = true;
+        if (slot.asked != null && slot.evidence != Evidence.CHANGED && isWatchable(slot)) {
+            slot.evidence = Evidence.CHANGED;
             if (slot.isResting()) {
                 rest(slot);
             }
@@ -194,24 +206,26 @@ final class Renewer {
 
     /** The lease has run out by the time of day, and its holder no longer relies on it. */
     void ranOutByTimeOfDay(Slot slot) {
-        Entry entry = slot.entry;
-        boolean comesSoon = slot.place != null || entry != null && entry.at - now() <= soon(slot);
+        Planned planned = slot.planned;
+        boolean comesSoon = planned != null && (planned.inLine != null || planned.due.at - now() <= soon(slot));
         if (slot.isResting() && !comesSoon && slot.lease.shouldRenew()) {
-            slot.changed = true;
-            slot.pausesUntil = now();
+            slot.evidence = Evidence.CHANGED;
+            Asked asked = slot.asked;
+            slot.asked = asked == null ? null : new Asked(asked.at, asked.epoch, now());
             rest(slot);
         }
     }
 
     /** Ends with it. */
     void end(Slot slot) {
-        stopCounting(slot);
+        become(slot, State.RESTING);
         remove(slot);
     }
 
-    private void stopCounting(Slot slot) {
-        if (slot.counted) {
-            slot.counted = false;
+    private void become(Slot slot, State state) {
+        boolean answered = slot.state == State.IN_TURN;
+        slot.state = state;
+        if (answered) {
             if (extraUnderWay.decrementAndGet() < MOST_EXTRA && !line.isEmpty()) {
                 planRound(now());
             }
@@ -220,16 +234,14 @@ final class Renewer {
 
     /** Plans the next renewal. */
     private void rest(Slot slot) {
-        stopCounting(slot);
-        slot.state = State.RESTING;
-        slot.extra = false;
+        become(slot, State.RESTING);
         long due = due(slot);
         long tolerance = slot.lease.grant().tolerance();
         if (!slot.lease.terms.renew()) {
             enter(slot, NEVER, 0);
-        } else if (slot.changed && Math.max(now(), slot.pausesUntil) < due) {
-            slot.extra = true;
-            enter(slot, Math.max(now(), slot.pausesUntil), 0);
+        } else if (slot.evidence == Evidence.CHANGED && Math.max(now(), slot.pausesUntil()) < due) {
+            become(slot, State.EXTRA);
+            enter(slot, Math.max(now(), slot.pausesUntil()), 0);
         } else if (isUnwatched(slot) && now() + UNWATCHED_NANOS < due) {
             enter(slot, now() + UNWATCHED_NANOS, Math.min(tolerance, UNWATCHED_NANOS / 10));
         } else {
@@ -244,15 +256,15 @@ final class Renewer {
 
     private long due(Slot slot) {
         Grant grant = slot.lease.grant();
-        Moment askedAt = slot.askedAt;
+        Asked asked = slot.asked;
         long due = grant.renewalDue() - start;
-        return askedAt == null ? due : Math.max(due, askedAt.nanos() + grant.third() - start);
+        return asked == null ? due : Math.max(due, asked.at.nanos() + grant.third() - start);
     }
 
-    /** A lease in doubt is asked for as often as a waiter asks. */
+    /** The lease of a lock that may be lost is asked for as often as a waiter asks. */
     private long retryDelay(Slot slot) {
-        boolean inDoubt = slot.changed || slot.doubted || isUnwatched(slot);
-        return inDoubt ? soon(slot) : slot.lease.grant().retryDelay();
+        boolean mayBeLost = slot.evidence == Evidence.CHANGED || slot.evidence == Evidence.CHECKED;
+        return mayBeLost || isUnwatched(slot) ? soon(slot) : slot.lease.grant().retryDelay();
     }
 
     private long soon(Slot slot) {
@@ -271,7 +283,7 @@ final class Renewer {
     }
 
     private boolean isUnwatched(Slot slot) {
-        return !slot.watched && isWatchable(slot);
+        return slot.evidence == Evidence.UNWATCHED && isWatchable(slot);
     }
 
     // --- the plan ---------------------------------------------------------------------------------------------
@@ -281,33 +293,32 @@ final class Renewer {
     }
 
     private void remove(Slot slot) {
-        Entry entry = slot.entry;
-        Entry place = slot.place;
-        slot.entry = null;
-        slot.place = null;
-        if (entry != null) {
-            entries.remove(entry);
+        Planned planned = slot.planned;
+        slot.planned = null;
+        if (planned != null) {
+            entries.remove(planned.due);
         }
-        if (place != null) {
-            line.remove(place);
+        if (planned != null && planned.inLine != null) {
+            line.remove(planned.inLine);
         }
     }
 
-    /** It is looked at then, or at its deadline. */
-    private void enter(Slot slot, long at, long tolerance) {
+    /** It is checked then, or at its deadline. */
+    private Entry enter(Slot slot, long at, long tolerance) {
         remove(slot);
         Entry entry = new Entry(slot, Math.min(at, deadline(slot)), tolerance, sequence.incrementAndGet());
-        slot.entry = entry;
+        slot.planned = new Planned(entry, null);
         entries.add(entry);
         if (entry.at < nextRound) {
             planRound(entry.at);
         }
+        return entry;
     }
 
     private void joinLine(Slot slot) {
-        enter(slot, due(slot), 0);
+        Entry due = enter(slot, due(slot), 0);
         Entry place = new Entry(slot, deadline(slot), 0, sequence.incrementAndGet());
-        slot.place = place;
+        slot.planned = new Planned(due, place);
         line.add(place);
     }
 
@@ -385,28 +396,29 @@ final class Renewer {
         from.remove(taken);
         Slot slot = taken.slot;
         slot.lease.onEvent(() -> {
-            List<Acquisition> leases = slot.entry == taken || slot.place == taken ? look(slot, taken) : List.of();
+            Planned planned = slot.planned;
+            List<Acquisition> leases =
+                    planned != null && planned.has(taken) ? check(slot, taken == planned.inLine) : List.of();
             if (!leases.isEmpty()) {
                 toRenew.add(leases);
             }
         });
     }
 
-    /** Plans the next look at the lease, unless it has run out. {@return what to renew now, by one command} */
-    private List<Acquisition> look(Slot slot, Entry taken) {
+    /** Plans the next check of the lease, unless it has run out. {@return what to renew now, by one command} */
+    private List<Acquisition> check(Slot slot, boolean itsTurn) {
         Grant grant = slot.lease.grant();
-        boolean itsTurn = slot.place == taken;
         if (grant.isOver(context.nanoTime())) {
             remove(slot);
             slot.lease.ranOut();
             return List.of();
         }
-        slot.leftToEnd = !slot.lease.shouldRenew();
-        if (slot.leftToEnd) {
-            enter(slot, NEVER, 0);
+        boolean extra = slot.state == State.EXTRA || slot.state == State.SILENT;
+        if (!slot.lease.shouldRenew()) {
+            enter(slot, now() + grant.retryDelay(), grant.tolerance()); // another holder may come before it ends
         } else if (slot.state == State.SILENT && !mayAskAgain(slot)) {
             enter(slot, Math.min(now() + grant.retryDelay(), due(slot)), 0);
-        } else if (slot.extra && !itsTurn && now() < due(slot)) {
+        } else if (extra && !itsTurn && now() < due(slot)) {
             joinLine(slot);
         } else {
             return ask(slot, itsTurn);
@@ -419,9 +431,9 @@ final class Renewer {
         return slot.isResting() || slot.state == State.SILENT && mayAskAgain(slot);
     }
 
-    /** Redis answers a copy on the same connection no sooner. */
+    /** The store answers a copy on the same connection no sooner. */
     private boolean mayAskAgain(Slot slot) {
-        return store.client().mayHaveRepeatedSince(slot.epoch) || now() >= due(slot);
+        return store.client().mayHaveRepeatedSince(Objects.requireNonNull(slot.asked).epoch) || now() >= due(slot);
     }
 
     private List<Acquisition> ask(Slot slot, boolean itsTurn) {
@@ -429,22 +441,18 @@ final class Renewer {
         Moment askedAt = context.now();
         leases.forEach(lease -> asked(lease.renewal(), askedAt));
         if (itsTurn) {
-            slot.counted = true;
+            slot.state = State.IN_TURN;
             extraUnderWay.incrementAndGet();
         }
         return leases;
     }
 
     private void asked(Slot slot, Moment askedAt) {
-        stopCounting(slot);
-        slot.state = State.ASKED;
-        slot.askedAt = askedAt;
-        slot.epoch = store.client().epoch();
-        slot.doubted |= slot.changed;
-        slot.changed = false;
-        if (slot.doubted) {
-            slot.pausesUntil = now() + pause(slot);
-        }
+        become(slot, State.ASKED);
+        boolean changed = slot.evidence == Evidence.CHANGED || slot.evidence == Evidence.CHECKED;
+        slot.evidence = changed ? Evidence.CHECKED : slot.evidence;
+        long pausesUntil = changed ? now() + pause(slot) : slot.pausesUntil();
+        slot.asked = new Asked(askedAt, store.client().epoch(), pausesUntil);
         // By then it is answered or has failed, unless that was lost with something that was thrown.
         enter(slot, now() + Math.max(slot.lease.grant().third(), 2 * context.commandTimeout()), 0);
     }

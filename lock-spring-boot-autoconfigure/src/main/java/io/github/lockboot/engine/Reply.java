@@ -26,7 +26,7 @@ public sealed interface Reply {
     /**
      * The id owns the lock: the caller's after {@code acquire}, the next one after {@code unlock}.
      *
-     * @param fence by which Redis knows the grant; it only grows
+     * @param fence by which the store knows the grant; it only grows
      * @param token the fencing token: the fence, but for a reader the last one of those who held the lock before the readers
      */
     record Owner(long fence, long leaseMillis, long waiters, long token) implements Reply {
@@ -49,7 +49,7 @@ public sealed interface Reply {
 
     record Held(long fence, long leftMillis, String owner) implements Reply {}
 
-    /** Redis refuses to publish; the reason is its own words. */
+    /** The store refuses to publish; the reason is its own words. */
     record Unpublished(String reason) implements Reply {}
 
     /**
@@ -82,7 +82,7 @@ public sealed interface Reply {
      * A holder of a lock.
      *
      * @param fence that of its grant
-     * @param untilMillis the end of its lease, by the clock of Redis
+     * @param untilMillis the end of its lease, by the clock of the store
      * @param permits how many may hold the lock at a time, or {@link LockStore#EXCLUSIVE} or {@link LockStore#SHARED}
      */
     record Holder(String id, long fence, long ttlMillis, long untilMillis, int permits) {

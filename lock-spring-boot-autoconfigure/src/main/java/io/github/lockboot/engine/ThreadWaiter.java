@@ -8,7 +8,6 @@ import io.github.lockboot.LockListener;
 final class ThreadWaiter extends Waiter {
 
     private final Thread thread;
-    private long nextAtDeadline = start + timeToDecide();
 
     ThreadWaiter(EngineContext context, LockRequest request, UseNotifier use) {
         super(context, request, use, Thread.currentThread());
@@ -23,6 +22,7 @@ final class ThreadWaiter extends Waiter {
      */
     boolean await(boolean interruptible) throws InterruptedException {
         boolean interrupted = false;
+        long wakesAt = start + timeToDecide();
         try {
             while (!isDecided()) {
                 interrupted |= Thread.interrupted();
@@ -33,16 +33,13 @@ final class ThreadWaiter extends Waiter {
                 }
                 // Taking the queue's mutex may have used up the wake-up that came with a decision: look again.
                 if (isWaiting()) {
-                    park();
+                    wakesAt = park(wakesAt);
                 }
             }
         } finally {
             if (interrupted) {
                 thread.interrupt();
             }
-        }
-        if (outcome() instanceof Hold hold) {
-            hold.begin(); // first: a listener may end it, on any thread
         }
         return conclude() != null;
     }
@@ -57,17 +54,23 @@ final class ThreadWaiter extends Waiter {
             line().takeBack(this, granted);
             return false;
         }
-        return granted.claim();
+        granted.begin(); // first: once it is claimed it may be lost, and a listener may end it, on any thread
+        boolean claimed = granted.claim();
+        if (!claimed) {
+            granted.end();
+        }
+        return claimed;
     }
 
-    private void park() {
-        long left = nextAtDeadline - context.nanoTime();
+    /** Parks until that time, or asks the queue for a decision if it has passed. {@return until when to park next} */
+    private long park(long wakesAt) {
+        long left = wakesAt - context.nanoTime();
         if (left > 0) {
             LockSupport.parkNanos(this, left);
-        } else {
-            nextAtDeadline = context.nanoTime() + context.commandTimeout();
-            line().leaveAtDeadline(this);
+            return wakesAt;
         }
+        line().leaveAtDeadline(this);
+        return context.nanoTime() + context.commandTimeout();
     }
 
     @Override

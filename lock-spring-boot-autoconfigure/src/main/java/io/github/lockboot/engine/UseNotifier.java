@@ -2,11 +2,12 @@ package io.github.lockboot.engine;
 
 import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Deque;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 
@@ -14,10 +15,8 @@ import io.github.lockboot.DistributedLock;
 import io.github.lockboot.LockListener;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockUse;
+import io.github.lockboot.engine.ListenerRegistry.ListenerQueue;
 import io.github.lockboot.internal.LockNames;
-import io.github.lockboot.internal.SerialExecutor;
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,11 +25,19 @@ import org.jspecify.annotations.Nullable;
  */
 final class UseNotifier implements LockUse {
 
-    private static final Log log = LogFactory.getLog(LockListener.class);
     private static final LockRequest NO_REQUEST =
             new LockRequest("", null, new LockRequest.Terms(LockStore.EXCLUSIVE, 0, false), 0, 0);
 
     private static final Consumer<LockListener> NOTHING = listener -> {};
+
+    private enum Step {
+        DECIDED,
+        STUCK,
+        ENDED
+    }
+
+    /** What the wait ended with, and when. */
+    private record Acquired(Hold hold, long at) {}
 
     /** How a wait ends without the lock, as a listener is notified of it. */
     interface End {
@@ -38,77 +45,26 @@ final class UseNotifier implements LockUse {
         void tell(LockListener listener, LockUse use, Duration waited);
     }
 
-    /** The listeners of a registry. A use of a lock notifies those that were present when it began. Thread-safe. */
-    static final class Listeners {
-
-        private final EngineContext context;
-        private final UseNotifier none;
-        private final UseNotifier noAttempt;
-        private volatile List<ListenerQueue> queues = List.of();
-        private volatile @Nullable LockRegistry registry;
-
-        Listeners(EngineContext context) {
-            this.context = context;
-            this.none = new UseNotifier(context, this, queues, NO_REQUEST, null, false);
-            this.noAttempt = new UseNotifier(context, this, queues, NO_REQUEST, null, true);
-        }
-
-        /** Sets whose locks they are told of. */
-        void of(LockRegistry registry) {
-            this.registry = registry;
-        }
-
-        synchronized void add(LockListener listener) {
-            List<ListenerQueue> more = new ArrayList<>(queues);
-            more.add(new ListenerQueue(listener, context));
-            queues = List.copyOf(more);
-        }
-
-        boolean isEmpty() {
-            return queues.isEmpty();
-        }
-
-        /** {@return what notifies nobody} */
-        UseNotifier silent() {
-            return none;
-        }
-
-        /** @param thread the thread that will own the hold; null for a lease */
-        UseNotifier requested(LockRequest request, @Nullable Thread thread) {
-            List<ListenerQueue> present = queues;
-            UseNotifier use =
-                    present.isEmpty() ? none : new UseNotifier(context, this, present, request, thread, false);
-            use.notify(listener -> listener.requested(use));
-            return use;
-        }
-
-        /** As {@link #requested}, but reports the request with its outcome, and neither if the lock is refused: the caller asks again. */
-        UseNotifier attempted(LockRequest request, @Nullable Thread thread) {
-            List<ListenerQueue> present = queues;
-            return present.isEmpty() ? noAttempt : new UseNotifier(context, this, present, request, thread, true);
-        }
-    }
-
     private final EngineContext context;
-    private final Listeners all;
+    private final @Nullable ListenerRegistry all;
     private final List<ListenerQueue> listeners;
     private final LockRequest request;
     private final @Nullable Thread thread;
     private final boolean attempt;
     private final long requestedAt;
-    private final AtomicBoolean decided = new AtomicBoolean();
-    private final AtomicBoolean ended = new AtomicBoolean();
-    private final AtomicBoolean stuck = new AtomicBoolean();
 
-    /** The end of an attempt, if it comes before listeners know that it began; {@link #NOTHING} once they may be told. */
+    /** What has been reported, each once: empty for a use without listeners. */
+    private final Set<Step> reported = Collections.synchronizedSet(EnumSet.noneOf(Step.class));
+
+    /** The end of an attempt, if it comes before listeners know that it began; {@link #NOTHING} once they may be notified. */
     private final AtomicReference<@Nullable Consumer<LockListener>> end;
 
-    private long acquiredAt;
-    private volatile @Nullable Hold acquired;
+    private volatile @Nullable Acquired acquired;
 
-    private UseNotifier(
+    /** @param attempt whether the caller asks again if it is refused: then a refusal is not reported, and the request with its outcome */
+    UseNotifier(
             EngineContext context,
-            Listeners all,
+            @Nullable ListenerRegistry all,
             List<ListenerQueue> listeners,
             LockRequest request,
             @Nullable Thread thread,
@@ -123,8 +79,18 @@ final class UseNotifier implements LockUse {
         this.requestedAt = listeners.isEmpty() ? 0 : context.nanoTime();
     }
 
-    private boolean isFirst(AtomicBoolean step) {
-        return !listeners.isEmpty() && step.compareAndSet(false, true);
+    /** {@return what notifies nobody} One serves all uses, so a registry without listeners makes none for each call. */
+    static UseNotifier silent(EngineContext context, boolean attempt) {
+        return new UseNotifier(context, null, List.of(), NO_REQUEST, null, attempt);
+    }
+
+    /** The caller asks for the lock. */
+    void requested() {
+        notify(listener -> listener.requested(this));
+    }
+
+    private boolean isFirst(Step step) {
+        return !listeners.isEmpty() && reported.add(step);
     }
 
     private void notify(Consumer<LockListener> event) {
@@ -132,11 +98,11 @@ final class UseNotifier implements LockUse {
     }
 
     private void notifyLater(Consumer<LockListener> event) {
-        listeners.forEach(each -> each.notifyLater(event, ListenerQueue.CAPACITY));
+        listeners.forEach(each -> each.notifyLater(event));
     }
 
     private void notifyOfEnd(Consumer<LockListener> event) {
-        listeners.forEach(each -> each.notifyLater(event, 2 * ListenerQueue.CAPACITY));
+        listeners.forEach(each -> each.notifyOfEnd(event));
     }
 
     /** Whether its caller asks again if it is refused. */
@@ -146,9 +112,9 @@ final class UseNotifier implements LockUse {
 
     /** Whether this is the first outcome of the wait. */
     private boolean decides() {
-        boolean first = isFirst(decided);
+        boolean first = isFirst(Step.DECIDED);
         if (first && attempt) {
-            notify(listener -> listener.requested(this));
+            requested();
         }
         return first;
     }
@@ -158,9 +124,9 @@ final class UseNotifier implements LockUse {
     /** The wait ended with the lock. */
     void acquired(Hold hold) {
         if (decides()) {
-            acquiredAt = context.nanoTime();
-            acquired = hold;
-            Duration waited = Duration.ofNanos(acquiredAt - requestedAt);
+            long now = context.nanoTime();
+            acquired = new Acquired(hold, now);
+            Duration waited = Duration.ofNanos(now - requestedAt);
             notify(listener -> listener.acquired(this, hold.origin(), waited));
             Consumer<LockListener> early = end.getAndSet(NOTHING);
             if (early != null && early != NOTHING) {
@@ -196,12 +162,12 @@ final class UseNotifier implements LockUse {
                 exits.push(exit);
             }
         });
-        return () -> exits.forEach(UseNotifier::run);
+        return () -> exits.forEach(ListenerRegistry::run);
     }
 
     /** @param known false if the outcome is not certain yet */
     void released(boolean known) {
-        if (isFirst(ended)) {
+        if (isFirst(Step.ENDED)) {
             Duration held = held();
             notify(listener -> listener.released(this, held, known));
         }
@@ -209,14 +175,14 @@ final class UseNotifier implements LockUse {
 
     /** As {@link #released}, for a caller that has not waited for the answer, or not even learned that it has the lock. */
     void releasedLater(boolean known) {
-        if (acquired != null && isFirst(ended)) {
+        if (acquired != null && isFirst(Step.ENDED)) {
             Duration held = held();
             endLater(listener -> listener.released(this, held, known));
         }
     }
 
     void lost(String reason) {
-        if (isFirst(ended)) {
+        if (isFirst(Step.ENDED)) {
             Duration held = held();
             endLater(listener -> listener.lost(this, held, reason));
         }
@@ -230,7 +196,7 @@ final class UseNotifier implements LockUse {
 
     /** The hold exceeded its maximum time. */
     void stuck() {
-        if (isFirst(stuck)) {
+        if (isFirst(Step.STUCK)) {
             Duration held = held();
             notifyLater(listener -> listener.stuck(this, held));
         }
@@ -247,7 +213,8 @@ final class UseNotifier implements LockUse {
 
     /** Zero if the hold ends before its thread has reported it. */
     private Duration held() {
-        return acquired == null ? Duration.ZERO : since(acquiredAt);
+        Acquired known = acquired;
+        return known == null ? Duration.ZERO : since(known.at);
     }
 
     private Duration since(long time) {
@@ -258,7 +225,7 @@ final class UseNotifier implements LockUse {
 
     @Override
     public LockRegistry registry() {
-        return Objects.requireNonNull(all.registry);
+        return Objects.requireNonNull(all).registry();
     }
 
     @Override
@@ -289,79 +256,24 @@ final class UseNotifier implements LockUse {
 
     @Override
     public @Nullable String ownerId() {
-        Hold hold = acquired;
-        return hold == null ? null : hold.ownerId();
+        Acquired known = acquired;
+        return known == null ? null : known.hold.acquisitionId();
     }
 
     @Override
     public long fencingToken() {
-        Hold hold = acquired;
-        return hold == null ? 0 : hold.fencingToken();
+        Acquired known = acquired;
+        return known == null ? 0 : known.hold.fencingToken();
     }
 
     @Override
     public Duration remainingLease() {
-        Hold hold = acquired;
-        return hold == null ? Duration.ZERO : hold.remainingLease();
+        Acquired known = acquired;
+        return known == null ? Duration.ZERO : known.hold.remainingLease();
     }
 
     @Override
     public String toString() {
         return "LockUse[" + LockNames.digest(name()) + "]";
-    }
-
-    // --- one listener -----------------------------------------------------------------------------------------
-
-    /** Runs code of a listener; what it throws is logged. */
-    private static void run(Runnable code) {
-        try {
-            code.run();
-        } catch (Throwable failure) {
-            try {
-                log.warn("A lock listener failed", failure);
-            } catch (Throwable notLogged) {
-                // There may be no memory left to log with.
-            }
-        }
-    }
-
-    /** A listener that does not return misses later notifications and delays no other listener. */
-    static final class ListenerQueue {
-
-        /**
-         * Further notifications are dropped, because a listener that hangs must not use up the memory. There is room for as many ends
-         * beyond it: what a listener keeps of a use, it keeps until it is told of the end.
-         */
-        static final int CAPACITY = 10_000;
-
-        private final LockListener listener;
-        private final EngineContext context;
-        private final SerialExecutor later;
-        private final AtomicBoolean dropping = new AtomicBoolean();
-
-        ListenerQueue(LockListener listener, EngineContext context) {
-            this.listener = listener;
-            this.context = context;
-            this.later = new SerialExecutor(context::runLater);
-        }
-
-        void notify(Consumer<LockListener> event) {
-            run(() -> event.accept(listener));
-        }
-
-        /** Notifies on a worker, after all earlier calls of this method. */
-        void notifyLater(Consumer<LockListener> event, int capacity) {
-            int waiting = later.waiting();
-            if (waiting < CAPACITY) {
-                dropping.set(false);
-            }
-            if (waiting < capacity) {
-                later.execute(() -> notify(event));
-            } else if (dropping.compareAndSet(false, true)) {
-                context.runLater(() -> log.warn("A lock listener is " + CAPACITY
-                        + " notifications behind; further ones are dropped until it has caught up: "
-                        + listener.getClass().getName()));
-            }
-        }
     }
 }

@@ -28,13 +28,20 @@ abstract sealed class Waiter permits ThreadWaiter, FutureWaiter {
      */
     record Failure(String reason, @Nullable Throwable cause, boolean notNow) implements Outcome {}
 
+    /** Whether the caller waits on: until its time is over, only for the next answer, or not at all. */
+    private enum Caller {
+        PATIENT,
+        LAST_CALL,
+        GONE
+    }
+
     /** The queue it waits in. */
     interface Line {
 
         /** {@return false if the waiter has been decided already} Otherwise it is refused. */
         boolean leave(Waiter waiter);
 
-        /** The time to wait has passed: decides the waiter, now or with the next answer of Redis. */
+        /** The time to wait has passed: decides the waiter, now or with the next answer of the store. */
         void leaveAtDeadline(Waiter waiter);
 
         /** Takes back a grant that the waiter found too late, and puts the waiter first in the line. */
@@ -51,10 +58,8 @@ abstract sealed class Waiter permits ThreadWaiter, FutureWaiter {
     private final @Nullable Thread thread;
     private volatile @Nullable Line line;
     private volatile Outcome outcome = Plain.WAITING;
-    private volatile boolean lastCall;
-    private volatile boolean withdrawn;
+    private volatile Caller caller;
     private volatile int leases;
-    private int looks;
 
     /** @param thread that will own the hold; null if the hold will belong to no thread */
     Waiter(EngineContext context, LockRequest request, UseNotifier use, @Nullable Thread thread) {
@@ -63,7 +68,7 @@ abstract sealed class Waiter permits ThreadWaiter, FutureWaiter {
         this.request = request;
         this.use = use;
         this.thread = thread;
-        this.lastCall = request.triesOnce();
+        this.caller = request.triesOnce() ? Caller.LAST_CALL : Caller.PATIENT;
     }
 
     final LockRequest request() {
@@ -99,26 +104,23 @@ abstract sealed class Waiter permits ThreadWaiter, FutureWaiter {
 
     /** Whether the next answer decides it: it tries once, its time has passed, or it was cancelled. */
     final boolean isLastCall() {
-        return lastCall;
+        return caller != Caller.PATIENT;
     }
 
     final void setLastCall() {
-        lastCall = true;
-    }
-
-    /** Counts the calls of {@link Line#leaveAtDeadline}. */
-    final void countLook() {
-        looks++;
+        if (caller == Caller.PATIENT) {
+            caller = Caller.LAST_CALL;
+        }
     }
 
     /** Whether two command timeouts have passed in which it should have had an answer. */
     final boolean isLongOverdue() {
-        return looks > (request.triesOnce() ? 1 : 2);
+        return context.nanoTime() - start - 2 * context.commandTimeout() >= Math.max(0, request.waitNanos());
     }
 
     /** Whether its caller is there to use the lock. */
     final boolean canUseLock() {
-        return !withdrawn && (thread == null || leases > 0 || thread.isAlive());
+        return caller != Caller.GONE && (thread == null || leases > 0 || thread.isAlive());
     }
 
     /** Any thread may close a lease of the hold, so while there is one, the hold does not end with its own thread. */
@@ -152,7 +154,7 @@ abstract sealed class Waiter permits ThreadWaiter, FutureWaiter {
      * Notifies listeners and the log of the decision.
      *
      * @return the hold, which the waiter has claimed; null if another has the lock
-     * @throws LockUnavailableException if Redis could not be asked
+     * @throws LockUnavailableException if the store could not be asked
      */
     final @Nullable Hold conclude() {
         Outcome decided = outcome;
@@ -183,7 +185,7 @@ abstract sealed class Waiter permits ThreadWaiter, FutureWaiter {
      * stack left.
      */
     final void withdraw() {
-        withdrawn = true;
+        caller = Caller.GONE;
         context.schedule(0, () -> {
             Line joined = line;
             if (joined != null) {

@@ -18,7 +18,9 @@ final class Waiters {
 
     private final ReentrantLock mutex = new ReentrantLock();
     private final Deque<Waiter> inOrder = new ArrayDeque<>(2);
+    /** A thread that is woken at once would only find the mutex taken. */
     private final Deque<Waiter> toWake = new ArrayDeque<>(2);
+
     private final Consumer<Throwable> beginAnew;
 
     /** What an action has thrown, until the queue has begun anew. */

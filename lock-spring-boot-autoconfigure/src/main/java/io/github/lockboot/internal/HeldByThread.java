@@ -2,8 +2,11 @@ package io.github.lockboot.internal;
 
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
@@ -20,8 +23,6 @@ public abstract class HeldByThread {
     private static final ThreadLocal<@Nullable WeakReference<ThreadList>> CURRENT = new ThreadLocal<>();
 
     private volatile @Nullable ThreadList list;
-    private @Nullable HeldByThread newer;
-    private @Nullable HeldByThread older;
     private volatile boolean ignored;
 
     /** An exception for a lock that may have been lost; null if there is none. */
@@ -31,9 +32,6 @@ public abstract class HeldByThread {
     protected boolean isGivenUp() {
         return false;
     }
-
-    /** Called when it has entered the list of its thread, or left it. */
-    protected void onListed() {}
 
     public final void begin() {
         ThreadList all = current();
@@ -69,7 +67,7 @@ public abstract class HeldByThread {
     /** {@return the locks of the current thread, the newest first} */
     public static Stream<HeldByThread> all() {
         ThreadList all = current();
-        return all == null ? Stream.empty() : all.copy().stream();
+        return all == null ? Stream.empty() : all.newestFirst().stream();
     }
 
     /** An exception for a lock that the current thread may have lost; null if there is none. */
@@ -86,63 +84,36 @@ public abstract class HeldByThread {
         all().filter(HeldByThread::isGivenUp).forEach(each -> each.ignored = true);
     }
 
-    /** The locks of one thread, each linked to the next older one. */
+    /** The locks of one thread. A set, because a lock may be released long after newer ones, on another thread. */
     private static final class ThreadList {
 
         /** How many locks that were given up are remembered at least, in case the thread releases them after all. */
         private static final int REMEMBERED = 64;
 
-        private @Nullable HeldByThread newest;
-        private int size;
+        private final Set<HeldByThread> oldestFirst = new LinkedHashSet<>();
 
         /** Twice as many as were left: to look through all of them costs each that enters a fixed number of steps. */
         private int lookedThroughAt = 2 * REMEMBERED;
 
-        void enter(HeldByThread lock) {
-            synchronized (this) {
-                if (size >= lookedThroughAt) {
-                    forgetThoseGivenUp();
-                    lookedThroughAt = Math.max(2 * REMEMBERED, 2 * size);
-                }
-                HeldByThread next = newest;
-                if (next != null) {
-                    next.newer = lock;
-                }
-                lock.older = next;
-                newest = lock;
-                size++;
-                lock.list = this;
+        synchronized void enter(HeldByThread lock) {
+            if (oldestFirst.size() >= lookedThroughAt) {
+                forgetThoseGivenUp();
+                lookedThroughAt = Math.max(2 * REMEMBERED, 2 * oldestFirst.size());
             }
-            lock.onListed();
+            oldestFirst.add(lock);
+            lock.list = this;
         }
 
-        void leave(HeldByThread lock) {
-            synchronized (this) {
-                if (lock.list != this) {
-                    return; // another thread was faster
-                }
-                HeldByThread after = lock.newer;
-                HeldByThread before = lock.older;
-                if (after == null) {
-                    newest = before;
-                } else {
-                    after.older = before;
-                }
-                if (before != null) {
-                    before.newer = after;
-                }
-                lock.newer = null;
-                lock.older = null;
+        synchronized void leave(HeldByThread lock) {
+            if (oldestFirst.remove(lock)) { // else another thread was faster
                 lock.list = null;
-                size--;
-                lookedThroughAt = Math.min(lookedThroughAt, Math.max(2 * REMEMBERED, 2 * size));
+                lookedThroughAt = Math.min(lookedThroughAt, Math.max(2 * REMEMBERED, 2 * oldestFirst.size()));
             }
-            lock.onListed();
         }
 
         private void forgetThoseGivenUp() {
             int remembered = 0;
-            for (HeldByThread each : copy()) {
+            for (HeldByThread each : newestFirst()) {
                 if (++remembered > REMEMBERED && each.isGivenUp()) {
                     each.ignored = true;
                     leave(each);
@@ -150,11 +121,9 @@ public abstract class HeldByThread {
             }
         }
 
-        synchronized List<HeldByThread> copy() {
-            List<HeldByThread> all = new ArrayList<>(size);
-            for (HeldByThread each = newest; each != null; each = each.older) {
-                all.add(each);
-            }
+        synchronized List<HeldByThread> newestFirst() {
+            List<HeldByThread> all = new ArrayList<>(oldestFirst);
+            Collections.reverse(all);
             return all;
         }
     }

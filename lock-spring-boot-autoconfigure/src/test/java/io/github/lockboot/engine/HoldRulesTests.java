@@ -327,7 +327,7 @@ class HoldRulesTests {
                         .isEqualTo(token);
             }
             assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(() -> actor.run(write::unlock));
-            assertThat(scripted.engine.context().losses().size()).isZero();
+            assertThat(scripted.engine.context().lost().size()).isZero();
         }
     }
 
@@ -342,7 +342,7 @@ class HoldRulesTests {
                 scripted.timer.tick(Duration.ofSeconds(1));
             }
         }
-        assertThat(scripted.engine.context().losses().size()).isBetween(1, 200);
+        assertThat(scripted.engine.context().lost().size()).isBetween(1, 200);
     }
 
     @Test
@@ -368,6 +368,9 @@ class HoldRulesTests {
                 entered.set(hold.enterAgain(true));
                 return CompletableFuture.completedFuture(Hold.Release.PASSED_ON);
             }
+
+            @Override
+            public void keepUntil(Hold hold, long nanoTime) {}
 
             @Override
             public void downgrade(Hold hold) {}

@@ -63,7 +63,7 @@ public final class ScriptedEngine {
         store = PatientStore.on(new Redis(), settings.poll(), settings.patience());
         EngineContext context = new EngineContext(settings, timer, workers, () -> 0);
         engine = new LockEngine(context, () -> SESSION, () -> "", store, subscriber -> new Channel());
-        List.of(listeners).forEach(engine.listeners()::add);
+        List.of(listeners).forEach(listener -> engine.listeners().add(listener));
     }
 
     /** A script to run on a key. */

@@ -108,7 +108,7 @@ final class SimulationTrace {
                 List<Hold> holds = client.engine
                         .queues()
                         .flatMap(queue -> queue.holds().stream())
-                        .filter(hold -> hold.ownerId().equals(each.id) && !hold.isOver())
+                        .filter(hold -> hold.acquisitionId().equals(each.id) && !hold.isOver())
                         .toList();
                 usable.addAll(holds);
                 List<Long> tokens = holds.stream().map(Hold::fencingToken).toList();
@@ -128,8 +128,9 @@ final class SimulationTrace {
         }
         usable.removeIf(hold -> !hold.isValid());
         usable.stream()
-                .filter(hold -> client.engine.acquisitions.isOurs(hold.ownerId()) && !owned.contains(hold.ownerId()))
-                .forEach(hold -> add(client.session, "usable " + hold.ownerId()));
+                .filter(hold -> client.engine.acquisitions.isOurs(hold.acquisitionId())
+                        && !owned.contains(hold.acquisitionId()))
+                .forEach(hold -> add(client.session, "usable " + hold.acquisitionId()));
         Set<String> before = registered.put(client.session, known);
         if (before != null) {
             before.stream().filter(id -> !known.contains(id)).forEach(id -> add(client.session, "gone " + id));

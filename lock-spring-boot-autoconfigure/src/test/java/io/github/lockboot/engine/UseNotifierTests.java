@@ -33,8 +33,8 @@ class UseNotifierTests {
     private final AtomicInteger lost = new AtomicInteger();
     private final ManualTimer timer = new ManualTimer();
     private final ExecutorService workers = Executors.newCachedThreadPool();
-    private final UseNotifier.Listeners listeners =
-            new UseNotifier.Listeners(new EngineContext(SETTINGS, timer, workers, () -> 0));
+    private final ListenerRegistry listeners =
+            new ListenerRegistry(new EngineContext(SETTINGS, timer, workers, () -> 0));
 
     private final LockListener hangs = new LockListener() {
 
@@ -75,8 +75,9 @@ class UseNotifierTests {
 
     @Test
     void withoutListenersThereIsNothingToNotify() {
-        assertThat(listeners.isEmpty()).isTrue();
-        assertThat(listeners.requested(request(null), null)).isSameAs(listeners.requested(request("other"), null));
+        LockEngine engine = new ScriptedEngine(64).engine;
+        assertThat(engine.hasListeners()).isFalse();
+        assertThat(engine.requested(request(null), null)).isSameAs(engine.requested(request("other"), null));
     }
 
     @Test
@@ -94,7 +95,7 @@ class UseNotifierTests {
         assertThat(listener.told).containsExactly("requested name", "acquired name GRANTED", "released name");
         assertThat(listener.times).containsExactly(Duration.ZERO, Duration.ofNanos(5), Duration.ofNanos(6));
         assertThat(listener.uses).allSatisfy(seen -> {
-            assertThat(seen.ownerId()).isEqualTo(hold.ownerId());
+            assertThat(seen.ownerId()).isEqualTo(hold.acquisitionId());
             assertThat(seen.fencingToken()).isEqualTo(7);
             assertThat(seen.remainingLease()).isEqualTo(hold.remainingLease()).isPositive();
             assertThat(seen.group()).isEqualTo("group");
@@ -123,7 +124,7 @@ class UseNotifierTests {
     void aListenerThatIsBehindWithRenewalsIsToldOfEnds() {
         listeners.add(hangs);
         UseNotifier use = listeners.requested(request(null), null);
-        for (int i = 0; i < 2 * UseNotifier.ListenerQueue.CAPACITY; i++) {
+        for (int i = 0; i < 2 * ListenerRegistry.CAPACITY; i++) {
             use.renewed();
         }
         use.lost("it ran out");
@@ -135,14 +136,14 @@ class UseNotifierTests {
     void notificationsDoNotPileUpWithoutLimit() {
         listeners.add(hangs);
         UseNotifier use = listeners.requested(request(null), null);
-        for (int i = 0; i < 3 * UseNotifier.ListenerQueue.CAPACITY; i++) {
+        for (int i = 0; i < 3 * ListenerRegistry.CAPACITY; i++) {
             use.renewed();
         }
         hanging.countDown();
-        Actor.await("it has heard what was kept", () -> heard.get() >= UseNotifier.ListenerQueue.CAPACITY);
+        Actor.await("it has heard what was kept", () -> heard.get() >= ListenerRegistry.CAPACITY);
         int kept = heard.get();
         use.renewed();
         Actor.await("it hears again", () -> heard.get() == kept + 1);
-        assertThat(kept).isBetween(UseNotifier.ListenerQueue.CAPACITY, UseNotifier.ListenerQueue.CAPACITY + 1);
+        assertThat(kept).isBetween(ListenerRegistry.CAPACITY, ListenerRegistry.CAPACITY + 1);
     }
 }

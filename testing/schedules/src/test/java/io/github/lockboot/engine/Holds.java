@@ -1,12 +1,10 @@
 package io.github.lockboot.engine;
 
 import java.time.Duration;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import io.github.lockboot.Lease;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.engine.Grant.Moment;
 import io.github.lockboot.schedules.StillTimer;
@@ -34,15 +32,10 @@ final class Holds {
         }
 
         @Override
-        public CompletableFuture<Hold.Release> complete(Hold hold) {
-            return release(hold);
-        }
+        public void keepUntil(Hold hold, long nanoTime) {}
 
         @Override
         public void endLapsed() {}
-
-        @Override
-        public void renewAgain(Hold hold) {}
     }
 
     private static final LockRequest REQUEST = LockRequest.of(
@@ -58,13 +51,13 @@ final class Holds {
             ForkJoinPool.commonPool(),
             () -> 0);
 
-    private static final UseNotifier USE = new UseNotifier.Listeners(CONTEXT).requested(REQUEST, null);
+    private static final UseNotifier USE = new ListenerRegistry(CONTEXT).requested(REQUEST, null);
 
     private Holds() {}
 
     /** One that its waiter has not claimed yet. */
     static Hold granted(Hold.Releaser releaser) {
-        FutureWaiter<Optional<Lease>> waiter = new FutureWaiter<>(CONTEXT, REQUEST, USE, lease -> lease);
+        FutureWaiter waiter = new FutureWaiter(CONTEXT, REQUEST, USE);
         return new Hold(CONTEXT, releaser, "id", grant(), waiter);
     }
 

@@ -1,0 +1,118 @@
+package io.github.lockboot.engine;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+
+import io.github.lockboot.LockListener;
+import io.github.lockboot.LockRegistry;
+import io.github.lockboot.internal.SerialExecutor;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+/** The listeners of a registry. A use of a lock notifies those that were present when it began. Thread-safe. */
+final class ListenerRegistry {
+
+    /** Further notifications are dropped, because a listener that hangs must not use up the memory. */
+    static final int CAPACITY = 10_000;
+
+    /** There is more room for ends: what a listener keeps of a use, it keeps until it is notified of the end. */
+    private static final int CAPACITY_FOR_ENDS = 2 * CAPACITY;
+
+    private static final Log log = LogFactory.getLog(LockListener.class);
+
+    private final EngineContext context;
+    private volatile List<ListenerQueue> queues = List.of();
+    private volatile @Nullable LockRegistry registry;
+
+    ListenerRegistry(EngineContext context) {
+        this.context = context;
+    }
+
+    /** Sets whose locks the listeners are notified of. */
+    void of(LockRegistry registry) {
+        this.registry = registry;
+    }
+
+    LockRegistry registry() {
+        return Objects.requireNonNull(registry);
+    }
+
+    synchronized void add(LockListener listener) {
+        List<ListenerQueue> more = new ArrayList<>(queues);
+        more.add(new ListenerQueue(listener, context));
+        queues = List.copyOf(more);
+    }
+
+    /** @param thread the thread that will have the hold; null for a lease */
+    UseNotifier requested(LockRequest request, @Nullable Thread thread) {
+        UseNotifier use = new UseNotifier(context, this, queues, request, thread, false);
+        use.requested();
+        return use;
+    }
+
+    /** As {@link #requested}, but reports the request with its outcome, and neither if the lock is refused: the caller asks again. */
+    UseNotifier attempted(LockRequest request, @Nullable Thread thread) {
+        return new UseNotifier(context, this, queues, request, thread, true);
+    }
+
+    /** Runs code of a listener; what it throws is logged. */
+    static void run(Runnable code) {
+        try {
+            code.run();
+        } catch (Throwable failure) {
+            try {
+                log.warn("A lock listener failed", failure);
+            } catch (Throwable notLogged) {
+                // There may be no memory left to log with.
+            }
+        }
+    }
+
+    /** One listener. If it does not return, it misses later notifications and delays no other listener. */
+    static final class ListenerQueue {
+
+        private final LockListener listener;
+        private final EngineContext context;
+        private final SerialExecutor later;
+        private final AtomicBoolean dropping = new AtomicBoolean();
+
+        ListenerQueue(LockListener listener, EngineContext context) {
+            this.listener = listener;
+            this.context = context;
+            this.later = new SerialExecutor(context::runLater);
+        }
+
+        /** Notifies on the calling thread. */
+        void notify(Consumer<LockListener> event) {
+            run(() -> event.accept(listener));
+        }
+
+        /** Notifies on a worker, after all earlier calls of this method and of {@link #notifyOfEnd}. */
+        void notifyLater(Consumer<LockListener> event) {
+            notifyLater(event, CAPACITY);
+        }
+
+        /** As {@link #notifyLater}, of the end of a use. */
+        void notifyOfEnd(Consumer<LockListener> event) {
+            notifyLater(event, CAPACITY_FOR_ENDS);
+        }
+
+        private void notifyLater(Consumer<LockListener> event, int capacity) {
+            int waiting = later.waiting();
+            if (waiting < CAPACITY) {
+                dropping.set(false);
+            }
+            if (waiting < capacity) {
+                later.execute(() -> notify(event));
+            } else if (dropping.compareAndSet(false, true)) {
+                context.runLater(() -> log.warn("A lock listener is " + CAPACITY
+                        + " notifications behind; further ones are dropped until it has caught up: "
+                        + listener.getClass().getName()));
+            }
+        }
+    }
+}
