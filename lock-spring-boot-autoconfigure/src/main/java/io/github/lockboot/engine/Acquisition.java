@@ -177,6 +177,10 @@ final class Acquisition {
         acquisitions.register(this);
     }
 
+    boolean isOf(LocalQueue other) {
+        return queue == other;
+    }
+
     void onEvent(Runnable action) {
         queue.onEvent(action);
     }

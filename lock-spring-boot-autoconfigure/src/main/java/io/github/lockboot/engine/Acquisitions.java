@@ -1,6 +1,7 @@
 package io.github.lockboot.engine;
 
 import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -83,6 +84,10 @@ final class Acquisitions {
 
     Collection<Acquisition> all() {
         return byId.values();
+    }
+
+    List<Acquisition> of(LocalQueue queue) {
+        return byId.values().stream().filter(each -> each.isOf(queue)).toList();
     }
 
     /** Remembers the largest token used by this registry. */

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 
@@ -79,6 +80,9 @@ import org.jspecify.annotations.Nullable;
  * If an action throws, all waiters fail, a grant that was not claimed is given back, a claimed hold stays, and the name begins again.
  */
 final class LocalQueue implements Hold.Releaser, Waiter.Line {
+
+    /** How soon a lock that lingers is given back once no message could tell of other JVMs. */
+    private static final long CHANNEL_CHECK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private static final String FAILED = "the lock engine failed: please report it with the cause";
     private static final String THREAD_ENDED = "its thread ended without releasing it";
@@ -757,7 +761,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
             unlock(lingering.owner, null);
         } else if (endOfLingering == null) {
             endOfLingering = context.schedule(
-                    left,
+                    Math.min(left, CHANNEL_CHECK_NANOS),
                     () -> onEvent(() -> {
                         endOfLingering = null;
                         checkLingering();
@@ -780,32 +784,25 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     // --- what was not meant to happen -------------------------------------------------------------------------
 
     /**
-     * Something was thrown in the middle of a change, so nothing is certain but the holds: they stay. Everything else begins again.
+     * Something was thrown in the middle of a change, so nothing is certain but the holds that were claimed: they stay, and so do the
+     * acquisitions that have one. All others are abandoned, also one that was about to end, and all waiters fail.
      */
     private void beginAnew(Throwable thrown) {
         Waiter.Failure failure = new Waiter.Failure(FAILED, thrown, false);
-        List<Acquisition> asked = new ArrayList<>(trying);
-        if (asking != null) {
-            asked.add(asking);
-        }
-        for (Acquisition each : asked) {
-            forget(each);
-            each.abandon();
-        }
-        for (Acquisition owner : List.copyOf(owners)) {
-            for (Hold hold : holdsOf(owner)) {
-                if (hold.takeBack() || hold.isTakenBack()) {
-                    waiters.decide(hold.waiter(), failure);
-                    forget(hold);
-                } else if (!hold.isHeld()) {
-                    forget(hold);
-                }
+        for (Hold hold : List.copyOf(holds)) {
+            if (hold.takeBack() || hold.isTakenBack()) {
+                waiters.decide(hold.waiter(), failure);
             }
-            if (holdsOf(owner).isEmpty()) {
-                forget(owner);
-                owner.abandon();
+            if (!hold.isHeld()) {
+                forget(hold);
+            }
+        }
+        for (Acquisition each : acquisitions.of(this)) {
+            if (owners.contains(each) && hasHold(each)) {
+                acquisitions.renewer().beginAnew(each.renewal());
             } else {
-                acquisitions.renewer().beginAnew(owner.renewal());
+                forget(each);
+                each.abandon();
             }
         }
         waiters.failAll(FAILED, thrown);
