@@ -415,7 +415,7 @@ final class Renewer {
         }
         boolean extra = slot.state == State.EXTRA || slot.state == State.SILENT;
         if (!slot.lease.shouldRenew()) {
-            enter(slot, now() + grant.retryDelay(), grant.tolerance()); // another holder may come before it ends
+            enter(slot, now() + grant.retryDelay(), 0); // another holder may come before it ends
         } else if (slot.state == State.SILENT && !mayAskAgain(slot)) {
             enter(slot, Math.min(now() + grant.retryDelay(), due(slot)), 0);
         } else if (extra && !itsTurn && now() < due(slot)) {
