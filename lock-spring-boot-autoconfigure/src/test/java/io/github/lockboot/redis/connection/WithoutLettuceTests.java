@@ -26,12 +26,13 @@ class WithoutLettuceTests {
         ClassLoader withoutLettuce = new PoorClassLoader("io.github.lockboot.redis.connection.", "io.lettuce.");
         Class<?> type = Class.forName(Connections.class.getName(), true, withoutLettuce);
         assertThat(type.getClassLoader()).isSameAs(withoutLettuce);
+        Class<?> acknowledgedBy = Class.forName(Connections.AcknowledgedBy.class.getName(), true, withoutLettuce);
         try (Timer timer = Timer.system("test")) {
             Object connections = type.getMethod(
                             "to",
                             RedisConnectionFactory.class,
                             boolean.class,
-                            int.class,
+                            acknowledgedBy,
                             Duration.class,
                             Supplier.class,
                             Timer.class,
@@ -40,7 +41,7 @@ class WithoutLettuceTests {
                             null,
                             factory,
                             false,
-                            0,
+                            acknowledgedBy.getEnumConstants()[0],
                             Duration.ofSeconds(2),
                             (Supplier<String>) () -> "0123456789",
                             timer,
