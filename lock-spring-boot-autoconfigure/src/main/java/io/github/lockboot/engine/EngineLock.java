@@ -104,12 +104,12 @@ public abstract class EngineLock implements NamedLock, LockScope {
 
     @Override
     public Callable<@Nullable Lease> attempt(boolean interruptible) {
-        return reenter() ? () -> null : engine.attempt(request.waiting(0), interruptible);
+        return reenter() ? () -> null : engine.attempt(request.attempted(), interruptible);
     }
 
     @Override
     public CompletableFuture<Lease> attemptAsync() {
-        return engine.attemptAsync(request.waiting(0));
+        return engine.acquireAsync(request.attempted());
     }
 
     // --- release ----------------------------------------------------------------------------------------------

@@ -7,13 +7,14 @@ import io.github.lockboot.Lease;
 import io.github.lockboot.LockListener;
 import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.internal.Timer;
+import org.jspecify.annotations.Nullable;
 
 /** A future, which completes on a worker, because its dependents may block. */
 final class FutureWaiter extends Waiter {
 
     private final CompletableFuture<Lease> future = new CompletableFuture<>();
 
-    FutureWaiter(EngineContext context, LockRequest request, UseNotifier use) {
+    FutureWaiter(EngineContext context, LockRequest request, @Nullable UseNotifier use) {
         super(context, request, use, null);
     }
 
@@ -51,7 +52,7 @@ final class FutureWaiter extends Waiter {
             if (decided instanceof Hold granted) {
                 onGrant(granted);
             } else if (decided != Plain.WAITING && future.isCancelled()) {
-                use().ended(LockListener::abandoned);
+                report(use -> use.ended(LockListener::abandoned));
             } else if (decided != Plain.WAITING) {
                 conclude();
                 Duration waited = Duration.ofNanos(context.nanoTime() - start);

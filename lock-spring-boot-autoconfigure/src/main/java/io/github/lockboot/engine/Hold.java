@@ -410,7 +410,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
             context.log().unconfirmed(name()); // the caller goes on as if the lock were free
         }
         if (release != Release.SENT) {
-            waiter.use().released(release != Release.UNKNOWN);
+            waiter.report(use -> use.released(release != Release.UNKNOWN));
         }
     }
 
@@ -418,7 +418,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
     private void onAnsweredLater(Release release) {
         if (!isLostBy(release)) {
             boolean known = release != Release.UNKNOWN;
-            waiter.use().releasedLater(known);
+            waiter.report(use -> use.releasedLater(known));
             if (!known) {
                 context.runLater(() -> context.log().unconfirmed(name()));
             }
@@ -477,7 +477,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
             Throwable stuckAt = thread != null && isHeldTooLong() ? whereStuck(thread) : null;
             // Not on this thread, which may be the timer's: a log may block.
             context.runLater(() -> context.log().lost(name(), token, lossReason, stuckAt));
-            waiter.use().lost(lossReason);
+            waiter.report(use -> use.lost(lossReason));
         } catch (Throwable thrown) {
             Failures.log("when a loss was reported", thrown);
         }
@@ -504,7 +504,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
 
     @Override
     public @Nullable Runnable enter() {
-        return waiter.use().enter();
+        return waiter.enter();
     }
 
     @Override

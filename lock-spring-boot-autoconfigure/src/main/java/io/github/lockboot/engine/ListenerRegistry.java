@@ -47,16 +47,17 @@ final class ListenerRegistry {
         queues = List.copyOf(more);
     }
 
-    /** @param thread the thread that will have the hold; null for a lease */
+    /**
+     * A refused attempt is not reported, and any other one only with its outcome.
+     *
+     * @param thread the thread that will have the hold; null for a lease
+     */
     UseNotifier requested(LockRequest request, @Nullable Thread thread) {
-        UseNotifier use = new UseNotifier(context, this, queues, request, thread, false);
-        use.requested();
+        UseNotifier use = new UseNotifier(context, this, queues, request, thread);
+        if (!request.attempt()) {
+            use.requested();
+        }
         return use;
-    }
-
-    /** As {@link #requested}, but reports the request with its outcome, and neither if the lock is refused: the caller asks again. */
-    UseNotifier attempted(LockRequest request, @Nullable Thread thread) {
-        return new UseNotifier(context, this, queues, request, thread, true);
     }
 
     /** Runs code of a listener; what it throws is logged. */

@@ -584,7 +584,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         for (Hold hold : its) {
             boolean tooLong = hold.isHeldTooLong();
             if (tooLong) {
-                hold.waiter().use().stuck();
+                hold.waiter().report(UseNotifier::stuck);
             }
             anyInUse |= !tooLong && !hold.isRenewalStopped() && hold.waiter().canUseLock();
         }
@@ -594,7 +594,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     /** Notifies the listeners of all holds under the lease, of which each is a use of its own. */
     void notify(Acquisition owner, Consumer<UseNotifier> renewal) {
         if (owners.contains(owner)) {
-            holdsOf(owner).forEach(hold -> renewal.accept(hold.waiter().use()));
+            holdsOf(owner).forEach(hold -> hold.waiter().report(renewal));
         }
     }
 

@@ -58,8 +58,6 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     private final LockStore store;
     private final GrantChannel channel;
     final Acquisitions acquisitions;
-    private final UseNotifier silent;
-    private final UseNotifier silentAttempt;
 
     /** Null without a listener: no call pays for what nobody listens to. */
     private volatile @Nullable ListenerRegistry listeners;
@@ -86,8 +84,6 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         this.store = store;
         this.channel = channelFactory.apply(this);
         this.acquisitions = new Acquisitions(context, session, nonce, store, channel);
-        this.silent = UseNotifier.silent(context, false);
-        this.silentAttempt = UseNotifier.silent(context, true);
         context.whenClosed(() -> subscribed.complete(null));
         this.timeOfDay = context.timer().check(CHECK_NANOS, this::checkTimeOfDay);
         OPEN.add(this);
@@ -111,7 +107,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         Terms brief = new Terms(LockStore.EXCLUSIVE, longerThanAnAnswer, true);
         LockRequest request = new LockRequest(name, null, brief, 0, 0);
         EngineContext.requireStack();
-        CompletableFuture<Lease> taken = start(request, silent);
+        CompletableFuture<Lease> taken = start(request, null);
         taken.whenComplete((lease, failure) -> acquisitions.openChannel()); // goes on trying until the store is there
         CompletableFuture<Void> connected = taken.thenCompose(lease -> {
             context.schedule(CHECK_NANOS, () -> subscribed.complete(null));
@@ -146,15 +142,13 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         return listeners != null;
     }
 
-    /** @param thread the thread that will have the hold; null for a lease */
-    UseNotifier requested(LockRequest request, @Nullable Thread thread) {
+    /**
+     * @param thread the thread that will have the hold; null for a lease
+     * @return what notifies the listeners; null if there are none
+     */
+    private @Nullable UseNotifier requested(LockRequest request, @Nullable Thread thread) {
         ListenerRegistry present = listeners;
-        return present == null ? silent : present.requested(request, thread);
-    }
-
-    private UseNotifier attempted(LockRequest request, @Nullable Thread thread) {
-        ListenerRegistry present = listeners;
-        return present == null ? silentAttempt : present.attempted(request, thread);
+        return present == null ? null : present.requested(request, thread);
     }
 
     // --- calls ------------------------------------------------------------------------------------------------
@@ -169,7 +163,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
      */
     boolean acquire(LockRequest request, boolean interruptible) throws InterruptedException {
         EngineContext.requireStack();
-        UseNotifier use = requested(request, Thread.currentThread());
+        @Nullable UseNotifier use = requested(request, Thread.currentThread());
         return await(entered(new ThreadWaiter(context, request, use)), interruptible);
     }
 
@@ -185,7 +179,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     /** As {@link io.github.lockboot.LockScope#attempt}, by a thread that does not hold the lock. */
     Callable<@Nullable Lease> attempt(LockRequest request, boolean interruptible) {
         EngineContext.requireStack();
-        UseNotifier use = attempted(request, Thread.currentThread());
+        @Nullable UseNotifier use = requested(request, Thread.currentThread());
         ThreadWaiter waiter = new ThreadWaiter(context, request, use);
         Callable<@Nullable Lease> answer = () -> {
             if (!await(waiter, interruptible)) {
@@ -197,19 +191,13 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         return answer;
     }
 
-    /** As {@link #attempt} for a lease that belongs to no thread. */
-    CompletableFuture<Lease> attemptAsync(LockRequest request) {
-        EngineContext.requireStack();
-        return start(request, attempted(request, null));
-    }
-
     /** As {@link #acquire} for a lease that belongs to no thread; cancelling the future ends the wait. */
     public CompletableFuture<Lease> acquireAsync(LockRequest request) {
         EngineContext.requireStack();
         return start(request, requested(request, null));
     }
 
-    private CompletableFuture<Lease> start(LockRequest request, UseNotifier use) {
+    private CompletableFuture<Lease> start(LockRequest request, @Nullable UseNotifier use) {
         FutureWaiter waiter = entered(new FutureWaiter(context, request, use));
         try {
             return waiter.start();

@@ -16,9 +16,16 @@ import org.jspecify.annotations.Nullable;
  * @param waitNanos how long to wait: 0 or less asks once, {@link #WITHOUT_LIMIT} waits for as long as it takes
  * @param maxHoldNanos after which the hold is no longer renewed; 0 for never
  * @param awaitsRelease whether the release waits for the answer of the store
+ * @param attempt whether the caller asks again if the lock is refused, so that a refusal is not reported
  */
 public record LockRequest(
-        String name, @Nullable String group, Terms terms, long waitNanos, long maxHoldNanos, boolean awaitsRelease) {
+        String name,
+        @Nullable String group,
+        Terms terms,
+        long waitNanos,
+        long maxHoldNanos,
+        boolean awaitsRelease,
+        boolean attempt) {
 
     /** A wait that only the lock, a failure or the caller ends. */
     public static final long WITHOUT_LIMIT = Long.MAX_VALUE;
@@ -65,6 +72,16 @@ public record LockRequest(
         this(name, group, terms, waitNanos, maxHoldNanos, true);
     }
 
+    public LockRequest(
+            String name,
+            @Nullable String group,
+            Terms terms,
+            long waitNanos,
+            long maxHoldNanos,
+            boolean awaitsRelease) {
+        this(name, group, terms, waitNanos, maxHoldNanos, awaitsRelease, false);
+    }
+
     /** @param options complete ones */
     public static LockRequest of(String name, LockOptions options) {
         Duration ttl = Objects.requireNonNull(options.ttl());
@@ -97,6 +114,11 @@ public record LockRequest(
 
     public LockRequest waiting(long nanos) {
         return new LockRequest(name, group, terms, nanos, maxHoldNanos, awaitsRelease);
+    }
+
+    /** Asks once, for a caller that asks again. */
+    LockRequest attempted() {
+        return new LockRequest(name, group, terms, 0, maxHoldNanos, awaitsRelease, true);
     }
 
     boolean triesOnce() {

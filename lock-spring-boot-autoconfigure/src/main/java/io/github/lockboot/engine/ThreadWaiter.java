@@ -3,13 +3,14 @@ package io.github.lockboot.engine;
 import java.util.concurrent.locks.LockSupport;
 
 import io.github.lockboot.LockListener;
+import org.jspecify.annotations.Nullable;
 
 /** The current thread, which parks until it is decided, interrupted or out of time. */
 final class ThreadWaiter extends Waiter {
 
     private final Thread thread;
 
-    ThreadWaiter(EngineContext context, LockRequest request, UseNotifier use) {
+    ThreadWaiter(EngineContext context, LockRequest request, @Nullable UseNotifier use) {
         super(context, request, use, Thread.currentThread());
         this.thread = Thread.currentThread();
     }
@@ -28,7 +29,7 @@ final class ThreadWaiter extends Waiter {
                 interrupted |= Thread.interrupted();
                 if (interrupted && interruptible && line().leave(this)) {
                     interrupted = false;
-                    use().ended(LockListener::abandoned);
+                    report(use -> use.ended(LockListener::abandoned));
                     throw new InterruptedException();
                 }
                 // Taking the queue's mutex may have used up the wake-up that came with a decision: look again.

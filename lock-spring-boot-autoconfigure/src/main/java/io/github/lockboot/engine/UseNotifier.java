@@ -25,9 +25,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class UseNotifier implements LockUse {
 
-    private static final LockRequest NO_REQUEST =
-            new LockRequest("", null, new LockRequest.Terms(LockStore.EXCLUSIVE, 0, false), 0, 0);
-
     private static final Consumer<LockListener> NOTHING = listener -> {};
 
     private enum Step {
@@ -46,14 +43,13 @@ final class UseNotifier implements LockUse {
     }
 
     private final EngineContext context;
-    private final @Nullable ListenerRegistry all;
+    private final ListenerRegistry all;
     private final List<ListenerQueue> listeners;
     private final LockRequest request;
     private final @Nullable Thread thread;
-    private final boolean attempt;
     private final long requestedAt;
 
-    /** What has been reported, each once: empty for a use without listeners. */
+    /** What has been reported, each once. */
     private final Set<Step> reported = Collections.synchronizedSet(EnumSet.noneOf(Step.class));
 
     /** The end of an attempt, if it comes before listeners know that it began; {@link #NOTHING} once they may be notified. */
@@ -61,27 +57,19 @@ final class UseNotifier implements LockUse {
 
     private volatile @Nullable Acquired acquired;
 
-    /** @param attempt whether the caller asks again if it is refused: then a refusal is not reported, and the request with its outcome */
     UseNotifier(
             EngineContext context,
-            @Nullable ListenerRegistry all,
+            ListenerRegistry all,
             List<ListenerQueue> listeners,
             LockRequest request,
-            @Nullable Thread thread,
-            boolean attempt) {
+            @Nullable Thread thread) {
         this.context = context;
         this.all = all;
         this.listeners = listeners;
         this.request = request;
         this.thread = thread;
-        this.attempt = attempt;
-        this.end = new AtomicReference<>(attempt ? null : NOTHING);
-        this.requestedAt = listeners.isEmpty() ? 0 : context.nanoTime();
-    }
-
-    /** {@return what notifies nobody} One serves all uses, so a registry without listeners makes none for each call. */
-    static UseNotifier silent(EngineContext context, boolean attempt) {
-        return new UseNotifier(context, null, List.of(), NO_REQUEST, null, attempt);
+        this.end = new AtomicReference<>(request.attempt() ? null : NOTHING);
+        this.requestedAt = context.nanoTime();
     }
 
     /** The caller asks for the lock. */
@@ -90,7 +78,7 @@ final class UseNotifier implements LockUse {
     }
 
     private boolean isFirst(Step step) {
-        return !listeners.isEmpty() && reported.add(step);
+        return reported.add(step);
     }
 
     private void notify(Consumer<LockListener> event) {
@@ -105,15 +93,10 @@ final class UseNotifier implements LockUse {
         listeners.forEach(each -> each.notifyOfEnd(event));
     }
 
-    /** Whether its caller asks again if it is refused. */
-    boolean isAttempt() {
-        return attempt;
-    }
-
     /** Whether this is the first outcome of the wait. */
     private boolean decides() {
         boolean first = isFirst(Step.DECIDED);
-        if (first && attempt) {
+        if (first && request.attempt()) {
             requested();
         }
         return first;
@@ -152,9 +135,6 @@ final class UseNotifier implements LockUse {
      */
     @Nullable
     Runnable enter() {
-        if (listeners.isEmpty()) {
-            return null;
-        }
         Deque<Runnable> exits = new ArrayDeque<>(listeners.size());
         notify(listener -> {
             Runnable exit = listener.entering(this);

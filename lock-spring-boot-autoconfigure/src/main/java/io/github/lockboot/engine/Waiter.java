@@ -1,5 +1,7 @@
 package io.github.lockboot.engine;
 
+import java.util.function.Consumer;
+
 import io.github.lockboot.LockListener;
 import io.github.lockboot.LockUnavailableException;
 import org.jspecify.annotations.Nullable;
@@ -54,15 +56,18 @@ abstract sealed class Waiter permits ThreadWaiter, FutureWaiter {
     final EngineContext context;
     final long start;
     private final LockRequest request;
-    private final UseNotifier use;
+    private final @Nullable UseNotifier use;
     private final @Nullable Thread thread;
     private volatile @Nullable Line line;
     private volatile Outcome outcome = Plain.WAITING;
     private volatile Caller caller;
     private volatile int leases;
 
-    /** @param thread that will own the hold; null if the hold will belong to no thread */
-    Waiter(EngineContext context, LockRequest request, UseNotifier use, @Nullable Thread thread) {
+    /**
+     * @param use notifies listeners of the wait and the hold; null if there are none
+     * @param thread that will own the hold; null if the hold will belong to no thread
+     */
+    Waiter(EngineContext context, LockRequest request, @Nullable UseNotifier use, @Nullable Thread thread) {
         this.context = context;
         this.start = context.nanoTime();
         this.request = request;
@@ -75,9 +80,16 @@ abstract sealed class Waiter permits ThreadWaiter, FutureWaiter {
         return request;
     }
 
-    /** Notifies listeners of the wait and the hold. */
-    final UseNotifier use() {
-        return use;
+    /** Notifies listeners of the wait or the hold, if there are any. */
+    final void report(Consumer<UseNotifier> event) {
+        if (use != null) {
+            event.accept(use);
+        }
+    }
+
+    /** As {@link UseNotifier#enter}. */
+    final @Nullable Runnable enter() {
+        return use == null ? null : use.enter();
     }
 
     final @Nullable Thread thread() {
@@ -159,18 +171,18 @@ abstract sealed class Waiter permits ThreadWaiter, FutureWaiter {
     final @Nullable Hold conclude() {
         Outcome decided = outcome;
         if (decided instanceof Hold granted) {
-            use.acquired(granted);
+            report(use -> use.acquired(granted));
             return granted;
         }
-        if (use.isAttempt() && isRefusal(decided)) {
+        if (request.attempt() && isRefusal(decided)) {
             return null;
         }
         if (decided instanceof Failure failure) {
-            use.ended(LockListener::unavailable);
+            report(use -> use.ended(LockListener::unavailable));
             context.log().unavailable(request.name(), failure.reason);
             throw new LockUnavailableException(request.name(), failure.reason, failure.cause);
         }
-        use.ended(LockListener::notAcquired);
+        report(use -> use.ended(LockListener::notAcquired));
         context.log().notAcquired(request.name());
         return null;
     }
@@ -191,7 +203,7 @@ abstract sealed class Waiter permits ThreadWaiter, FutureWaiter {
             if (joined != null) {
                 joined.withdraw(this);
             }
-            use.ended(LockListener::unavailable);
+            report(use -> use.ended(LockListener::unavailable));
         });
     }
 }

@@ -58,12 +58,12 @@ class SeveralRulesTests {
 
     private static LockRequest request(String name) {
         Terms terms = new Terms(Kind.EXCLUSIVE.permits(), ScriptedEngine.TTL.toMillis(), true);
-        return new LockRequest(name, null, terms, 0, 0, false);
+        return new LockRequest(name, null, terms, 0, 0, false).attempted();
     }
 
     private List<CompletableFuture<Lease>> attempts(String... names) {
         return Stream.of(names)
-                .map(name -> scripted.engine.attemptAsync(request(name)))
+                .map(name -> scripted.engine.acquireAsync(request(name)))
                 .toList();
     }
 
@@ -441,7 +441,7 @@ class SeveralRulesTests {
             }
         };
         ScriptedEngine several = new ScriptedEngine(64, slow, listener);
-        Stream.of("a", "b").forEach(name -> several.engine.attemptAsync(request(name)));
+        Stream.of("a", "b").forEach(name -> several.engine.acquireAsync(request(name)));
         Sent first = several.next("acquire");
         Sent second = several.next("acquire");
         loss.add(() -> several.engine.revoke(second.id(), "deleted"));

@@ -95,12 +95,12 @@ final class SimulatedUser {
     private void askForAll() {
         Terms terms = new Terms(Kind.EXCLUSIVE.permits(), world.anyTtl(), true);
         List<LockRequest> requests = world.names().stream()
-                .map(name -> new LockRequest(name, null, terms, 0, 0))
+                .map(name -> new LockRequest(name, null, terms, 0, 0).attempted())
                 .toList();
         world.time().trace(() -> who + " asks for all on " + terms);
         List<Lease> held = new ArrayList<>();
         List<CompletableFuture<Lease>> attempts =
-                requests.stream().map(client.engine::attemptAsync).toList();
+                requests.stream().map(client.engine::acquireAsync).toList();
         attempts.forEach(attempt -> attempt.whenComplete(world.witness().watched((lease, failure) -> {
             if (failure != null) {
                 refused(failure);

@@ -51,13 +51,11 @@ final class Holds {
             ForkJoinPool.commonPool(),
             () -> 0);
 
-    private static final UseNotifier USE = new ListenerRegistry(CONTEXT).requested(REQUEST, null);
-
     private Holds() {}
 
     /** One that its waiter has not claimed yet. */
     static Hold granted(Hold.Releaser releaser) {
-        FutureWaiter waiter = new FutureWaiter(CONTEXT, REQUEST, USE);
+        FutureWaiter waiter = new FutureWaiter(CONTEXT, REQUEST, null);
         return new Hold(CONTEXT, releaser, "id", grant(), waiter);
     }
 
