@@ -809,6 +809,13 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         retireIfIdle();
     }
 
+    /** Called once a second: the action that has thrown may have had no stack left to begin anew. */
+    void beginAnewIfThrown() {
+        if (waiters.hasThrown()) {
+            onEvent(() -> {}); // begins anew first
+        }
+    }
+
     // --- shutdown ---------------------------------------------------------------------------------------------
 
     /**

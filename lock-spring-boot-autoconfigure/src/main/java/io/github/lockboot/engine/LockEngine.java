@@ -62,7 +62,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     /** Null without a listener: no call pays for what nobody listens to. */
     private volatile @Nullable ListenerRegistry listeners;
 
-    private final Timer.Check timeOfDay;
+    private final Timer.Check onceASecond;
     private final Map<String, LocalQueue> exclusive = new ConcurrentHashMap<>();
     private final Map<String, LocalQueue> shared = new ConcurrentHashMap<>();
     private final Map<String, LocalQueue> limited = new ConcurrentHashMap<>();
@@ -85,7 +85,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         this.channel = channelFactory.apply(this);
         this.acquisitions = new Acquisitions(context, session, nonce, store, channel);
         context.whenClosed(() -> subscribed.complete(null));
-        this.timeOfDay = context.timer().check(CHECK_NANOS, this::checkTimeOfDay);
+        this.onceASecond = context.timer().check(CHECK_NANOS, this::check);
         OPEN.add(this);
     }
 
@@ -228,7 +228,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
                     ? known
                     : queues.computeIfAbsent(name, n -> new LocalQueue(n, kind, acquisitions, this::retire));
         } while (!queue.enter(waiter));
-        timeOfDay.start(); // not before: there must be something to check
+        onceASecond.start(); // not before: there must be something to check
     }
 
     private void retire(LocalQueue queue) {
@@ -409,16 +409,18 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         acquisitions.all().forEach(Acquisition::mayHaveMissedPush);
     }
 
-    // --- time of day ------------------------------------------------------------------------------------------
+    // --- once a second ----------------------------------------------------------------------------------------
 
     /**
-     * The monotonic clock may stand still while the machine sleeps, so the leases are compared with the time of day once a second.
+     * Compares the leases with the time of day, because the monotonic clock may stand still while the machine sleeps, and has queues
+     * begin anew that could not when an action had thrown.
      *
      * @return whether anything is under way
      */
-    private boolean checkTimeOfDay() {
+    private boolean check() {
         long wallMillis = context.wallMillis();
         acquisitions.all().forEach(acquisition -> acquisition.checkTimeOfDay(wallMillis));
+        queues().forEach(LocalQueue::beginAnewIfThrown);
         return inUse() > 0;
     }
 

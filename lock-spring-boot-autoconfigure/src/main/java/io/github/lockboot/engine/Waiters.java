@@ -24,7 +24,7 @@ final class Waiters {
     private final Consumer<Throwable> beginAnew;
 
     /** What an action has thrown, until the queue has begun anew. */
-    private @Nullable Throwable thrown;
+    private volatile @Nullable Throwable thrown;
 
     /** @param beginAnew called with the mutex held after an action has thrown in the middle of a change */
     Waiters(Consumer<Throwable> beginAnew) {
@@ -48,6 +48,11 @@ final class Waiters {
         } finally {
             unlock();
         }
+    }
+
+    /** Whether an action has thrown, and the queue could not begin anew. Called without the mutex. */
+    boolean hasThrown() {
+        return thrown != null;
     }
 
     private void beginAnewIfThrown() {

@@ -390,11 +390,11 @@ class FlightTests {
                 Actor.pass(Duration.ofMillis(60));
             }
         });
-        Versions versions = new Versions(150);
+        Versions versions = new Versions(30);
         versions.getAll(registries, 16);
         over.set(true);
         Actor.get(cutting);
-        assertThat(versions.made).as("loads").hasValue(150);
+        assertThat(versions.made).as("loads").hasValue(30);
         fleet.awaitNothingLeft();
     }
 
