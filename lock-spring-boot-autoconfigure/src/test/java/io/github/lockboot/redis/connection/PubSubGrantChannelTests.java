@@ -407,6 +407,10 @@ class PubSubGrantChannelTests {
             };
             killSubscribersExcept(List.of());
             Actor.await("it is not live", () -> !channel.isLive());
+            Actor.await("it has tried again", () -> {
+                timer.tick(Duration.ofSeconds(1));
+                return attempts.get() == 2;
+            });
             for (int i = 0; i < 100; i++) {
                 timer.tick(Duration.ofSeconds(1));
                 Actor.await("all is done", () -> running.get() == 0);
