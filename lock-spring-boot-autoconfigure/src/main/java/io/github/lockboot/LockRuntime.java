@@ -45,12 +45,17 @@ public interface LockRuntime extends LockRegistry {
                 Mocks.NO_LOCK);
     }
 
-    /** Announces to all listeners of this name, here and in other instances, that its value is loaded. Does not block. */
+    /**
+     * Announces to all listeners of this name, here and in other instances, that its value is loaded. Does not block.
+     *
+     * @param name the name of the lock
+     */
     void announce(String name);
 
     /**
      * Registers a listener for announcements of this name. Announcements may be lost or repeated.
      *
+     * @param name the name of the lock
      * @param listener is called on a shared thread, or on the announcing one; must not block
      * @return ends the listening
      */
