@@ -558,7 +558,11 @@ final class Acquisition {
     private CompletableFuture<Reply> giveBack() {
         long kept = grant().keptFor(context.nanoTime());
         return kept > 0
-                ? store.keep(queue.name(), id, grant().fence(), TimeUnit.NANOSECONDS.toMillis(kept) + 1)
+                ? store.keep(
+                        queue.name(),
+                        id,
+                        grant().fence(),
+                        TimeUnit.NANOSECONDS.toMillis(kept) + 2) // both clocks cut off what is less than a millisecond
                 : store.unlock(queue.name(), id, grant().lastToken());
     }
 

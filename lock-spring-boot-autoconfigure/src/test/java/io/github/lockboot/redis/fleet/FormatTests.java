@@ -31,7 +31,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 class FormatTests {
 
     private static final Path SOURCES = Path.of(System.getProperty("basedir", ""), "src/main/java");
-    private static final String PROTOCOL = "io/github/lockboot/redis/protocol/";
+    private static final String STORE = "io/github/lockboot/engine/LockStore.java";
+    private static final String SCRIPT = "io/github/lockboot/redis/protocol/LuaScript.java";
     private static final String OURS = "int FORMAT = " + LockStore.FORMAT + ";";
     private static final String NEWER = "int FORMAT = " + (LockStore.FORMAT + 1) + ";";
 
@@ -106,14 +107,14 @@ class FormatTests {
     private static void compileNewer(Path to) throws IOException {
         List<String> arguments =
                 new ArrayList<>(List.of("-nowarn", "-proc:none", "-d", to.toString(), "-cp", classPath()));
-        for (String file : List.of("LockStore.java", "LuaScript.java")) {
-            String source = Files.readString(SOURCES.resolve(PROTOCOL + file));
-            Path copy = Files.createDirectories(to.resolve("src/" + PROTOCOL)).resolve(file);
+        for (String file : List.of(STORE, SCRIPT)) {
+            String source = Files.readString(SOURCES.resolve(file));
+            Path copy = to.resolve("src").resolve(file);
+            Files.createDirectories(copy.getParent());
             Files.writeString(copy, source.replace(OURS, NEWER));
             arguments.add(copy.toString());
         }
-        assertThat(Files.readString(to.resolve("src/" + PROTOCOL + "LockStore.java")))
-                .contains(NEWER);
+        assertThat(Files.readString(to.resolve("src").resolve(STORE))).contains(NEWER);
         int failed = ToolProvider.getSystemJavaCompiler().run(null, null, null, arguments.toArray(String[]::new));
         assertThat(failed).as("the compiler's exit code").isZero();
     }
