@@ -290,9 +290,12 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         return count(false) == 0 && !isExited();
     }
 
-    /** @return false if the lease has run out, or another thread has released it for the last time */
+    /** @return false if the lease has run out, another thread has released it for the last time, or it is being withdrawn */
     boolean enterAgain(boolean asReader) {
-        return isHeld() && !isOver() && canEnter(counts.getAndUpdate(n -> entered(n, asReader)), asReader);
+        return isHeld()
+                && !isOver()
+                && waiter.canUseLock()
+                && canEnter(counts.getAndUpdate(n -> entered(n, asReader)), asReader);
     }
 
     private static boolean canEnter(long counts, boolean asReader) {

@@ -386,6 +386,16 @@ class HoldRulesTests {
         assertThat(entered).hasValue(false);
     }
 
+    /** The timer's thread releases it: a thread that entered it again until then would run without the lock afterwards. */
+    @Test
+    void aHoldWhoseCallerWasThrownOutIsNotEnteredAgain() {
+        Hold hold = (Hold) scripted.granted(100, TTL);
+        hold.waiter().withdraw();
+        assertThat(hold.enterAgain(false)).isFalse();
+        scripted.timer.tick(Duration.ofMillis(1));
+        scripted.next("unlock").answer(Reply.Plain.RELEASED);
+    }
+
     @Test
     void anUnlockAfterTheEndOfTheLeaseTellsOfTheLossAlsoIfItIsNotTheLast() throws Exception {
         try (Actor actor = new Actor()) {
