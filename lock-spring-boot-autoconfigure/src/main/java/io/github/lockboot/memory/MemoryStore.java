@@ -100,7 +100,7 @@ final class MemoryStore implements LockStore {
     @Override
     public CompletableFuture<Reply> acquire(String name, String id, int permits, long ttlMillis, boolean enqueue) {
         return ask(name, state -> {
-            state.settle();
+            state.update();
             Holder holder = state.holder(id);
             if (holder != null) {
                 holder.prolong(ttlMillis);
@@ -120,7 +120,7 @@ final class MemoryStore implements LockStore {
         return ask(name, state -> {
             boolean same = state.queue.isEmpty() && state.isExclusive(); // even if its lease has run out
             if (!same) {
-                state.settle();
+                state.update();
             }
             Holder holder = state.holder(id);
             if (holder == null) {
@@ -174,7 +174,7 @@ final class MemoryStore implements LockStore {
     @Override
     public CompletableFuture<Reply> renew(String name, String id, long fence, long ttlMillis, Consumer<Reply> late) {
         return ask(name, state -> {
-            state.settle();
+            state.update();
             return state.renew(new Permit(id, fence, ttlMillis));
         });
     }
@@ -182,7 +182,7 @@ final class MemoryStore implements LockStore {
     @Override
     public CompletableFuture<Reply> renewPermits(String name, List<Permit> permits, Consumer<Reply> late) {
         return ask(name, state -> {
-            state.settle();
+            state.update();
             return new Reply.All(permits.stream().map(state::renew).toList());
         });
     }
@@ -190,7 +190,7 @@ final class MemoryStore implements LockStore {
     @Override
     public CompletableFuture<Reply> cancel(String name, String id) {
         return ask(name, state -> {
-            state.settle();
+            state.update();
             Holder holder = state.holder(id);
             if (holder != null) {
                 state.expire(holder);
@@ -229,7 +229,7 @@ final class MemoryStore implements LockStore {
 
     private CompletableFuture<Reply> askAsHolder(String name, String id, BiFunction<State, Holder, Reply> question) {
         return ask(name, state -> {
-            state.settle();
+            state.update();
             Holder holder = state.holder(id);
             return holder == null ? Reply.Plain.NOT_OWNER : question.apply(state, holder);
         });
@@ -287,7 +287,7 @@ final class MemoryStore implements LockStore {
     /** Counts the names that are held, after it has ended leases that have run out. */
     int inUse() {
         synchronized (states) {
-            states.values().forEach(State::settle);
+            states.values().forEach(State::update);
             states.values().removeIf(state -> state.holders.isEmpty());
             return states.size();
         }
@@ -346,7 +346,7 @@ final class MemoryStore implements LockStore {
         }
 
         /** Ends the leases that have run out. */
-        void settle() {
+        void update() {
             List.copyOf(holders).stream().filter(holder -> holder.left() <= 0).forEach(this::expire);
             admit();
         }
