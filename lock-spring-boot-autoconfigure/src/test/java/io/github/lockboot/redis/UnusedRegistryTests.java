@@ -25,6 +25,8 @@ class UnusedRegistryTests {
     /** The names of the threads that were asked for: all that is made of an engine has some. */
     private final List<String> made = new CopyOnWriteArrayList<>();
 
+    private final List<Thread> threads = new CopyOnWriteArrayList<>();
+
     private final RedisServer server = RedisServer.start();
     private final LettuceConnectionFactory factory = new LettuceConnectionFactory(server.host(), server.port());
 
@@ -35,6 +37,7 @@ class UnusedRegistryTests {
                     ThreadFactory daemons = task -> {
                         Thread thread = new Thread(task, name);
                         thread.setDaemon(true);
+                        threads.add(thread);
                         return thread;
                     };
                     return daemons;
@@ -76,10 +79,7 @@ class UnusedRegistryTests {
         RedisLockRegistry registry = registry();
         registry.close();
         assertGrantsNothing(registry);
-        Actor.await(
-                "its threads end",
-                () -> Thread.getAllStackTraces().keySet().stream()
-                        .noneMatch(thread -> thread.isAlive() && made.contains(thread.getName())));
+        Actor.await("its threads end", () -> threads.stream().noneMatch(Thread::isAlive));
     }
 
     @Test

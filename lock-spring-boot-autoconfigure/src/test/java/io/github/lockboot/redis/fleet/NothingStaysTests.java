@@ -3,13 +3,18 @@ package io.github.lockboot.redis.fleet;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.github.lockboot.Actor;
 import io.github.lockboot.Figures;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.NamedLock;
+import io.github.lockboot.fixture.Await;
 import io.github.lockboot.fixture.TcpProxy;
 import io.github.lockboot.redis.RedisLockRegistry;
 import org.junit.jupiter.api.AfterEach;
@@ -37,7 +42,7 @@ class NothingStaysTests {
             actors.add(fleet.actor());
             actors.get(t).run(() -> {});
         }
-        long threads = registryThreads();
+        Set<Thread> before = threads("lock-", "lettuce-");
         Object channels = fleet.server().command("PUBSUB", "CHANNELS", "*");
         List<CompletableFuture<Void>> runs = new ArrayList<>();
         for (int t = 0; t < THREADS; t++) {
@@ -55,11 +60,12 @@ class NothingStaysTests {
         }
         fleet.awaitNothingLeft();
         assertThat(fleet.server().command("PUBSUB", "CHANNELS", "*")).isEqualTo(channels);
-        Actor.await("threads as before", () -> registryThreads() <= threads);
+        awaitGone(before, "lock-", "lettuce-");
     }
 
     @Test
     void aRegistryClosedWhileItSubscribesInVainLeavesNoThread() throws Exception {
+        Set<Thread> before = threads("lock-");
         TcpProxy proxy = fleet.proxy();
         RedisLockRegistry closed = fleet.registry(proxy, builder -> builder.commandTimeout(Duration.ofMillis(500)));
         Actor.get(closed.acquireAsync("x", LockOptions.defaults()));
@@ -68,7 +74,7 @@ class NothingStaysTests {
         Actor.await("subscribing", () -> proxy.connections() > 1);
         closed.close();
         assertThat(second).failsWithin(Duration.ofSeconds(1));
-        Actor.await("threads gone", () -> threadsNamed("lock-") == 0);
+        awaitGone(before, "lock-");
     }
 
     @Test
@@ -102,13 +108,24 @@ class NothingStaysTests {
                 .withMessageContaining("closing");
     }
 
-    private static long registryThreads() {
-        return threadsNamed("lock-") + threadsNamed("lettuce-");
+    private static void awaitGone(Set<Thread> before, String... prefixes) {
+        Supplier<Set<Thread>> more = () -> {
+            Set<Thread> threads = threads(prefixes);
+            threads.removeAll(before);
+            return threads;
+        };
+        Await.until(
+                Duration.ofMinutes(1),
+                () -> more.get().isEmpty(),
+                () -> "threads stay: "
+                        + more.get().stream()
+                                .map(thread -> thread + " " + List.of(thread.getStackTrace()))
+                                .toList());
     }
 
-    private static long threadsNamed(String prefix) {
+    private static Set<Thread> threads(String... prefixes) {
         return Thread.getAllStackTraces().keySet().stream()
-                .filter(thread -> thread.getName().startsWith(prefix))
-                .count();
+                .filter(thread -> Stream.of(prefixes).anyMatch(thread.getName()::startsWith))
+                .collect(Collectors.toSet());
     }
 }
