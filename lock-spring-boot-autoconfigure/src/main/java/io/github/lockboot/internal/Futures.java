@@ -70,16 +70,14 @@ public final class Futures {
      */
     public static <T extends @Nullable Object> T await(CompletableFuture<T> future) throws InterruptedException {
         try {
-            try {
-                return future.get();
-            } catch (InterruptedException interrupt) {
-                if (future.cancel(false)) {
-                    throw interrupt;
-                }
-                Thread.currentThread().interrupt(); // it has completed first
-                return future.join();
+            return future.get();
+        } catch (InterruptedException interrupt) {
+            if (future.cancel(false)) {
+                throw interrupt;
             }
-        } catch (ExecutionException | CompletionException failure) {
+            Thread.currentThread().interrupt();
+            return await(future); // it has completed first, so this does not wait
+        } catch (ExecutionException failure) {
             throw unchecked(failure);
         }
     }

@@ -4,6 +4,9 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
+import java.util.StringJoiner;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /** Makes, checks and formats lock names. A name may be personal data and may contain any character. */
 public final class LockNames {
@@ -12,6 +15,11 @@ public final class LockNames {
     public static final int MAX_LENGTH = 1024;
 
     private static final int SHOWN_BYTES = 6;
+
+    /** Control and format characters, unpaired surrogates, line separators and backslashes. */
+    private static final Pattern UNPRINTABLE = Pattern.compile("[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}\\\\]");
+
+    private static final Pattern VARIABLE = Pattern.compile("(?<![\\p{L}\\p{Nd}])#[\\p{L}_]");
 
     private LockNames() {}
 
@@ -28,12 +36,12 @@ public final class LockNames {
         if (name.isEmpty() && keys.length == 1) {
             return keys[0];
         }
-        StringBuilder joined = new StringBuilder(name);
-        for (int i = 0; i < keys.length; i++) {
-            if (i > 0 || !name.isEmpty()) {
-                joined.append(':');
-            }
-            joined.append(keys[i].replace("\\", "\\\\").replace(":", "\\:"));
+        StringJoiner joined = new StringJoiner(":");
+        if (!name.isEmpty()) {
+            joined.add(name);
+        }
+        for (String key : keys) {
+            joined.add(key.replace("\\", "\\\\").replace(":", "\\:"));
         }
         return joined.toString();
     }
@@ -59,20 +67,15 @@ public final class LockNames {
      * @param name of a lock
      */
     public static String printable(String name) {
-        if (name.codePoints().allMatch(LockNames::isPrintable)) {
-            return name;
-        }
-        StringBuilder shown = new StringBuilder(name.length() + 16);
-        name.codePoints().forEach(c -> {
-            if (isPrintable(c)) {
-                shown.appendCodePoint(c);
-            } else {
-                for (char unit : Character.toChars(c)) {
-                    shown.append("\\u").append(HexFormat.of().toHexDigits(unit));
-                }
-            }
-        });
-        return shown.toString();
+        return UNPRINTABLE.matcher(name).replaceAll(found -> escaped(found.group()));
+    }
+
+    /** With two backslashes, of which the matcher leaves one. */
+    private static String escaped(String character) {
+        return character
+                .chars()
+                .mapToObj(unit -> "\\\\u" + HexFormat.of().toHexDigits((char) unit))
+                .collect(Collectors.joining());
     }
 
     /**
@@ -110,23 +113,6 @@ public final class LockNames {
      * @param name literal text
      */
     public static boolean hasVariable(String name) {
-        for (int at = name.indexOf('#'); at >= 0 && at < name.length() - 1; at = name.indexOf('#', at + 1)) {
-            char next = name.charAt(at + 1);
-            boolean within = at > 0 && Character.isLetterOrDigit(name.charAt(at - 1));
-            if (!within && (Character.isLetter(next) || next == '_')) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    private static boolean isPrintable(int c) {
-        int type = Character.getType(c);
-        return c != '\\'
-                && type != Character.CONTROL
-                && type != Character.FORMAT
-                && type != Character.SURROGATE
-                && type != Character.LINE_SEPARATOR
-                && type != Character.PARAGRAPH_SEPARATOR;
+        return VARIABLE.matcher(name).find();
     }
 }
