@@ -48,7 +48,9 @@ public interface LockStore {
         }
 
         /** {@return whether a command that failed in this way has run} */
-        StoreFailure failureOf(@Nullable Throwable failure);
+        default StoreFailure failureOf(@Nullable Throwable failure) {
+            return StoreFailure.UNKNOWN;
+        }
 
         /** {@return why a question has no answer yet} */
         default Throwable whyUnanswered() {
@@ -66,7 +68,9 @@ public interface LockStore {
         }
 
         /** {@return a number that changes whenever questions under way may have been sent twice} */
-        long epoch();
+        default long epoch() {
+            return 0;
+        }
 
         /**
          * {@return whether a question that was asked in this epoch may have been sent twice} If not, its reply is the one to the first copy.

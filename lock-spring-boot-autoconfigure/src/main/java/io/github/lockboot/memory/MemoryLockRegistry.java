@@ -2,6 +2,7 @@ package io.github.lockboot.memory;
 
 import java.time.Duration;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
@@ -12,8 +13,6 @@ import io.github.lockboot.engine.EngineLock;
 import io.github.lockboot.engine.EngineRegistry;
 import io.github.lockboot.engine.LockEngine;
 import io.github.lockboot.engine.LockRequest;
-import io.github.lockboot.engine.LockRequest.Terms;
-import io.github.lockboot.engine.LockStore;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.internal.Timer;
 
@@ -116,10 +115,11 @@ public final class MemoryLockRegistry extends EngineRegistry implements AutoClos
      * @return the lease of the other holder, which ends when it is closed
      */
     public Lease steal(String name) {
-        LockRequest asked = LockRequest.of(LockNames.valid(name), defaults().withWaitTime(Duration.ofDays(1)));
-        Terms alone = new Terms(
-                LockStore.EXCLUSIVE, asked.terms().ttlMillis(), asked.terms().renew());
-        LockRequest request = new LockRequest(name, asked.group(), alone, asked.waitNanos(), asked.maxHoldNanos());
+        LockOptions alone = LockOptions.defaults()
+                .withTtl(Objects.requireNonNull(defaults().ttl()))
+                .withRenewal()
+                .withWaitTime(Duration.ofDays(1));
+        LockRequest request = LockRequest.of(LockNames.valid(name), alone);
         String session = store.newSession();
         LockEngine thief = store.newEngine(session);
         CompletableFuture<Lease> lease = thief.acquireAsync(request);

@@ -21,7 +21,6 @@ import io.github.lockboot.engine.GrantChannel.Push;
 import io.github.lockboot.engine.LockEngine;
 import io.github.lockboot.engine.LockStore;
 import io.github.lockboot.engine.Reply;
-import io.github.lockboot.engine.StoreFailure;
 import io.github.lockboot.internal.Announcements;
 import io.github.lockboot.internal.Threads;
 import io.github.lockboot.internal.Timer;
@@ -37,19 +36,8 @@ final class MemoryStore implements LockStore {
     private static final EngineContext.Settings SETTINGS =
             new EngineContext.Settings(Duration.ofSeconds(2), Duration.ofMillis(20), Duration.ofSeconds(2), 64);
 
-    /** Nothing is sent twice. */
-    private static final Client ONCE_AND_AT_ONCE = new Client() {
-
-        @Override
-        public StoreFailure failureOf(@Nullable Throwable failure) {
-            return StoreFailure.UNKNOWN;
-        }
-
-        @Override
-        public long epoch() {
-            return 0;
-        }
-    };
+    /** Nothing is sent, so nothing is sent twice. */
+    private static final Client CLIENT = new Client() {};
 
     private static final long SWEEP_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -90,61 +78,47 @@ final class MemoryStore implements LockStore {
         return engine;
     }
 
-    /** On the timer's thread, because an engine may ask while it holds a lock of its own. */
-    private void publish(Consumer<LockEngine> message) {
-        timer.schedule(0, () -> engines.forEach(message));
-    }
-
     // --- questions --------------------------------------------------------------------------------------------
 
     @Override
-    public CompletableFuture<Reply> acquire(String name, String id, int permits, long ttlMillis, boolean enqueue) {
+    public CompletableFuture<Reply> acquire(String name, String id, int kind, long ttlMillis, boolean enqueue) {
         return ask(name, state -> {
-            state.update();
-            Holder holder = state.holder(id);
+            Holder holder = state.holderOf(id);
             if (holder != null) {
-                holder.prolong(ttlMillis);
-            } else if (state.queue.isEmpty() && state.admits(permits)) {
-                state.grant(id, permits, ttlMillis);
-            } else if (!enqueue) {
-                return new Reply.Busy(state.left());
+                holder.extend(ttlMillis);
+            } else if (state.queue.isEmpty() && state.admits(kind)) {
+                state.grant(id, kind, ttlMillis);
+            } else if (enqueue) {
+                state.join(id, kind, ttlMillis);
             } else {
-                state.queue.putIfAbsent(id, new Waiter(permits, ttlMillis));
+                return new Reply.Busy(state.msLeft());
             }
-            return state.replyTo(id);
+            return state.answerTo(id);
         });
     }
 
     @Override
     public CompletableFuture<Reply> unlock(String name, String id, long lastToken) {
-        return ask(name, state -> {
-            boolean same = state.queue.isEmpty() && state.isExclusive(); // even if its lease has run out
-            if (!same) {
-                state.update();
-            }
-            Holder holder = state.holder(id);
-            if (holder == null) {
-                return Reply.Plain.NOT_OWNER;
-            }
-            state.end(holder, lastToken);
-            return state.admit() > 0 ? Reply.Plain.HANDED_OVER : Reply.Plain.RELEASED;
-        });
+        return askAsHolder(
+                name,
+                id,
+                (state, holder) ->
+                        state.release(holder, lastToken) > 0 ? Reply.Plain.HANDED_OVER : Reply.Plain.RELEASED);
     }
 
     @Override
     public CompletableFuture<Reply> unlock(
-            String name, String id, long lastToken, String nextId, int nextPermits, long nextTtlMillis) {
+            String name, String id, long lastToken, String nextId, int nextKind, long nextTtlMillis) {
         return askAsHolder(name, id, (state, holder) -> {
-            if (state.holder(nextId) == null) {
-                state.queue.putIfAbsent(nextId, new Waiter(nextPermits, nextTtlMillis));
+            if (state.holderOf(nextId) == null) {
+                state.join(nextId, nextKind, nextTtlMillis);
             }
-            state.end(holder, lastToken);
-            state.admit();
-            Holder next = state.holder(nextId);
+            state.release(holder, lastToken);
+            Holder next = state.holderOf(nextId);
             if (next != null) {
-                next.prolong(nextTtlMillis);
+                next.extend(nextTtlMillis);
             }
-            return state.replyTo(nextId);
+            return state.answerTo(nextId);
         });
     }
 
@@ -153,17 +127,18 @@ final class MemoryStore implements LockStore {
         return askAsHolder(
                 name,
                 id,
-                (state, holder) -> holder.fence == grantNumber ? state.keep(holder, millis) : Reply.Plain.NOT_OWNER);
+                (state, holder) ->
+                        holder.grantNumber == grantNumber ? state.keep(holder, millis) : Reply.Plain.NOT_OWNER);
     }
 
     @Override
-    public CompletableFuture<Reply> downgrade(String name, String id, long fence, long lastToken) {
+    public CompletableFuture<Reply> downgrade(String name, String id, long grantNumber, long lastToken) {
         return askAsHolder(name, id, (state, holder) -> {
-            if (fence != holder.fence || holder.permits > 0) {
+            if (grantNumber != holder.grantNumber || holder.kind > 0) {
                 return Reply.Plain.NOT_OWNER;
             }
-            if (holder.permits == EXCLUSIVE) {
-                holder.permits = SHARED;
+            if (holder.kind == EXCLUSIVE) {
+                holder.kind = SHARED;
                 state.used(lastToken);
                 state.admit();
             }
@@ -172,26 +147,21 @@ final class MemoryStore implements LockStore {
     }
 
     @Override
-    public CompletableFuture<Reply> renew(String name, String id, long fence, long ttlMillis, Consumer<Reply> late) {
-        return ask(name, state -> {
-            state.update();
-            return state.renew(new Permit(id, fence, ttlMillis));
-        });
+    public CompletableFuture<Reply> renew(
+            String name, String id, long grantNumber, long ttlMillis, Consumer<Reply> late) {
+        return ask(name, state -> state.renew(new Permit(id, grantNumber, ttlMillis)));
     }
 
     @Override
     public CompletableFuture<Reply> renewPermits(String name, List<Permit> permits, Consumer<Reply> late) {
-        return ask(name, state -> {
-            state.update();
-            return new Reply.All(permits.stream().map(state::renew).toList());
-        });
+        return ask(
+                name, state -> new Reply.All(permits.stream().map(state::renew).toList()));
     }
 
     @Override
     public CompletableFuture<Reply> cancel(String name, String id) {
         return ask(name, state -> {
-            state.update();
-            Holder holder = state.holder(id);
+            Holder holder = state.holderOf(id);
             if (holder != null) {
                 state.expire(holder);
             }
@@ -206,9 +176,8 @@ final class MemoryStore implements LockStore {
         return ask(
                 name,
                 state -> state.holders.stream()
-                        .filter(holder -> holder.left() > 0)
                         .findFirst()
-                        .<Reply>map(holder -> new Reply.Held(holder.fence, holder.left(), holder.id))
+                        .<Reply>map(holder -> new Reply.Held(holder.grantNumber, holder.left(), holder.id))
                         .orElse(Reply.Plain.FREE));
     }
 
@@ -224,27 +193,32 @@ final class MemoryStore implements LockStore {
 
     @Override
     public Client client() {
-        return ONCE_AND_AT_ONCE;
+        return CLIENT;
     }
 
     private CompletableFuture<Reply> askAsHolder(String name, String id, BiFunction<State, Holder, Reply> question) {
         return ask(name, state -> {
-            state.update();
-            Holder holder = state.holder(id);
+            Holder holder = state.holderOf(id);
             return holder == null ? Reply.Plain.NOT_OWNER : question.apply(state, holder);
         });
     }
 
     private CompletableFuture<Reply> ask(String name, Function<State, Reply> question) {
+        return CompletableFuture.completedFuture(answer(name, question));
+    }
+
+    /** Brings the lock up to date first. */
+    private <T> T answer(String name, Function<State, T> question) {
         synchronized (states) {
             State state = states.computeIfAbsent(name, State::new);
-            Reply reply = question.apply(state);
+            state.update();
+            T answer = question.apply(state);
             if (state.holders.isEmpty()) {
                 states.remove(name);
             } else {
                 sweeps.start();
             }
-            return CompletableFuture.completedFuture(reply);
+            return answer;
         }
     }
 
@@ -256,13 +230,12 @@ final class MemoryStore implements LockStore {
      * @return whether it ended any
      */
     boolean revoke(String name, String reason, @Nullable String spared) {
-        List<String> held = new ArrayList<>();
-        ask(name, state -> {
-            state.holders.stream()
-                    .filter(holder -> holder.left() > 0 && !isOf(spared, holder.id))
-                    .forEach(holder -> held.add(holder.id));
-            return Reply.Plain.PUBLISHED;
-        });
+        List<String> held = answer(
+                name,
+                state -> state.holders.stream()
+                        .map(holder -> holder.id)
+                        .filter(id -> !isOf(spared, id))
+                        .toList());
         held.forEach(id -> {
             engines.forEach(engine -> engine.revoke(id, reason));
             cancel(name, id);
@@ -272,11 +245,11 @@ final class MemoryStore implements LockStore {
 
     /** Moves the waiters of a session before all others. */
     void putFirst(String name, String session) {
-        ask(name, state -> {
+        answer(name, state -> {
             Map<String, Waiter> all = new LinkedHashMap<>(state.queue);
             state.queue.keySet().removeIf(id -> !isOf(session, id));
             state.queue.putAll(all);
-            return Reply.Plain.PUBLISHED;
+            return state;
         });
     }
 
@@ -293,37 +266,32 @@ final class MemoryStore implements LockStore {
         }
     }
 
-    private record Waiter(int permits, long ttlMillis) {}
+    private long now() {
+        return TimeUnit.NANOSECONDS.toMillis(timer.nanoTime());
+    }
+
+    private record Waiter(int kind, long ttlMillis) {}
 
     private final class Holder {
 
-        final long fence;
+        final long grantNumber;
         String id;
-        int permits;
-        private long until;
+        int kind;
 
-        Holder(String id, int permits, long fence) {
+        private long expiry;
+
+        Holder(String id, int kind, long grantNumber) {
             this.id = id;
-            this.permits = permits;
-            this.fence = fence;
+            this.kind = kind;
+            this.grantNumber = grantNumber;
         }
 
-        void prolong(long lease) {
-            until = Math.max(until, now() + lease);
-        }
-
-        /** Under an id that nobody uses. */
-        void keep(long millis) {
-            id = "kept-" + id;
-            until = now() + millis;
+        void extend(long lease) {
+            expiry = Math.max(expiry, now() + lease);
         }
 
         long left() {
-            return until - now();
-        }
-
-        private long now() {
-            return TimeUnit.NANOSECONDS.toMillis(timer.nanoTime());
+            return expiry - now();
         }
     }
 
@@ -338,27 +306,33 @@ final class MemoryStore implements LockStore {
         /** Each id that waits, in order. */
         final Map<String, Waiter> queue = new LinkedHashMap<>(0);
 
-        /** The newest token that an exclusive or limited holder may have used, which readers have as theirs; 0 if not known. */
+        /** The fencing token of shared holders: the last that others have used before them. 0 if that is not known. */
         private long token;
 
         State(String name) {
             this.name = name;
         }
 
-        /** Ends the leases that have run out. */
+        /** Ends the leases that have run out, and grants what is free. */
         void update() {
-            List.copyOf(holders).stream().filter(holder -> holder.left() <= 0).forEach(this::expire);
+            holders.stream().filter(holder -> holder.left() <= 0).toList().forEach(this::expire);
             admit();
         }
 
         /** Ends a hold of which it is not known what tokens it has used. */
         void expire(Holder holder) {
-            end(holder, holder.permits == EXCLUSIVE ? holder.fence + TOKENS_PER_GRANT : 0);
+            end(holder, holder.grantNumber + TOKENS_PER_GRANT);
         }
 
-        void end(Holder holder, long lastToken) {
+        /** Ends a hold. Returns how many waiters are granted the lock. */
+        int release(Holder holder, long lastToken) {
+            end(holder, lastToken);
+            return admit();
+        }
+
+        private void end(Holder holder, long lastToken) {
             holders.remove(holder);
-            if (holder.permits != SHARED) {
+            if (holder.kind == EXCLUSIVE) {
                 used(lastToken);
             }
         }
@@ -370,15 +344,19 @@ final class MemoryStore implements LockStore {
         }
 
         /** Whether fewer hold the lock than the request and each holder allow. */
-        boolean admits(int permits) {
-            return holders.size() < mostWith(permits)
+        boolean admits(int kind) {
+            return holders.size() < mostWith(kind)
                     && holders.stream()
                             .allMatch(holder ->
-                                    (holder.permits > 0) == (permits > 0) && holders.size() < mostWith(holder.permits));
+                                    (holder.kind > 0) == (kind > 0) && holders.size() < mostWith(holder.kind));
         }
 
-        private int mostWith(int permits) {
-            return permits == EXCLUSIVE ? 1 : permits == SHARED ? maxHolders : Math.min(permits, maxHolders);
+        private int mostWith(int kind) {
+            return kind == EXCLUSIVE ? 1 : kind == SHARED ? maxHolders : Math.min(kind, maxHolders);
+        }
+
+        void join(String id, int kind, long ttlMillis) {
+            queue.putIfAbsent(id, new Waiter(kind, ttlMillis));
         }
 
         /** Grants the lock to the first waiters, as many as the holders admit. Returns how many. */
@@ -387,71 +365,73 @@ final class MemoryStore implements LockStore {
             while (!queue.isEmpty()) {
                 Map.Entry<String, Waiter> first = queue.entrySet().iterator().next();
                 Waiter waiter = first.getValue();
-                if (!admits(waiter.permits)) {
+                if (!admits(waiter.kind)) {
                     break;
                 }
                 queue.remove(first.getKey());
-                granted.add(grant(first.getKey(), waiter.permits, Math.min(waiter.ttlMillis, CLAIM_LEASE_MILLIS)));
+                granted.add(grant(first.getKey(), waiter.kind, Math.min(waiter.ttlMillis, CLAIM_LEASE_MILLIS)));
             }
-            granted.forEach(holder -> push(holder.id, holder.fence, holder.left(), tokenOf(holder)));
+            granted.forEach(holder -> push(holder.id, holder.grantNumber, holder.left(), tokenOf(holder)));
             return granted.size();
         }
 
-        Holder grant(String id, int permits, long lease) {
-            Holder holder = new Holder(id, permits, ++newestToken);
-            holder.prolong(lease);
+        Holder grant(String id, int kind, long lease) {
+            Holder holder = new Holder(id, kind, ++newestToken);
+            holder.extend(lease);
             holders.add(holder);
-            if (permits != SHARED) {
-                used(permits > 0 ? holder.fence + TOKENS_PER_PERMIT - 1 : holder.fence);
-            } else if (token == 0) {
-                token = holder.fence;
+            if (kind > 0) {
+                used(holder.grantNumber + TOKENS_PER_PERMIT - 1);
+            } else if (kind == SHARED && token == 0) {
+                token = holder.grantNumber;
             }
             return holder;
         }
 
-        private void push(String id, long fence, long lease, long token) {
-            Push push = new Push(id, fence, lease, queue.size(), token, name);
-            publish(engine -> engine.onPush(push));
+        /** On the timer's thread, because an engine may ask while it holds a lock of its own. */
+        private void push(String id, long grantNumber, long lease, long token) {
+            Push push = new Push(id, grantNumber, lease, queue.size(), token, name);
+            timer.schedule(0, () -> engines.forEach(engine -> engine.onPush(push)));
+        }
+
+        private void hint(String id) {
+            push(id, 0, 0, 0);
         }
 
         @Nullable
-        Holder holder(String id) {
+        Holder holderOf(String id) {
             return holders.stream()
                     .filter(holder -> holder.id.equals(id))
                     .findFirst()
                     .orElse(null);
         }
 
-        boolean isExclusive() {
-            return !holders.isEmpty() && holders.get(0).permits == EXCLUSIVE;
-        }
-
-        Reply replyTo(String id) {
-            Holder holder = holder(id);
+        Reply answerTo(String id) {
+            Holder holder = holderOf(id);
             if (holder != null) {
-                return new Reply.Owner(holder.fence, holder.left(), queue.size(), tokenOf(holder));
+                return new Reply.Owner(holder.grantNumber, holder.left(), queue.size(), tokenOf(holder));
             }
             int position = List.copyOf(queue.keySet()).indexOf(id) + 1;
             if (position == 1) {
-                holders.forEach(each -> push(each.id, 0, 0, 0)); // hints
+                holders.forEach(each -> hint(each.id));
             }
-            return new Reply.Queued(position, newestToken, left());
+            return new Reply.Queued(position, newestToken, msLeft());
         }
 
         Reply keep(Holder holder, long millis) {
             if (millis < holder.left()) {
-                queue.keySet().stream().limit(1).forEach(first -> push(first, 0, 0, 0)); // a hint
+                queue.keySet().stream().limit(1).forEach(this::hint);
             }
-            holder.keep(millis);
+            holder.id = "kept-" + holder.id; // which nobody uses
+            holder.expiry = now() + millis;
             return Reply.Plain.KEPT;
         }
 
         Reply renew(Permit permit) {
-            Holder holder = holder(permit.id());
-            if (holder == null || holder.fence != permit.fence()) {
+            Holder holder = holderOf(permit.id());
+            if (holder == null || holder.grantNumber != permit.fence()) {
                 return Reply.Plain.NOT_OWNER;
             }
-            holder.prolong(permit.ttlMillis());
+            holder.extend(permit.ttlMillis());
             return renewed(holder);
         }
 
@@ -460,11 +440,11 @@ final class MemoryStore implements LockStore {
         }
 
         private long tokenOf(Holder holder) {
-            return holder.permits == SHARED ? token : holder.fence;
+            return holder.kind == SHARED ? token : holder.grantNumber;
         }
 
         /** How long until the first lease ends. */
-        long left() {
+        long msLeft() {
             return holders.stream().mapToLong(Holder::left).min().orElse(0);
         }
     }
