@@ -6,7 +6,6 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
 
 import io.github.lockboot.Lease;
@@ -19,7 +18,7 @@ import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The campaign of an instance for a role: it waits for the lock, holds it, and releases it.
+ * An instance that campaigns for a role, one {@link Campaign} after the other: each waits for the lock, holds it, and releases it.
  *
  * <pre>
  *              campaign()             granted             lost, resign(), stop()
@@ -30,18 +29,11 @@ import org.jspecify.annotations.Nullable;
  *                    listeners have returned from Revoked, and the lock is released
  * </pre>
  *
- * While it is started, IDLE ends at once, or after a failure within a second. An event is put in order with the change of the state, and
- * delivered on a thread that exists as long as there are events. A listener that does not return keeps LEAVING, but the lock only for its
+ * While it is started, IDLE ends at once, or after a failure within a second. Events are delivered in order, on a thread that exists as long
+ * as there are events; if none can be started, within a second. A listener that does not return keeps LEAVING, but the lock only for its
  * ttl.
  */
 final class Candidacy {
-
-    private enum State {
-        IDLE,
-        CAMPAIGNING,
-        LEADING,
-        LEAVING
-    }
 
     static final Duration FOREVER = Duration.ofDays(36_500);
     private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -53,15 +45,12 @@ final class Candidacy {
     private final BiConsumer<Boolean, Long> publish;
     private final SerialExecutor events = new SerialExecutor(this::deliver);
 
-    /** Guards the state. The registry is not called under it, because it may call back on the same thread. */
+    /** Guards the fields below. The registry is not called under it, because it may call back on the same thread. */
     private final Object monitor = new Object();
 
-    private State state = State.IDLE;
-    private CompletableFuture<Void> attempt = new CompletableFuture<>();
     private Timer.Task retries = () -> {};
     private volatile boolean running;
-    private volatile @Nullable Leadership leadership;
-    private volatile @Nullable Runnable undelivered;
+    private volatile @Nullable Campaign current;
 
     /** @param publish takes whether it leads, and the fencing token; it may block */
     Candidacy(
@@ -79,9 +68,10 @@ final class Candidacy {
 
     /** Null if it does not lead, by the clock of the lease. */
     @Nullable
-    Leadership current() {
-        Leadership current = leadership;
-        return current != null && !current.ended && current.lease.isValid() ? current : null;
+    Leadership leadership() {
+        Campaign campaign = current;
+        Leadership leadership = campaign == null || campaign.ended.isDone() ? null : campaign.leadership;
+        return leadership != null && leadership.lease.isValid() ? leadership : null;
     }
 
     boolean isRunning() {
@@ -92,7 +82,7 @@ final class Candidacy {
         synchronized (monitor) {
             if (!running) {
                 retries.cancel();
-                retries = timer.repeat(PAUSE_NANOS, PAUSE_NANOS, this::retry);
+                retries = timer.repeat(PAUSE_NANOS, PAUSE_NANOS, this::campaign);
                 running = true;
             }
         }
@@ -100,154 +90,129 @@ final class Candidacy {
     }
 
     void resign() {
-        Leadership resigned = leadership;
-        if (resigned != null) {
-            end(resigned);
+        Campaign campaign = current;
+        if (campaign != null && campaign.leadership != null) {
+            campaign.ended.complete(null);
         }
     }
 
     /** {@return completes when the lock is released} */
     CompletableFuture<Void> stop() {
-        CompletableFuture<Void> cancelled;
-        Leadership last;
+        Campaign last;
         synchronized (monitor) {
             running = false;
-            cancelled = attempt;
-            last = leadership;
+            last = current;
             if (last == null) {
-                becomeIdle();
+                retries.cancel();
+                return CompletableFuture.completedFuture(null);
             }
         }
-        cancelled.complete(null);
-        if (last == null) {
-            return cancelled;
-        }
-        end(last);
+        last.ended.complete(null);
         return last.released;
     }
 
     private void campaign() {
-        CompletableFuture<Void> campaign = new CompletableFuture<>();
+        Campaign campaign = new Campaign();
         synchronized (monitor) {
-            if (!running || state != State.IDLE) {
+            if (!running || current != null) {
                 return;
             }
-            state = State.CAMPAIGNING;
-            attempt = campaign;
+            current = campaign;
         }
-        CompletableFuture<Lease> asked;
-        try {
-            asked = LockRuntime.acquireAsync(registry, lock, FOREVER);
-        } catch (Throwable thrown) {
-            asked = CompletableFuture.failedFuture(thrown);
-        }
-        asked.whenComplete((lease, failure) -> answered(campaign, lease));
-        Futures.cancelWith(campaign, asked);
-    }
-
-    private void answered(CompletableFuture<Void> campaign, @Nullable Lease lease) {
-        Leadership granted = lease == null ? null : new Leadership(lease);
-        synchronized (monitor) {
-            boolean awaited = state == State.CAMPAIGNING && attempt == campaign;
-            if (awaited && granted != null) {
-                state = State.LEADING;
-                leadership = granted;
-                events.execute(() -> publish.accept(true, granted.token()));
-            } else if (awaited) {
-                becomeIdle();
-            }
-        }
-        if (granted != null && leadership == granted) {
-            granted.lease.onLost(() -> end(granted));
-        } else if (granted != null) {
-            granted.release();
-        }
-    }
-
-    private void end(Leadership ending) {
-        synchronized (monitor) {
-            if (state == State.LEADING && leadership == ending) {
-                state = State.LEAVING;
-                ending.ended = true;
-                Duration ttl = Objects.requireNonNull(lock.options().ttl());
-                ending.released.thenRun(timer.schedule(ttl.toNanos(), ending::release)::cancel);
-                events.execute(() -> {
-                    try {
-                        publish.accept(false, ending.token());
-                    } finally {
-                        ending.release().thenRun(() -> left(ending));
-                    }
-                });
-            }
-        }
-    }
-
-    /** Campaigns again after a failure, and delivers what found no thread. */
-    private void retry() {
-        campaign();
-        Runnable waiting = undelivered;
-        if (waiting != null) {
-            undelivered = null;
-            deliver(waiting);
-        }
-    }
-
-    private void left(Leadership left) {
-        synchronized (monitor) {
-            if (leadership == left) {
-                leadership = null;
-                becomeIdle();
-            }
-        }
-        campaign();
+        campaign.begin();
     }
 
     private void becomeIdle() {
-        state = State.IDLE;
-        if (!running) {
-            retries.cancel();
+        synchronized (monitor) {
+            current = null;
+            if (!running) {
+                retries.cancel();
+            }
         }
     }
 
-    /** Never throws: the event is in the queue by now, and would be put there twice. */
     private void deliver(Runnable deliveries) {
         try {
             threads.newThread(deliveries).start();
         } catch (Throwable noThread) {
-            undelivered = deliveries;
+            timer.schedule(PAUSE_NANOS, () -> deliver(deliveries));
         }
     }
 
     @Override
     public String toString() {
-        synchronized (monitor) {
-            return state.toString();
-        }
+        Campaign campaign = current;
+        return campaign == null ? "IDLE" : campaign.toString();
     }
 
-    /** From a grant to the release of its lease. */
-    final class Leadership {
+    /** The lease of a leader. */
+    record Leadership(Lease lease, Instant since) {}
 
-        final Instant since = Instant.ofEpochMilli(timer.wallMillis());
-        private final Lease lease;
-        private final CompletableFuture<Void> released = new CompletableFuture<>();
-        private final AtomicBoolean releasing = new AtomicBoolean();
-        private volatile boolean ended;
+    /** From the request for the lock to its release. */
+    private final class Campaign {
 
-        private Leadership(Lease lease) {
-            this.lease = lease;
+        /** Completes when the lock is lost or no longer wanted. */
+        final CompletableFuture<Void> ended = new CompletableFuture<>();
+
+        /** Completes when the lock is released, known to be lost, or not granted. */
+        final CompletableFuture<Void> released = new CompletableFuture<>();
+
+        volatile @Nullable Leadership leadership;
+
+        void begin() {
+            CompletableFuture<Lease> request = request();
+            request.whenComplete((lease, failure) -> {
+                if (lease != null) {
+                    lead(new Leadership(lease, Instant.ofEpochMilli(timer.wallMillis())));
+                } else {
+                    becomeIdle();
+                    released.complete(null);
+                }
+            });
+            Futures.cancelWith(ended, request);
         }
 
-        long token() {
-            return lease.fencingToken();
-        }
-
-        /** {@return completes when the lock is released, or known to be lost} */
-        private CompletableFuture<Void> release() {
-            if (releasing.compareAndSet(false, true)) {
-                lease.closeAfter(Duration.ZERO).whenComplete((none, lost) -> released.complete(null));
+        private CompletableFuture<Lease> request() {
+            try {
+                return LockRuntime.acquireAsync(registry, lock, FOREVER);
+            } catch (Throwable thrown) {
+                return CompletableFuture.failedFuture(thrown);
             }
-            return released;
+        }
+
+        /** In this order, so that Revoked comes after Granted even if the campaign has ended already. */
+        private void lead(Leadership granted) {
+            leadership = granted;
+            events.execute(() -> publish.accept(true, granted.lease.fencingToken()));
+            ended.thenRun(() -> leave(granted));
+            granted.lease.onLost(() -> ended.complete(null));
+        }
+
+        private void leave(Leadership ending) {
+            CompletableFuture<Void> mayBeReleased = new CompletableFuture<>();
+            Duration ttl = Objects.requireNonNull(lock.options().ttl());
+            mayBeReleased.thenRun(timer.schedule(ttl.toNanos(), () -> mayBeReleased.complete(null))::cancel);
+            mayBeReleased
+                    .thenCompose(none -> ending.lease.closeAfter(Duration.ZERO))
+                    .whenComplete((none, lost) -> released.complete(null));
+            events.execute(() -> {
+                try {
+                    publish.accept(false, ending.lease.fencingToken());
+                } finally {
+                    mayBeReleased.complete(null);
+                    released.thenRun(this::left);
+                }
+            });
+        }
+
+        private void left() {
+            becomeIdle();
+            campaign();
+        }
+
+        @Override
+        public String toString() {
+            return leadership == null ? "CAMPAIGNING" : ended.isDone() ? "LEAVING" : "LEADING";
         }
     }
 }

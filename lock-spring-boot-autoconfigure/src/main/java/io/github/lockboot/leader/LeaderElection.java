@@ -130,18 +130,20 @@ public final class LeaderElection implements SmartLifecycle, ApplicationEventPub
      * done: check what must not happen twice with the {@link #fencingToken()}.
      */
     public boolean isLeader() {
-        return candidacy.current() != null;
+        return candidacy.leadership() != null;
     }
 
     /** {@return the fencing token of the leadership; empty if this instance does not lead} */
     public OptionalLong fencingToken() {
-        Leadership current = candidacy.current();
-        return current == null ? OptionalLong.empty() : OptionalLong.of(current.token());
+        Leadership current = candidacy.leadership();
+        return current == null
+                ? OptionalLong.empty()
+                : OptionalLong.of(current.lease().fencingToken());
     }
 
     /** {@return since when this instance leads; empty if it does not} */
     public Optional<Instant> since() {
-        return Optional.ofNullable(candidacy.current()).map(current -> current.since);
+        return Optional.ofNullable(candidacy.leadership()).map(Leadership::since);
     }
 
     /**
