@@ -1,7 +1,9 @@
 package io.github.lockboot.autoconfigure;
 
 import java.time.Duration;
+import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 import io.github.lockboot.DistributedLock.Release;
@@ -90,7 +92,8 @@ record LockProperties(
         startupCheck = requireNonNullElse(startupCheck, StartupCheck.WARN);
         shutdownGracePeriod = requireNonNullElse(shutdownGracePeriod, Duration.ofSeconds(10));
         redis = new Redis(
-                requireNonNullElse(redis.commandTimeout, min(Duration.ofSeconds(2), ttl.dividedBy(2))),
+                requireNonNullElse(
+                        redis.commandTimeout, Collections.min(List.of(Duration.ofSeconds(2), ttl.dividedBy(2)))),
                 requireNonNullElse(redis.acknowledge, Acknowledge.NONE),
                 requireNonNullElse(redis.connectAtStartup, true));
 
@@ -207,14 +210,14 @@ record LockProperties(
     }
 
     /**
-     * @param interval Polling interval of a waiter in the queue, in case a push is lost, from 10ms to 24d. Longer than 2s has the effect of 2s.
+     * @param interval Polling interval of a waiter in the queue, in case a message is lost, from 10ms to 24d. Longer than 2s has the effect of 2s.
      * @param minInterval Initial polling delay of a waiter that cannot be notified, at least 10ms. 20ms, or the interval if that is less.
      */
     record Retry(Duration interval, Duration minInterval) {
 
         Retry {
             interval = requireNonNullElse(interval, Duration.ofSeconds(2));
-            minInterval = requireNonNullElse(minInterval, min(Duration.ofMillis(20), interval));
+            minInterval = requireNonNullElse(minInterval, Collections.min(List.of(Duration.ofMillis(20), interval)));
             requireBetween(
                     "lock.retry.interval", interval, RedisLockRegistry.MIN_INTERVAL, RedisLockRegistry.MAX_INTERVAL);
             requireBetween(
@@ -255,7 +258,7 @@ record LockProperties(
     record Observations(boolean enabled) {}
 
     /**
-     * @param forceRelease Whether the endpoint 'lock' may end a hold by force (DELETE with the owner id of a holder).
+     * @param forceRelease Whether the endpoint 'lock' may end a hold by force (DELETE with the id of the holder).
      */
     record Endpoint(boolean forceRelease) {}
 
@@ -267,18 +270,12 @@ record LockProperties(
     /** Options that take precedence, by group. */
     Map<String, LockOptions> overrides() {
         Map<String, LockOptions> overrides = new LinkedHashMap<>();
-        for (Map.Entry<String, Group> each : locks.entrySet()) {
-            overrides.put(each.getKey(), each.getValue().options());
-        }
+        locks.forEach((group, settings) -> overrides.put(group, settings.options()));
         return overrides;
     }
 
     /** The property of a group of locks, in brackets if it needs them. */
     static String propertyOf(String group) {
         return "lock.locks." + (group.matches("[A-Za-z0-9-]+") ? group : "[" + group + "]");
-    }
-
-    private static Duration min(Duration one, Duration other) {
-        return one.compareTo(other) <= 0 ? one : other;
     }
 }

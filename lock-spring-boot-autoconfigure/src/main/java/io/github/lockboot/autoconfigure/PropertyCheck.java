@@ -1,19 +1,23 @@
 package io.github.lockboot.autoconfigure;
 
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.bind.BindContext;
+import org.springframework.boot.context.properties.bind.BindHandler;
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
-import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
-import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName.Form;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.convert.DurationStyle;
 import org.springframework.core.env.Environment;
@@ -37,8 +41,6 @@ final class PropertyCheck {
             "lock.redis.command-timeout");
 
     private static final List<String> CONDITIONS = List.of("lock.enabled", "lock.observations.enabled", "lock.mdc");
-
-    private static final Duration LONGEST_IN_MILLIS = Duration.ofMillis(Long.MAX_VALUE);
 
     private PropertyCheck() {}
 
@@ -68,9 +70,7 @@ final class PropertyCheck {
         if (!(value instanceof Duration duration)) {
             return value;
         }
-        boolean exact = duration.getNano() % 1_000_000 == 0
-                && duration.compareTo(LONGEST_IN_MILLIS) <= 0
-                && duration.compareTo(LONGEST_IN_MILLIS.negated()) >= 0;
+        boolean exact = duration.equals(Duration.ofMillis(TimeUnit.MILLISECONDS.convert(duration)));
         return (exact ? DurationStyle.SIMPLE : DurationStyle.ISO8601).print(duration);
     }
 
@@ -82,77 +82,68 @@ final class PropertyCheck {
     static void rejectMistaken(Environment environment) {
         for (String condition : CONDITIONS) {
             String value = environment.getProperty(condition, "");
-            require(
-                    value.isEmpty() || value.equalsIgnoreCase("true") || value.equalsIgnoreCase("false"),
-                    condition,
-                    value,
-                    "must be true or false");
+            require(value.matches("(?i)(true|false)?"), condition, value, "must be true or false");
         }
         Binder binder = Binder.get(environment);
-        for (String time : TIMES) {
-            Object value = binder.bind(time, Object.class).orElse("");
-            rejectWithoutUnit(environment, time, ConfigurationPropertyName.of(time), value);
-        }
-        Map<String, Object> locks = binder.bind("lock.locks", Bindable.mapOf(String.class, Object.class))
-                .orElse(Map.of());
-        for (Map.Entry<String, Object> each : locks.entrySet()) {
-            rejectMistaken(environment, each.getKey(), "", each.getValue());
+        Found times = new Found();
+        TIMES.forEach(time -> binder.bind(time, Bindable.of(Object.class), times));
+        times.values.forEach(
+                (property, value) -> rejectWithoutUnit(property.getName().toString(), property, value));
+        Found ofGroups = new Found();
+        binder.bind("lock.locks", Bindable.mapOf(String.class, Object.class), ofGroups);
+        ofGroups.values.forEach(PropertyCheck::rejectMistaken);
+    }
+
+    /** Collects the properties that are bound, with their values. What it threw would get the message of a failed binding. */
+    private static final class Found implements BindHandler {
+
+        final Map<ConfigurationProperty, Object> values = new LinkedHashMap<>();
+
+        @Override
+        public Object onSuccess(
+                ConfigurationPropertyName name, Bindable<?> target, BindContext context, Object result) {
+            ConfigurationProperty property = context.getConfigurationProperty();
+            if (property != null && !(result instanceof Map)) {
+                values.put(property, result);
+            }
+            return result;
         }
     }
 
-    /** @param path what follows the group in the property, with a leading dot */
-    private static void rejectMistaken(Environment environment, String group, String path, Object value) {
-        if (value instanceof Map<?, ?> nested) {
-            for (Map.Entry<?, ?> each : nested.entrySet()) {
-                rejectMistaken(environment, group, path + "." + each.getKey(), each.getValue());
-            }
-            return;
-        }
-        String attribute = lettersOf(path);
+    /** @param source a property under {@code lock.locks}: the group follows, and then the attribute */
+    private static void rejectMistaken(ConfigurationProperty source, Object value) {
+        List<String> words = IntStream.range(2, source.getName().getNumberOfElements())
+                .mapToObj(i -> source.getName().getElement(i, Form.ORIGINAL))
+                .toList();
+        int last = words.size() - 1;
+        String attribute = lettersOf(String.join("", words.subList(1, last + 1)));
         if (!ATTRIBUTES.contains(attribute)) {
-            String property = "lock.locks." + group + path;
-            int last = path.lastIndexOf('.');
-            String reason = last < 0
+            String property = "lock.locks." + String.join(".", words);
+            String reason = last == 0
                     ? "needs an attribute, such as " + property + ".ttl"
-                    : last == 0
+                    : last == 1
                             ? "is none of ttl, wait-time, renew, max-hold, permits, release and linger"
-                            : "would be ignored: write a name with dots in brackets, lock.locks.[" + group
-                                    + path.substring(0, last) + "]" + path.substring(last)
+                            : "would be ignored: write a name with dots in brackets, lock.locks.["
+                                    + String.join(".", words.subList(0, last)) + "]." + words.get(last)
                                     + "; an environment variable cannot name a group with dots, dashes or capitals";
             throw new InvalidConfigurationPropertyValueException(property, value, reason);
         }
-        for (String time : TIMES_OF_A_GROUP) {
-            if (attribute.equals(lettersOf(time))) {
-                ConfigurationPropertyName name = ConfigurationPropertyName.of("lock.locks")
-                        .append("[" + group + "]")
-                        .append(time);
-                rejectWithoutUnit(environment, LockProperties.propertyOf(group) + "." + time, name, value);
-            }
-        }
+        TIMES_OF_A_GROUP.stream()
+                .filter(time -> attribute.equals(lettersOf(time)))
+                .forEach(
+                        time -> rejectWithoutUnit(LockProperties.propertyOf(words.get(0)) + "." + time, source, value));
     }
 
-    private static String lettersOf(String path) {
-        return path.replaceAll("[-_.]", "").toLowerCase(Locale.ROOT);
+    private static String lettersOf(String words) {
+        return words.replaceAll("[-_]", "").toLowerCase(Locale.ROOT);
     }
 
-    private static void rejectWithoutUnit(
-            Environment environment, String property, ConfigurationPropertyName name, Object value) {
+    private static void rejectWithoutUnit(String property, ConfigurationProperty source, Object value) {
         String text = value.toString().strip();
         if (text.matches("[+-]?\\d+") && !text.matches("[+-]?0+")) {
+            Object origin = source.getOrigin() != null ? source.getOrigin() : source.getName();
             throw new InvalidConfigurationPropertyValueException(
-                    property,
-                    text,
-                    "has no unit, in " + originOf(environment, name) + ": write a time such as 500ms, 10s or PT5S");
+                    property, text, "has no unit, in " + origin + ": write a time such as 500ms, 10s or PT5S");
         }
-    }
-
-    private static Object originOf(Environment environment, ConfigurationPropertyName name) {
-        for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
-            ConfigurationProperty found = source.getConfigurationProperty(name);
-            if (found != null) {
-                return found.getOrigin() != null ? found.getOrigin() : found.getName();
-            }
-        }
-        return name;
     }
 }
