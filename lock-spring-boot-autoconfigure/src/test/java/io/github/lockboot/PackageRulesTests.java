@@ -17,11 +17,19 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.locks.Lock;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import javax.tools.JavaCompiler;
 import javax.tools.JavaFileObject;
 import javax.tools.SimpleJavaFileObject;
+import javax.tools.StandardJavaFileManager;
 import javax.tools.ToolProvider;
 
+import com.sun.source.tree.LiteralTree;
+import com.sun.source.util.JavacTask;
+import com.sun.source.util.TreeScanner;
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
@@ -414,6 +422,42 @@ class PackageRulesTests {
                 .anyMatch(parameter -> parameter.isEquivalentTo(Executor.class));
         return owner.isAssignableTo(CompletionStage.class)
                 && (mayRunThere && !hasAnExecutor || name.equals("defaultExecutor"));
+    }
+
+    /** Others say "the store" in messages. Spring Data Redis is the name of a library. */
+    @Test
+    @Tag("this-build")
+    void onlyRedisSaysRedisInAText() throws IOException {
+        Predicate<String> saysRedis =
+                Pattern.compile("(?<!Spring Data )\\bRedis\\b").asPredicate();
+        Path rooms = Path.of("src/main/java", BASE.split("[.]"));
+        Path redis = rooms.resolve("redis");
+        try (Stream<Path> files = Files.walk(rooms)) {
+            Map<Boolean, List<Path>> sources = files.filter(
+                            file -> file.toString().endsWith(".java"))
+                    .collect(Collectors.partitioningBy(file -> file.startsWith(redis)));
+            assertThat(textsIn(sources.get(false))).isNotEmpty().noneMatch(saysRedis);
+            assertThat(textsIn(sources.get(true))).anyMatch(saysRedis);
+        }
+    }
+
+    private static List<String> textsIn(List<Path> sources) throws IOException {
+        List<String> texts = new ArrayList<>();
+        JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
+        StandardJavaFileManager files = compiler.getStandardFileManager(null, null, null);
+        JavacTask task =
+                (JavacTask) compiler.getTask(null, files, null, null, null, files.getJavaFileObjectsFromPaths(sources));
+        TreeScanner<Void, Void> scanner = new TreeScanner<>() {
+            @Override
+            public Void visitLiteral(LiteralTree literal, Void none) {
+                if (literal.getValue() instanceof String text) {
+                    texts.add(text);
+                }
+                return null;
+            }
+        };
+        scanner.scan(task.parse(), null);
+        return texts;
     }
 
     @Test

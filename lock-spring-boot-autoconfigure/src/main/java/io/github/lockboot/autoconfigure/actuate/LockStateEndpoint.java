@@ -19,8 +19,8 @@ import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 
 /**
- * Shows the state of a single lock in Redis, in whichever process it is held, and ends holds by force. It reads the key of that lock only. The name is a
- * parameter, because a path cannot have every name: servers refuse an encoded backslash or slash in it.
+ * Shows the state of a single lock in the store, in whichever process it is held, and ends holds by force. It reads the key of that lock
+ * only. The name is a parameter, because a path cannot have every name: servers refuse an encoded backslash or slash in it.
  */
 @Endpoint(id = "lock")
 class LockStateEndpoint {
@@ -42,31 +42,29 @@ class LockStateEndpoint {
     @ReadOperation
     WebEndpointResponse<Map<String, Object>> state(String name) {
         requireValid(name);
-        Map<String, Object> body = new LinkedHashMap<>();
-        List<Map<String, Object>> others = new ArrayList<>();
-        body.put("name", shown(name, namesShown));
+        List<Map<String, Object>> found = new ArrayList<>();
         WebEndpointResponse<Map<String, Object>> unavailable = null;
         for (Map.Entry<String, RedisLockRegistry> each : registries().entrySet()) {
             try {
                 Map<String, Object> state = each.getValue().inspector().stateOf(name);
                 if (!state.isEmpty()) {
-                    boolean first = !body.containsKey("state");
-                    Map<String, Object> found = first ? body : new LinkedHashMap<>();
-                    found.put("registry", each.getKey());
-                    found.put("state", state);
-                    if (!first) {
-                        others.add(found);
-                    }
+                    Map<String, Object> here = new LinkedHashMap<>();
+                    here.put("registry", each.getKey());
+                    here.put("state", state);
+                    found.add(here);
                 }
             } catch (LockUnavailableException failure) {
                 unavailable = unavailable(failure);
             }
         }
-        if (!body.containsKey("state")) {
+        if (found.isEmpty()) {
             return unavailable != null ? unavailable : new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
         }
-        if (!others.isEmpty()) {
-            body.put("others", others);
+        Map<String, Object> body = new LinkedHashMap<>();
+        body.put("name", shown(name, namesShown));
+        body.putAll(found.remove(0));
+        if (!found.isEmpty()) {
+            body.put("others", found);
         }
         if (unavailable != null) {
             body.putAll(unavailable.getBody());
@@ -78,7 +76,7 @@ class LockStateEndpoint {
     WebEndpointResponse<Map<String, Object>> release(String name, String owner) {
         Map<String, RedisLockRegistry> registries = forceRelease ? registries() : Map.of();
         if (registries.isEmpty()) {
-            return problem(403, "a forced release needs lock.endpoint.force-release=true and locks on Redis");
+            return problem(403, "a forced release needs lock.endpoint.force-release=true and a RedisLockRegistry bean");
         }
         requireValid(name);
         WebEndpointResponse<Map<String, Object>> answer = problem(409, "no holder of the lock has this id");
@@ -110,7 +108,7 @@ class LockStateEndpoint {
 
     private static WebEndpointResponse<Map<String, Object>> unavailable(LockUnavailableException failure) {
         Throwable cause = Objects.requireNonNull(failure.getCause());
-        return problem(503, "Redis did not answer or refused: " + Failures.reasonOf(cause));
+        return problem(503, "the store did not answer or refused: " + Failures.reasonOf(cause));
     }
 
     private static WebEndpointResponse<Map<String, Object>> problem(int status, String problem) {

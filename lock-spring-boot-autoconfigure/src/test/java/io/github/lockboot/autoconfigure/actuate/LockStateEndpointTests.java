@@ -183,7 +183,8 @@ class LockStateEndpointTests {
             assertThat(refused.getStatus()).isEqualTo(403);
             assertThat(refused.getBody())
                     .isEqualTo(Map.of(
-                            "problem", "a forced release needs lock.endpoint.force-release=true and locks on Redis"));
+                            "problem",
+                            "a forced release needs lock.endpoint.force-release=true and a RedisLockRegistry bean"));
         });
     }
 
@@ -319,7 +320,7 @@ class LockStateEndpointTests {
                             WebEndpointResponse<?> unavailable = (WebEndpointResponse<?>) answer;
                             assertThat(unavailable.getStatus()).isEqualTo(503);
                             assertThat(unavailable.getBody().toString())
-                                    .contains("Redis did not answer or refused: ")
+                                    .contains("the store did not answer or refused: ")
                                     .doesNotContain("secret");
                         }
                         silent.resume();
