@@ -3,6 +3,7 @@ package io.github.lockboot.autoconfigure;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.function.Supplier;
 
 import io.github.lockboot.LockListener;
@@ -62,6 +63,9 @@ public final class LockAutoConfiguration {
     /** The name of the bean that is configured by the properties. */
     private static final String REGISTRY = "lockbootLockRegistry";
 
+    private static final String MARK_ONE =
+            "annotate one of them with @Primary, or the others with a @Qualifier and @Bean(defaultCandidate = false)";
+
     /** The advisors of {@code @Transactional}, {@code @Cacheable} and the annotations of JCache. */
     private static final List<String> BELONG_AFTER_LOCKS = List.of(
             "org.springframework.transaction.config.internalTransactionAdvisor",
@@ -71,7 +75,7 @@ public final class LockAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     LockTemplate lockbootLockTemplate(ObjectProvider<LockRegistry> registries, BeanFactory beans) {
-        LockRegistry single = single(registries, "LockRegistry");
+        LockRegistry single = single(registries, "LockRegistry", MARK_ONE);
         if (single != null) {
             return new LockTemplate(single);
         }
@@ -85,14 +89,16 @@ public final class LockAutoConfiguration {
                                 + " or set lock.enabled=false");
     }
 
-    /** Null if there is none. */
-    private static <T> @Nullable T single(ObjectProvider<T> beans, String type) {
+    /**
+     * {@return the only or the primary bean; null if there is none}
+     *
+     * @param action what to do if there are several
+     */
+    static <T> @Nullable T single(ObjectProvider<T> beans, String type, String action) {
         T single = beans.getIfUnique();
         if (single == null && beans.stream().findAny().isPresent()) {
             throw new LockStartupException(
-                    "Distributed locks found several " + type + " beans and none of them is primary",
-                    "annotate one of them with @Primary, or the others with a @Qualifier and"
-                            + " @Bean(defaultCandidate = false)");
+                    "Distributed locks found several " + type + " beans and none of them is primary", action);
         }
         return single;
     }
@@ -107,7 +113,7 @@ public final class LockAutoConfiguration {
         PropertyCheck.rejectMistaken(environment); // before binding, whose error message would be less helpful
         return new DistributedLockAdvisor(
                 beanFactory,
-                () -> Objects.requireNonNull(single(template, "LockTemplate")),
+                () -> Objects.requireNonNull(single(template, "LockTemplate", MARK_ONE)),
                 () -> order(properties.getObject().aop().order(), beanFactory));
     }
 
@@ -131,17 +137,14 @@ public final class LockAutoConfiguration {
             DistributedLockAdvisor advisor,
             ConfigurableListableBeanFactory beanFactory,
             ObjectProvider<LockProperties> properties) {
-        Supplier<LockOptions> defaults =
-                () -> hasRegistry(beanFactory) ? properties.getObject().options() : LockOptions.defaults();
+        Supplier<Optional<LockProperties>> configured =
+                () -> Optional.of(properties.getObject()).filter(any -> hasRegistry(beanFactory));
         return new DistributedLockValidator(
                 advisor,
                 beanFactory,
-                defaults,
-                () -> {
-                    Map<String, LockOptions> overrides = properties.getObject().overrides();
-                    return hasRegistry(beanFactory) ? overrides : Map.of();
-                },
-                () -> hasRegistry(beanFactory) ? properties.getObject().maxHolders() : Integer.MAX_VALUE);
+                () -> configured.get().map(LockProperties::options).orElseGet(LockOptions::defaults),
+                () -> configured.get().map(LockProperties::overrides).orElseGet(Map::of),
+                () -> configured.get().map(LockProperties::maxHolders).orElse(Integer.MAX_VALUE));
     }
 
     /** Whether the default registry is configured by the properties. A registry of the application has its own options. */
@@ -165,19 +168,13 @@ public final class LockAutoConfiguration {
             LockEventPublisher events = new LockEventPublisher(context);
             Map<String, LockRegistry> registries =
                     BeanFactoryUtils.beansOfTypeIncludingAncestors(context, LockRegistry.class);
-            for (String name : registries.keySet()) {
-                LockRegistry registry = registries.get(name);
-                List<LockListener> listeners = context.getBeanProvider(LockListener.class)
-                        .orderedStream()
-                        .toList();
-                for (LockListener listener : listeners) {
-                    registry.addListener(listener);
-                }
+            registries.forEach((name, registry) -> {
+                context.getBeanProvider(LockListener.class).orderedStream().forEach(registry::addListener);
                 // A parent has a publisher of its own, and gets the events of its children.
                 if (events.isWanted() && context.containsLocalBean(name)) {
                     registry.addListener(events);
                 }
-            }
+            });
         };
     }
 

@@ -1,14 +1,13 @@
 package io.github.lockboot.autoconfigure;
 
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
 
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockTemplate;
@@ -20,7 +19,6 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactoryUtils;
-import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /**
@@ -61,24 +59,20 @@ class LockStartup {
 
     /** Code that gets a registry from the context is not known before it runs. */
     private boolean isAnyLockInjected() {
-        ConfigurableListableBeanFactory beans = context.getBeanFactory();
-        boolean any = false;
-        for (Class<?> type : List.of(LockRegistry.class, LockTemplate.class)) {
-            for (String name : BeanFactoryUtils.beanNamesForTypeIncludingAncestors(context, type, false, false)) {
-                any |= beans.getDependentBeans(name).length > 0;
-            }
-        }
-        return any;
+        return Stream.of(LockRegistry.class, LockTemplate.class)
+                .map(type -> BeanFactoryUtils.beanNamesForTypeIncludingAncestors(context, type, false, false))
+                .flatMap(Stream::of)
+                .anyMatch(name -> context.getBeanFactory().getDependentBeans(name).length > 0);
     }
 
     void run() {
         if (!connects) {
-            report(Set.of());
+            report(List.of());
         } else if (check == StartupCheck.FAIL) {
-            Set<Finding> findings = connected().join();
-            report(Set.of());
+            List<Finding> findings = connected().join();
+            report(List.of());
             if (!findings.isEmpty()) {
-                throw new LockStartupException(List.copyOf(findings));
+                throw new LockStartupException(findings);
             }
         } else {
             connect();
@@ -86,7 +80,7 @@ class LockStartup {
     }
 
     private void connect() {
-        Set<Finding> findings = Set.of();
+        List<Finding> findings = List.of();
         try {
             findings = connected().whenComplete(this::report).get(LONGEST_CONNECT_SECONDS, TimeUnit.SECONDS);
         } catch (InterruptedException interrupt) {
@@ -104,7 +98,7 @@ class LockStartup {
     }
 
     /** Connects the registries of parent contexts, too. They check their own. */
-    private CompletableFuture<Set<Finding>> connected() {
+    private CompletableFuture<List<Finding>> connected() {
         List<CompletableFuture<List<Finding>>> all = new ArrayList<>();
         for (String name : names(context)) {
             boolean local = context.containsLocalBean(name);
@@ -116,14 +110,14 @@ class LockStartup {
                                 : registry.connect().handle((none, failure) -> List.of()));
             }
         }
-        return CompletableFuture.allOf(all.toArray(CompletableFuture<?>[]::new)).thenApply(none -> {
-            Set<Finding> findings = new LinkedHashSet<>();
-            all.forEach(each -> findings.addAll(each.join()));
-            return findings;
-        });
+        return CompletableFuture.allOf(all.toArray(CompletableFuture<?>[]::new))
+                .thenApply(none -> all.stream()
+                        .flatMap(each -> each.join().stream())
+                        .distinct()
+                        .toList());
     }
 
-    private void report(@Nullable Set<Finding> findings, @Nullable Throwable failure) {
+    private void report(@Nullable List<Finding> findings, @Nullable Throwable failure) {
         if (closing.get()) {
             return;
         }
@@ -135,7 +129,7 @@ class LockStartup {
     }
 
     /** The line of a registry has the version of Redis if the check has read it. */
-    private void report(Set<Finding> findings) {
+    private void report(List<Finding> findings) {
         for (String name : names(context)) {
             if (context.containsLocalBean(name) && isToBeReported(name)) {
                 log.info("Distributed locks on " + context.getBean(name, RedisLockRegistry.class));

@@ -59,17 +59,16 @@ class RedisLockConfiguration {
     }
 
     private static RedisConnectionFactory single(ObjectProvider<RedisConnectionFactory> connectionFactories) {
-        RedisConnectionFactory single = connectionFactories.getIfUnique();
-        if (single != null) {
-            return single;
+        RedisConnectionFactory single = LockAutoConfiguration.single(
+                connectionFactories,
+                "RedisConnectionFactory",
+                "annotate the one for locks with @Qualifier(\"distributedLock\"), or one of them with @Primary");
+        if (single == null) {
+            throw new LockStartupException(
+                    "Distributed locks need a RedisConnectionFactory bean and there is none",
+                    "add spring-boot-starter-data-redis, define the bean or a LockRegistry bean,"
+                            + " or set lock.enabled=false");
         }
-        throw connectionFactories.stream().findAny().isPresent()
-                ? new LockStartupException(
-                        "Distributed locks found several RedisConnectionFactory beans and none of them is primary",
-                        "annotate the one for locks with @Qualifier(\"distributedLock\"), or one of them with @Primary")
-                : new LockStartupException(
-                        "Distributed locks need a RedisConnectionFactory bean and there is none",
-                        "add spring-boot-starter-data-redis, define the bean or a LockRegistry bean,"
-                                + " or set lock.enabled=false");
+        return single;
     }
 }

@@ -1,8 +1,9 @@
 package io.github.lockboot.observability;
 
 import java.time.Duration;
-import java.util.HashSet;
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.github.lockboot.LockListener;
 import io.github.lockboot.LockUse;
@@ -19,16 +20,14 @@ import org.springframework.core.ResolvableType;
 public final class LockEventPublisher implements LockListener {
 
     private final ApplicationContext context;
-    private final Set<Class<?>> wanted = new HashSet<>();
+    private final Set<Class<?>> wanted;
 
     /** @param context where events are published; its listeners are known by now */
     public LockEventPublisher(ApplicationContext context) {
         this.context = context;
-        for (Class<?> event : LockEvent.class.getPermittedSubclasses()) {
-            if (hasListener(context, event)) {
-                wanted.add(event);
-            }
-        }
+        this.wanted = Stream.of(LockEvent.class.getPermittedSubclasses())
+                .filter(event -> hasListener(context, event))
+                .collect(Collectors.toSet());
     }
 
     /** {@return whether the context has a listener for any of these events} */

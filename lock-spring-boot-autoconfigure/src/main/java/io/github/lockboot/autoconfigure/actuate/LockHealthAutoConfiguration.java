@@ -9,7 +9,6 @@ import io.github.lockboot.autoconfigure.LockAutoConfiguration;
 import io.github.lockboot.leader.LeaderElection;
 import io.github.lockboot.redis.RedisLockInspector.Notification;
 import io.github.lockboot.redis.RedisLockRegistry;
-import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -37,8 +36,7 @@ public final class LockHealthAutoConfiguration {
     static Map<String, Object> check(ListableBeanFactory beans) {
         Map<String, Object> details = new LinkedHashMap<>();
         details.put("notification", "unused");
-        for (RedisLockRegistry registry : BeanFactoryUtils.beansOfTypeIncludingAncestors(beans, RedisLockRegistry.class)
-                .values()) {
+        for (RedisLockRegistry registry : beans.getBeanProvider(RedisLockRegistry.class)) {
             Notification notification = registry.inspector().check();
             if (notification != Notification.UNUSED && !details.containsKey("degraded")) {
                 details.put("notification", notification.name().toLowerCase(Locale.ROOT));
@@ -48,8 +46,7 @@ public final class LockHealthAutoConfiguration {
             }
         }
         Map<String, Boolean> leaders = new TreeMap<>();
-        for (LeaderElection election : BeanFactoryUtils.beansOfTypeIncludingAncestors(beans, LeaderElection.class)
-                .values()) {
+        for (LeaderElection election : beans.getBeanProvider(LeaderElection.class)) {
             leaders.put(election.role(), election.isLeader());
         }
         if (!leaders.isEmpty()) {

@@ -29,7 +29,7 @@ import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 
 /**
  * Shows the locks that this instance holds or waits for, the roles for which it campaigns, and the last call of each job here. It sends
- * no command to Redis, but listens to the registries: it does not know uses that began before it was added.
+ * no command to the store, but listens to the registries: it does not know uses that began before it was added.
  */
 @Endpoint(id = "locks")
 class LocksEndpoint implements LockRuntime.Listener, ScheduledLock.Listener {
@@ -95,7 +95,7 @@ class LocksEndpoint implements LockRuntime.Listener, ScheduledLock.Listener {
      * @param name a digest of the lock's name, or the name itself
      * @param permits how many may hold the lock at a time; null when not limited
      * @param thread null for a lease
-     * @param owner the id of the holder in Redis
+     * @param owner the id of the holder in the store
      * @param queue number of waiters in this instance
      */
     record Held(
@@ -169,8 +169,7 @@ class LocksEndpoint implements LockRuntime.Listener, ScheduledLock.Listener {
 
     private List<Leader> leaders() {
         List<Leader> leaders = new ArrayList<>();
-        for (LeaderElection election : BeanFactoryUtils.beansOfTypeIncludingAncestors(beans, LeaderElection.class)
-                .values()) {
+        for (LeaderElection election : beans.getBeanProvider(LeaderElection.class)) {
             OptionalLong token = election.fencingToken();
             leaders.add(new Leader(
                     election.role(),
