@@ -31,7 +31,7 @@ public interface LockStore {
     /** The number of tokens of a grant of a permit: while it is held, others are granted, with larger tokens. */
     long TOKENS_PER_PERMIT = 64;
 
-    /** What sends the questions, and what a caller has to know of it. */
+    /** What sends the questions, and what a caller has to know of it. By default, it sends each question once. */
     interface Client {
 
         /**

@@ -92,13 +92,13 @@ public abstract class HeldByThread {
 
         private final Set<HeldByThread> oldestFirst = new LinkedHashSet<>();
 
-        /** Twice as many as were left: to look through all of them costs each that enters a fixed number of steps. */
-        private int lookedThroughAt = 2 * REMEMBERED;
+        /** The size at which those given up are forgotten: twice the size left the last time, so that each entry has a fixed cost. */
+        private int fullAt = 2 * REMEMBERED;
 
         synchronized void enter(HeldByThread lock) {
-            if (oldestFirst.size() >= lookedThroughAt) {
+            if (oldestFirst.size() >= fullAt) {
                 forgetThoseGivenUp();
-                lookedThroughAt = Math.max(2 * REMEMBERED, 2 * oldestFirst.size());
+                fullAt = Math.max(2 * REMEMBERED, 2 * oldestFirst.size());
             }
             oldestFirst.add(lock);
             lock.list = this;
@@ -107,7 +107,7 @@ public abstract class HeldByThread {
         synchronized void leave(HeldByThread lock) {
             if (oldestFirst.remove(lock)) { // else another thread was faster
                 lock.list = null;
-                lookedThroughAt = Math.min(lookedThroughAt, Math.max(2 * REMEMBERED, 2 * oldestFirst.size()));
+                fullAt = Math.min(fullAt, Math.max(2 * REMEMBERED, 2 * oldestFirst.size()));
             }
         }
 

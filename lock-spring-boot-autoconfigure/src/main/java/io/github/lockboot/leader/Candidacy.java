@@ -29,9 +29,9 @@ import org.jspecify.annotations.Nullable;
  *                    listeners have returned from Revoked, and the lock is released
  * </pre>
  *
- * While it is started, IDLE ends at once, or after a failure within a second. Events are delivered in order, on a thread that exists as long
- * as there are events; if none can be started, within a second. A listener that does not return keeps LEAVING, but the lock only for its
- * ttl.
+ * While it is started, IDLE ends at once, or after a failure within a second. Events are delivered in order, on a thread that exists as
+ * long as there are events; if none can be started, within a second. A listener that does not return keeps LEAVING, but the lock only for
+ * its ttl.
  */
 final class Candidacy {
 
