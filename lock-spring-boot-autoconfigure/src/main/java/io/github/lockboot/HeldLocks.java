@@ -1,25 +1,37 @@
 package io.github.lockboot;
 
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Deque;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
-import io.github.lockboot.LockContext.Wanted;
+import io.github.lockboot.LockContext.Keep;
 import io.github.lockboot.internal.Failures;
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.HeldByThread;
+import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The outcome of acquiring some locks: the locks that are held, or a refusal and no lock. Runs code under the locks, and
- * releases them. Not for applications.
+ * The locks of a call. Acquires all of them or none, runs code under them, and releases them. {@link LockRegistry#allOf},
+ * {@link LockTemplate} and the annotation acquire locks this way. Not for applications.
+ *
+ * <p>If there are several, each is tried once first, without waiting for one answer before the next lock is tried: one round trip,
+ * however many there are. If one is refused, those after it are released, and it and they are acquired one after the other in the given
+ * order. Callers with names in common do not deadlock if that is the order of the names. If one has been lost when the last is acquired,
+ * all are released and acquired again, as long as there is time.
+ *
+ * <p>The outcome is either that all locks are held, or a refusal and no lock.
  */
 public final class HeldLocks extends HeldByThread implements LockContext.Scope {
 
@@ -29,27 +41,151 @@ public final class HeldLocks extends HeldByThread implements LockContext.Scope {
         T run() throws E;
     }
 
-    private final LockSet locks;
+    /** How the current thread acquires a lock. */
+    interface Acquirer {
+
+        boolean acquire(NamedLock lock) throws InterruptedException;
+    }
+
+    private final List<LockContext> wanted;
+    private final long since = Timer.systemNanoTime();
+
+    /** The locks that are held. The last one acquired comes first. */
+    private final Deque<LockContext> held;
+
+    private Duration waited = Duration.ZERO;
+
+    /** The position of the lock that was requested last, or of the first that could not be acquired. */
+    private int at;
+
+    private @Nullable LockNotAcquiredException refusal;
 
     /** Whether the code that runs under them sees them as {@link LockContext}s. */
     private boolean shown;
 
-    HeldLocks(LockSet locks) {
-        this.locks = locks;
+    HeldLocks(List<LockContext> wanted) {
+        this.wanted = wanted;
+        this.held = new ArrayDeque<>(wanted.size()); // no lock is lost by an array that cannot grow
     }
+
+    /** Makes a set of locks that are held, the innermost first. */
+    static HeldLocks of(Collection<LockContext> held) {
+        HeldLocks locks = new HeldLocks(List.of());
+        locks.held.addAll(held);
+        return locks;
+    }
+
+    /**
+     * Makes a lock that can be acquired, with the wait time of its options.
+     *
+     * @param leasing acquires a lease and waits at most the given time; null if the hold is to belong to the thread
+     * @param keep null for no longer than the call
+     */
+    public static LockContext wanted(
+            NamedLock lock, @Nullable Function<Duration, CompletableFuture<Lease>> leasing, @Nullable Keep keep) {
+        return new LockContext(lock, leasing, keep);
+    }
+
+    // --- outcome ----------------------------------------------------------------------------------------------
+
+    public int size() {
+        return held.size();
+    }
+
+    /** Null if all locks are held. */
+    public @Nullable LockNotAcquiredException refusal() {
+        return refusal;
+    }
+
+    /** The position of the lock that was refused. */
+    public int refusedAt() {
+        return at;
+    }
+
+    /** The lock that was acquired last; null if there is none. */
+    public @Nullable LockContext innermost() {
+        return held.peek();
+    }
+
+    @Override
+    public @Nullable LockLostException findLoss(String reason) {
+        for (LockContext each : held) {
+            if (!each.isValid()) {
+                return each.lost(reason);
+            }
+        }
+        return null;
+    }
+
+    // --- acquisition ------------------------------------------------------------------------------------------
 
     /**
      * Acquires all locks on the current thread, or none. Each has the wait time of its options, counted from now.
      *
+     * @param wanted made by {@link #wanted}, in the order in which they are acquired
      * @return the locks, or the refusal if another holds one of them
      * @throws LockNotAcquiredException if the thread was interrupted; its flag is set again
      * @throws LockLostException if one was lost meanwhile and there is no time to acquire all again
      * @throws LockUnavailableException if the store is not available
      */
-    public static HeldLocks acquire(List<Wanted> wanted) {
-        LockSet locks = new LockSet(wanted);
-        locks.acquire();
-        return new HeldLocks(locks);
+    public static HeldLocks acquire(List<LockContext> wanted) {
+        HeldLocks locks = new HeldLocks(wanted);
+        try {
+            locks.acquire(null, true);
+        } catch (InterruptedException interrupt) {
+            Thread.currentThread().interrupt();
+            throw new LockNotAcquiredException(wanted.get(locks.at).name(), locks.elapsed(), interrupt);
+        }
+        return locks;
+    }
+
+    /**
+     * @param acquirer null for the wait time of each lock
+     * @param interruptible whether {@code acquirer} is
+     * @return false if another holds one of the locks
+     */
+    boolean acquire(@Nullable Acquirer acquirer, boolean interruptible) throws InterruptedException {
+        while (true) {
+            LockLostException lost;
+            try {
+                tryAtOnce(interruptible);
+                for (at = held.size(); at < wanted.size(); at++) {
+                    LockContext next = wanted.get(at);
+                    add(next, acquire(next, acquirer));
+                }
+                lost = findLossBeforeTheCall();
+            } catch (LockNotAcquiredException refused) {
+                releaseAfter(refused);
+                held.clear();
+                refusal = refused;
+                return false;
+            } catch (Throwable failure) {
+                releaseAfter(failure);
+                throw failure;
+            }
+            if (lost == null) {
+                return true;
+            }
+            releaseAfter(lost);
+            if (!beginAgain() && acquirer == null) {
+                throw lost;
+            }
+        }
+    }
+
+    /** Acquires one lock. Returns null if the hold belongs to the thread. */
+    private @Nullable Lease acquire(LockContext next, @Nullable Acquirer acquirer) throws InterruptedException {
+        if (next.needsLease()) {
+            return Futures.await(() -> next.lease(left(next)));
+        }
+        NamedLock lock = next.lock();
+        boolean acquired = acquirer != null
+                ? acquirer.acquire(lock)
+                : lock.tryLock(TimeUnit.NANOSECONDS.convert(left(next)), TimeUnit.NANOSECONDS);
+        if (!acquired) {
+            throw new LockNotAcquiredException(lock.getName(), elapsed());
+        }
+        return null;
     }
 
     /**
@@ -57,51 +193,175 @@ public final class HeldLocks extends HeldByThread implements LockContext.Scope {
      *
      * @return completes with the locks or the refusal; if it is cancelled, all locks are released
      */
-    public static CompletableFuture<HeldLocks> acquireAsync(List<Wanted> wanted) {
+    public static CompletableFuture<HeldLocks> acquireAsync(List<LockContext> wanted) {
         CompletableFuture<HeldLocks> result = new CompletableFuture<>();
-        LockSet locks = new LockSet(wanted);
-        locks.acquireAsync(result, new HeldLocks(locks));
+        new HeldLocks(wanted).acquireAsync(result);
         return result;
     }
 
-    public int size() {
-        return locks.held.size();
-    }
-
-    /** Null if all locks are held. */
-    public @Nullable LockNotAcquiredException refusal() {
-        return locks.refusal;
-    }
-
-    /** The position of the lock that was refused. */
-    public int refusedAt() {
-        return locks.at;
-    }
-
-    /** The lock that was acquired last; null if there is none. */
-    public @Nullable LockContext innermost() {
-        return locks.held.peek();
-    }
-
-    @Override
-    public @Nullable LockLostException findLoss(String reason) {
-        return locks.findLoss(reason);
-    }
-
-    /**
-     * Passes the holds to a receiver, which may release them on any thread. If that fails, they are released.
-     *
-     * @throws LockLostException if one was lost
-     */
-    public void passTo(Consumer<HeldLocks> receiver) {
-        List<LockContext> passed = new ArrayList<>(locks.held);
-        try {
-            passed.replaceAll(LockContext::onAnyThread);
-            receiver.accept(new HeldLocks(LockSet.of(passed)));
-        } catch (Throwable failure) {
-            LockSet.of(passed).releaseAfter(failure);
-            throw failure;
+    /** The JDK completes a chain of stages without recursion, even if thousands of locks are free at once. */
+    private void acquireAsync(CompletableFuture<HeldLocks> result) {
+        CompletableFuture<Void> acquired = tryAtOnceAsync(result);
+        for (int i = 0; i < wanted.size(); i++) {
+            int next = i;
+            acquired = acquired.thenCompose(none -> acquireNext(next, result));
         }
+        acquired.thenApply(none -> findLossBeforeTheCall())
+                .handle((lost, failure) -> failure == null ? lost : Futures.unwrap(failure))
+                .thenCompose(trouble -> trouble == null
+                        ? complete(result)
+                        : releaseLaterAfter(trouble).thenRun(() -> onReleased(trouble, result)))
+                .exceptionally(failure -> {
+                    result.completeExceptionally(Futures.unwrap(failure));
+                    return null;
+                });
+    }
+
+    private CompletableFuture<Void> complete(CompletableFuture<HeldLocks> result) {
+        return result.complete(this) ? CompletableFuture.completedFuture(null) : releaseLater(false);
+    }
+
+    /** Acquires the lock at this position, unless it was acquired with those before it. */
+    private CompletableFuture<Void> acquireNext(int position, CompletableFuture<HeldLocks> result) {
+        if (position < held.size()) {
+            return CompletableFuture.completedFuture(null);
+        }
+        at = position;
+        LockContext next = wanted.get(position);
+        return Futures.cancelWith(result, next.lease(left(next))).thenAccept(lease -> add(next, lease));
+    }
+
+    private void onReleased(Throwable trouble, CompletableFuture<HeldLocks> result) {
+        if (trouble instanceof LockNotAcquiredException refused) {
+            held.clear();
+            refusal = refused;
+            result.complete(this);
+        } else if (trouble instanceof LockLostException && beginAgain()) {
+            acquireAsync(result);
+        } else {
+            result.completeExceptionally(trouble);
+        }
+    }
+
+    private void add(LockContext acquired, @Nullable Lease lease) {
+        acquired.hold(lease);
+        held.push(acquired);
+        waited = wanted.size() > 1 ? elapsed() : waited;
+    }
+
+    private @Nullable LockLostException findLossBeforeTheCall() {
+        return held.size() < 2
+                ? null
+                : findLoss("detected before all locks of the call were held; the method has not run");
+    }
+
+    /** Returns false if there is no time for it. */
+    private boolean beginAgain() {
+        held.clear();
+        waited = elapsed();
+        return wanted.stream().noneMatch(each -> left(each).isZero());
+    }
+
+    private Duration left(LockContext each) {
+        Duration left = Objects.requireNonNull(each.lock().options().waitTime()).minus(waited);
+        return left.isNegative() ? Duration.ZERO : left;
+    }
+
+    private Duration elapsed() {
+        return Duration.ofNanos(Timer.systemNanoTime() - since);
+    }
+
+    // --- all at once ------------------------------------------------------------------------------------------
+
+    /** Whether each lock can be tried without waiting for the answer. */
+    private boolean canTryAtOnce() {
+        return wanted.size() > 1 && wanted.stream().allMatch(each -> each.lock() instanceof LockScope);
+    }
+
+    /** Tries each lock once, and requests all before it waits for the first answer. Keeps those before the first one that was refused. */
+    private void tryAtOnce(boolean interruptible) throws InterruptedException {
+        if (!canTryAtOnce() || interruptible && Thread.currentThread().isInterrupted()) {
+            return;
+        }
+        Throwable trouble = addAll(begin(next -> next.attempt(interruptible)));
+        if (trouble instanceof InterruptedException interrupt) {
+            throw interrupt;
+        } else if (trouble instanceof LockNotAcquiredException) {
+            removeThoseFrom(at).releaseAfter(trouble);
+            waited = elapsed();
+        } else if (trouble != null) {
+            throw Futures.unchecked(trouble);
+        }
+    }
+
+    /** As {@link #tryAtOnce}, but does not block. */
+    private CompletableFuture<Void> tryAtOnceAsync(CompletableFuture<HeldLocks> result) {
+        if (!canTryAtOnce()) {
+            return CompletableFuture.completedFuture(null);
+        }
+        List<CompletableFuture<?>> requested = new ArrayList<>(wanted.size());
+        List<Callable<@Nullable Lease>> attempts = begin(next -> {
+            CompletableFuture<Lease> lease = Futures.cancelWith(result, next.attemptAsync());
+            requested.add(lease);
+            return lease::join;
+        });
+        return CompletableFuture.allOf(requested.toArray(CompletableFuture<?>[]::new))
+                .handle((none, any) -> addAll(attempts))
+                .thenCompose(this::onTried);
+    }
+
+    private CompletableFuture<Void> onTried(@Nullable Throwable trouble) {
+        if (trouble instanceof LockNotAcquiredException) {
+            return removeThoseFrom(at).releaseLaterAfter(trouble).thenRun(() -> waited = elapsed());
+        }
+        return trouble == null ? CompletableFuture.completedFuture(null) : CompletableFuture.failedFuture(trouble);
+    }
+
+    /** Begins an attempt for each lock. If one cannot begin, it and those after it have none, and the last one returned throws why. */
+    private List<Callable<@Nullable Lease>> begin(Function<LockContext, Callable<@Nullable Lease>> attempt) {
+        List<Callable<@Nullable Lease>> begun = new ArrayList<>(wanted.size());
+        try {
+            wanted.forEach(next -> begun.add(attempt.apply(next)));
+        } catch (RuntimeException | Error failure) {
+            begun.add(() -> {
+                throw Futures.unchecked(failure);
+            });
+        }
+        return begun;
+    }
+
+    /** Adds each lock that was acquired. Returns why not all were; a refusal only if nothing else went wrong. */
+    private @Nullable Throwable addAll(List<Callable<@Nullable Lease>> attempts) {
+        Throwable trouble = null;
+        for (int i = 0; i < attempts.size(); i++) {
+            try {
+                @Nullable Lease lease = attempts.get(i).call();
+                add(wanted.get(i), lease);
+            } catch (Throwable thrown) {
+                Throwable failure = Futures.unwrap(thrown);
+                if (failure instanceof InterruptedException) {
+                    Thread.currentThread().interrupt(); // so that the waits for the other answers end, too
+                }
+                boolean refused = failure instanceof LockNotAcquiredException;
+                if (trouble == null || trouble instanceof LockNotAcquiredException && !refused) {
+                    trouble = failure;
+                    at = i;
+                }
+            }
+        }
+        if (trouble instanceof InterruptedException) {
+            Thread.interrupted(); // the caller throws it
+        }
+        return trouble;
+    }
+
+    /** Removes the locks from this position on. */
+    private HeldLocks removeThoseFrom(int position) {
+        HeldLocks removed = new HeldLocks(List.of());
+        while (held.size() > position) {
+            removed.held.add(held.pop());
+        }
+        return removed;
     }
 
     // --- running ----------------------------------------------------------------------------------------------
@@ -116,7 +376,7 @@ public final class HeldLocks extends HeldByThread implements LockContext.Scope {
         Deque<Runnable> exits = new ArrayDeque<>(size());
         begin();
         try {
-            locks.held.descendingIterator().forEachRemaining(each -> each.enter(exits));
+            held.descendingIterator().forEachRemaining(each -> each.enter(exits));
             return body.run();
         } finally {
             exits.forEach(exit -> Failures.runAndLog("when the scopes of listeners ended", exit));
@@ -127,7 +387,7 @@ public final class HeldLocks extends HeldByThread implements LockContext.Scope {
     /** The innermost first. */
     @Override
     public Stream<LockContext> shown() {
-        return shown ? locks.held.stream() : Stream.empty();
+        return shown ? held.stream() : Stream.empty();
     }
 
     /**
@@ -140,7 +400,7 @@ public final class HeldLocks extends HeldByThread implements LockContext.Scope {
         try {
             result = body.run();
         } catch (Throwable failure) {
-            locks.releaseAfter(failure);
+            releaseAfter(failure);
             throw failure;
         }
         release(true);
@@ -155,26 +415,19 @@ public final class HeldLocks extends HeldByThread implements LockContext.Scope {
     public static <T extends @Nullable Object> CompletableFuture<T> runAndReleaseAsync(
             CompletableFuture<HeldLocks> acquiring, Function<HeldLocks, ? extends CompletionStage<T>> body) {
         CompletableFuture<T> result = new CompletableFuture<>();
-        Futures.cancelWith(result, acquiring).whenComplete((held, failure) -> {
-            if (failure != null) {
-                result.completeExceptionally(Futures.unwrap(failure));
-            } else {
-                held.runAndRelease(result, body);
-            }
-        });
+        Futures.cancelWith(result, acquiring)
+                .thenCompose(held -> held.release(held.start(body, result)))
+                .whenComplete((value, failure) -> Futures.complete(result, value, failure));
         return result;
     }
 
-    private <T extends @Nullable Object> void runAndRelease(
-            CompletableFuture<T> result, Function<HeldLocks, ? extends CompletionStage<T>> body) {
+    /** Starts a stage, unless the result is cancelled by then. {@return the work, which ends with the stage or the result} */
+    private <T extends @Nullable Object> CompletableFuture<T> start(
+            Function<HeldLocks, ? extends CompletionStage<T>> body, CompletableFuture<T> result) {
         CompletableFuture<T> work = new CompletableFuture<>();
-        work.whenComplete((value, failure) -> {
-            CompletableFuture<Void> released = failure == null ? releaseLater(true) : releaseLaterAfter(failure);
-            released.whenComplete((none, loss) -> Futures.complete(result, value, failure != null ? failure : loss));
-        });
         if (result.isDone()) {
             work.cancel(false);
-            return;
+            return work;
         }
         try {
             CompletionStage<T> stage = Objects.requireNonNull(body.apply(this), "the action returned null for a stage");
@@ -189,26 +442,86 @@ public final class HeldLocks extends HeldByThread implements LockContext.Scope {
         } catch (Throwable failure) {
             work.completeExceptionally(failure);
         }
+        return work;
     }
 
-    // --- releasing --------------------------------------------------------------------------------------------
+    /** {@return completes after the release, as the work did} */
+    private <T extends @Nullable Object> CompletableFuture<T> release(CompletableFuture<T> work) {
+        return work.handle((value, failure) -> failure == null ? releaseLater(true) : releaseLaterAfter(failure))
+                .thenCompose(released -> released.thenCompose(none -> work));
+    }
 
     /**
-     * Releases all locks in reverse order, even if a release fails. A lock that is kept stays until its time is over.
+     * Passes the holds to a receiver, which may release them on any thread. If that fails, they are released.
+     *
+     * @throws LockLostException if one was lost
+     */
+    public void passTo(Consumer<HeldLocks> receiver) {
+        List<LockContext> passed = new ArrayList<>(held);
+        try {
+            passed.replaceAll(LockContext::onAnyThread);
+            receiver.accept(of(passed));
+        } catch (Throwable failure) {
+            of(passed).releaseAfter(failure);
+            throw failure;
+        }
+    }
+
+    // --- release ----------------------------------------------------------------------------------------------
+
+    /**
+     * Releases all locks in reverse order, even if a release fails: begins each before it waits for the first answer. A lock that is kept
+     * stays until its time is over.
      *
      * @throws RuntimeException the first failure, with the others suppressed
      */
     public void release(boolean succeeded) {
-        locks.release(succeeded);
+        Throwable first = null;
+        List<Runnable> begun =
+                held.stream().map(each -> each.beginRelease(succeeded)).toList();
+        for (Runnable each : begun) {
+            try {
+                each.run();
+            } catch (RuntimeException | Error failure) {
+                if (first == null) {
+                    first = failure;
+                } else {
+                    suppress(failure, first);
+                }
+            }
+        }
+        if (first != null) {
+            throw Futures.unchecked(first);
+        }
+    }
+
+    /** Releases all locks. If that fails, its exception is suppressed and added to the failure. */
+    private void releaseAfter(Throwable failure) {
+        try {
+            release(false);
+        } catch (RuntimeException | Error releaseFailure) {
+            suppress(releaseFailure, failure);
+        }
+    }
+
+    /** An exception cannot suppress itself, and the JVM may throw one OutOfMemoryError again and again. */
+    private static void suppress(Throwable suppressed, Throwable failure) {
+        if (suppressed != failure) {
+            failure.addSuppressed(suppressed);
+        }
     }
 
     /** Releases all locks as {@link #release} does, but does not block. */
     public CompletableFuture<Void> releaseLater(boolean succeeded) {
-        return locks.releaseLater(succeeded);
+        return CompletableFuture.allOf(
+                held.stream().map(each -> each.releaseLater(succeeded)).toArray(CompletableFuture<?>[]::new));
     }
 
     /** As {@link #releaseLater}, after a failure, to which a failure of the release is added as a suppressed exception. */
     public CompletableFuture<Void> releaseLaterAfter(Throwable failure) {
-        return locks.releaseLaterAfter(failure);
+        return releaseLater(false).exceptionally(releaseFailure -> {
+            suppress(Futures.unwrap(releaseFailure), failure);
+            return null;
+        });
     }
 }

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Deque;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.stream.Stream;
@@ -36,38 +37,28 @@ public final class LockContext {
      */
     public record Keep(Duration time, boolean onlyOnSuccess) {}
 
+    private final NamedLock lock;
+    private final @Nullable Function<Duration, CompletableFuture<Lease>> leasing;
+    private final @Nullable Keep keep;
+    private @Nullable Lease lease;
+    private volatile @Nullable Long begun;
+
     /**
-     * A lock to acquire.
+     * A lock that is not held yet, or by the current thread.
      *
-     * @param waitTime the wait time; null for that of the lock's options
      * @param leasing acquires a lease and waits at most the given time; null if the hold belongs to the thread
      * @param keep null for no longer than the call
      */
-    public record Wanted(
-            NamedLock lock,
-            @Nullable Duration waitTime,
-            @Nullable Function<Duration, CompletableFuture<Lease>> leasing,
-            @Nullable Keep keep) {
-
-        Wanted(NamedLock lock, @Nullable Function<Duration, CompletableFuture<Lease>> leasing) {
-            this(lock, null, leasing, null);
-        }
+    LockContext(NamedLock lock, @Nullable Function<Duration, CompletableFuture<Lease>> leasing, @Nullable Keep keep) {
+        this.lock = lock;
+        this.leasing = leasing;
+        this.keep = keep;
     }
 
-    private final NamedLock lock;
-    private final @Nullable Lease lease;
-    private final @Nullable Keep keep;
-    private volatile @Nullable Long begun;
-    private @Nullable Runnable releasing;
-
-    /**
-     * @param lease null if the current thread holds the lock
-     * @param keep null for no longer than the call
-     */
-    LockContext(NamedLock lock, @Nullable Lease lease, @Nullable Keep keep) {
-        this.lock = lock;
+    /** A lock that is held by a lease. */
+    LockContext(NamedLock lock, Lease lease) {
+        this(lock, null, null);
         this.lease = lease;
-        this.keep = keep;
     }
 
     /**
@@ -139,6 +130,41 @@ public final class LockContext {
         return "LockContext[" + LockNames.printable(name()) + "]";
     }
 
+    // --- acquisition ------------------------------------------------------------------------------------------
+
+    NamedLock lock() {
+        return lock;
+    }
+
+    /** Whether the hold is to belong to a lease, not to the thread. */
+    boolean needsLease() {
+        return leasing != null;
+    }
+
+    /** Acquires a lease. */
+    CompletableFuture<Lease> lease(Duration wait) {
+        return Objects.requireNonNull(leasing).apply(wait);
+    }
+
+    /** Begins to try the lock once. The result waits for the answer, as that of {@link LockScope#attempt} does. */
+    Callable<@Nullable Lease> attempt(boolean interruptible) {
+        if (!needsLease()) {
+            return ((LockScope) lock).attempt(interruptible);
+        }
+        CompletableFuture<Lease> attempt = attemptAsync();
+        return () -> Futures.await(attempt);
+    }
+
+    /** Begins to try to acquire a lease once. */
+    CompletableFuture<Lease> attemptAsync() {
+        return ((LockScope) lock).attemptAsync();
+    }
+
+    /** The lock is held from now on: by the current thread if there is no lease. */
+    void hold(@Nullable Lease acquired) {
+        lease = acquired;
+    }
+
     // --- the hold ---------------------------------------------------------------------------------------------
 
     /** Called before a body runs: notifies the listeners, and adds what they want to run afterwards. */
@@ -163,25 +189,27 @@ public final class LockContext {
     }
 
     LockContext onAnyThread() {
-        return lease != null ? this : new LockContext(lock, lock.asLease(), keep);
+        return lease != null ? this : new LockContext(lock, lock.asLease());
     }
 
-    /** Begins to release the lock, or to keep it for the rest of its time. What that throws, {@link #release} throws. */
-    void beginRelease(boolean succeeded) {
+    /** Begins to release the lock, or to keep it for the rest of its time. {@return completes that; throws what its begin threw} */
+    Runnable beginRelease(boolean succeeded) {
         try {
-            Duration left = left(succeeded);
-            if ((lease != null ? lease : lock) instanceof LockScope scope) {
-                releasing = scope.release(left);
-            } else if (lease == null) {
-                releasing = lock::unlock;
-            } else {
-                releasing = left.isZero() || isLost(lease) ? lease::close : () -> lease.closeAfter(left);
-            }
+            return release(lease, left(succeeded));
         } catch (RuntimeException | Error failure) {
-            releasing = () -> {
+            return () -> {
                 throw Futures.unchecked(failure);
             };
         }
+    }
+
+    private Runnable release(@Nullable Lease held, Duration stay) {
+        if ((held != null ? held : lock) instanceof LockScope scope) {
+            return scope.release(stay);
+        } else if (held == null) {
+            return lock::unlock;
+        }
+        return stay.isZero() || isLost(held) ? held::close : () -> held.closeAfter(stay);
     }
 
     /** If the lock cannot tell, this assumes that it is held: the release reports a loss. */
@@ -191,11 +219,6 @@ public final class LockContext {
         } catch (RuntimeException | Error unknown) {
             return false;
         }
-    }
-
-    /** Completes what {@link #beginRelease} has begun. */
-    void release() {
-        Objects.requireNonNull(releasing).run();
     }
 
     /** Releases the lock, or keeps it for the rest of its time, and does not block. Only for a lease. */

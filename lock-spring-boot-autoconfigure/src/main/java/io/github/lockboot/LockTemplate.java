@@ -267,10 +267,10 @@ public class LockTemplate {
         return options.waitTime() != null || waitTime == null ? options : options.withWaitTime(waitTime);
     }
 
-    private List<LockContext.Wanted> wanted(String name, LockOptions options, boolean leased) {
+    private List<LockContext> wanted(String name, LockOptions options, boolean leased) {
         NamedLock lock = LockRuntime.get(registry, name, withWaitTime(options));
         return List.of(
-                new LockContext.Wanted(lock, leased ? wait -> LockRuntime.acquireAsync(registry, lock, wait) : null));
+                HeldLocks.wanted(lock, leased ? wait -> LockRuntime.acquireAsync(registry, lock, wait) : null, null));
     }
 
     /**

@@ -10,8 +10,7 @@ import java.util.concurrent.locks.Lock;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-import io.github.lockboot.LockContext.Wanted;
-import io.github.lockboot.LockSet.Acquirer;
+import io.github.lockboot.HeldLocks.Acquirer;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
@@ -25,9 +24,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class MultiLock implements Lock {
 
-    private final List<Wanted> locks;
+    private final List<NamedLock> locks;
 
-    private MultiLock(List<Wanted> locks) {
+    private MultiLock(List<NamedLock> locks) {
         this.locks = locks;
     }
 
@@ -35,24 +34,28 @@ public final class MultiLock implements Lock {
         if (names.isEmpty()) {
             throw new IllegalArgumentException("there are no lock names: pass at least one");
         }
-        return new MultiLock(new TreeSet<>(names)
-                .stream().map(name -> new Wanted(locks.apply(name), null)).toList());
+        return new MultiLock(new TreeSet<>(names).stream().map(locks).toList());
     }
 
     /** {@return the names of the locks, each once, in the order in which they are acquired} */
     public List<String> getNames() {
-        return locks.stream().map(each -> each.lock().getName()).toList();
+        return locks.stream().map(NamedLock::getName).toList();
     }
 
     // --- acquisition ------------------------------------------------------------------------------------------
 
+    private HeldLocks wanted() {
+        return new HeldLocks(
+                locks.stream().map(lock -> new LockContext(lock, null, null)).toList());
+    }
+
     private boolean acquire(Acquirer acquirer) throws InterruptedException {
-        return new LockSet(locks).acquire(acquirer, true);
+        return wanted().acquire(acquirer, true);
     }
 
     private boolean acquireUninterruptibly(Acquirer acquirer) {
         try {
-            return new LockSet(locks).acquire(acquirer, false);
+            return wanted().acquire(acquirer, false);
         } catch (InterruptedException e) {
             throw new AssertionError(e);
         }
@@ -118,8 +121,8 @@ public final class MultiLock implements Lock {
     @Override
     public void unlock() {
         List<LockContext> held = new ArrayList<>(locks.size());
-        locks.forEach(each -> held.add(0, new LockContext(each.lock(), null, null)));
-        LockSet.of(held).release(true);
+        locks.forEach(lock -> held.add(0, new LockContext(lock, null, null)));
+        HeldLocks.of(held).release(true);
     }
 
     /**
@@ -136,12 +139,12 @@ public final class MultiLock implements Lock {
 
     /** {@return how often the current thread may call {@link #unlock()}: of its holds of each lock, the fewest} */
     public int getHoldCount() {
-        return locks.stream().mapToInt(each -> each.lock().getHoldCount()).min().orElse(0);
+        return locks.stream().mapToInt(NamedLock::getHoldCount).min().orElse(0);
     }
 
     /** {@return whether the current thread holds all of them, and no lease can have run out yet} As {@link NamedLock#isHeldByCurrentThread}. */
     public boolean isHeldByCurrentThread() {
-        return locks.stream().allMatch(each -> each.lock().isHeldByCurrentThread());
+        return locks.stream().allMatch(NamedLock::isHeldByCurrentThread);
     }
 
     /**
@@ -151,7 +154,7 @@ public final class MultiLock implements Lock {
      * @throws LockUnavailableException if Redis is not available
      */
     public boolean isLocked() {
-        return locks.stream().anyMatch(each -> each.lock().isLocked());
+        return locks.stream().anyMatch(NamedLock::isLocked);
     }
 
     @Override

@@ -135,30 +135,30 @@ final class SingleFlight {
             Supplier<CompletionStage<T>> make) {
         CompletableFuture<Lease> request =
                 Futures.cancelWith(result, LockRuntime.acquireAsync(registry, lock(), left()));
-        CompletableFuture<Supplier<CompletionStage<T>>> next = new CompletableFuture<>();
-        Runnable listening = listen(() -> Futures.ELSEWHERE.execute(() -> lookAgain(request, look, next)));
-        next.whenComplete((step, failure) -> listening.run());
-        request.whenComplete((lease, failure) -> {
-            if (failure != null) {
-                next.completeExceptionally(failure);
-            } else {
-                next.complete(() -> Futures.cancelWith(result, lead(lease, look, make)));
-            }
-        });
-        return next.thenComposeAsync(Supplier::get, Futures.ELSEWHERE);
+        Runnable listening = listen(() -> news.complete(null));
+        CompletableFuture<@Nullable T> found = awaitValueOrLock(request, look);
+        return found.handle((value, failure) -> value == null && failure == null)
+                .thenCompose(granted -> {
+                    listening.run();
+                    return granted
+                            ? Futures.cancelWith(result, lead(request.join(), look, make))
+                            : giveUp(request).thenCompose(none -> found);
+                });
     }
 
-    /** Either the lock or a cache read that finds the value or fails decides the next step, whichever comes first. */
-    private static <T> void lookAgain(
-            CompletableFuture<Lease> request,
-            Supplier<CompletionStage<@Nullable T>> look,
-            CompletableFuture<Supplier<CompletionStage<T>>> next) {
-        CompletableFuture<T> looked = CompletableFuture.completedFuture(true).thenCompose(now -> look.get());
-        looked.whenComplete((value, failure) -> {
-            if (value != null || failure != null) {
-                next.complete(() -> giveUp(request).thenCompose(none -> looked));
-            }
-        });
+    /** {@return completes with null once the lock is granted} */
+    private <T> CompletableFuture<@Nullable T> awaitValueOrLock(
+            CompletableFuture<Lease> request, Supplier<CompletionStage<@Nullable T>> look) {
+        return CompletableFuture.anyOf(request, news)
+                .thenComposeAsync(
+                        any -> {
+                            news = new CompletableFuture<>();
+                            return request.isDone() ? CompletableFuture.completedFuture(null) : look.get();
+                        },
+                        Futures.ELSEWHERE)
+                .thenCompose(value -> value != null || request.isDone()
+                        ? CompletableFuture.completedFuture(value)
+                        : awaitValueOrLock(request, look));
     }
 
     private <T> CompletableFuture<T> lead(
@@ -190,7 +190,7 @@ final class SingleFlight {
 
     private HeldLocks held(Lease lead) {
         try {
-            return new HeldLocks(LockSet.of(List.of(new LockContext(lock(), lead, null))));
+            return HeldLocks.of(List.of(new LockContext(lock(), lead)));
         } catch (Throwable failure) {
             lead.closeAfter(Duration.ZERO);
             throw failure;

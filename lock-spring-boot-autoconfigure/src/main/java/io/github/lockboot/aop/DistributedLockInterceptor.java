@@ -70,9 +70,8 @@ final class DistributedLockInterceptor implements MethodInterceptor {
         Method specific =
                 Proxy.isProxyClass(targetClass) ? method : AopUtils.getMostSpecificMethod(method, targetClass);
         LockedMethod locked = new LockedMethod(specific, targetClass);
-        String job = LockAnnotations.findJob(specific, annotations);
-        return job == null
-                ? new MethodLocks(locked, annotations, beanFactory, template)
-                : ScheduledCall.of(locked, annotations, job, beanFactory, template);
+        return annotations.stream().anyMatch(locked::isJob)
+                ? ScheduledCall.of(locked, annotations, beanFactory, template)
+                : new MethodLocks(locked, annotations, beanFactory, template);
     }
 }

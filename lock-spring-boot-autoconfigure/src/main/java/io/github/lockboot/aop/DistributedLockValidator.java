@@ -245,11 +245,11 @@ public final class DistributedLockValidator
             String group = Objects.requireNonNull(asked.group());
             LockOptions first = ours ? overridden.getOrDefault(group, LockOptions.defaults()) : LockOptions.defaults();
             groups.add(group);
-            if (definition.isKeptAfterFailure()) {
-                OuterRetry.refuse(locked, locks.isOfJob(definition), advisor.getOrder(), beanFactory);
+            if (definition.keep() != null && !definition.keep().onlyOnSuccess()) {
+                OuterRetry.refuse(locked, definition.isOfJob(), advisor.getOrder(), beanFactory);
             }
             Duration wait = first.waitTime();
-            if (locks.isOfJob(definition) && (first.permits() != null || wait != null && !wait.isZero())) {
+            if (definition.isOfJob() && (first.permits() != null || wait != null && !wait.isZero())) {
                 locked.add(
                         "is a job for one instance, and lock.locks.[" + group + "]"
                                 + (first.permits() != null ? ".permits" : ".wait-time") + " lets several run each tick",

@@ -84,7 +84,7 @@ final class KeyInName {
                 .map(each -> "\"" + each + "\"")
                 .collect(Collectors.joining(", "));
         String line = shorter + "key = " + (key.contains(", ") ? "{" + key + "}" : key);
-        return method.isJob()
+        return method.isJob(annotation)
                 ? "write @DistributedLock with " + line + ": a @ScheduledLock is one lock"
                 : "write " + line;
     }

@@ -1,7 +1,9 @@
 package io.github.lockboot.aop;
 
+import java.util.List;
 import java.util.Map;
 
+import io.github.lockboot.aop.InvalidLockDefinitionException.Finding;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.ReactiveAdapter;
 
@@ -74,13 +76,13 @@ final class LaterResult {
     static void refuse(LockedMethod method, Object result) {
         String action = actionFor(result.getClass());
         if (action != null) {
-            LockedMethod hiding = new LockedMethod(method.method(), method.targetClass());
-            hiding.add(
+            Finding hidden = new Finding(
+                    method.toString(),
                     "has run and returned a " + result.getClass().getSimpleName() + " but declares "
                             + method.resultType().getSimpleName()
                             + ", so the lock is released before the work is done",
                     method.suspends() ? AWAITED : action);
-            throw new InvalidLockDefinitionException(hiding.findings());
+            throw new InvalidLockDefinitionException(List.of(hidden));
         }
     }
 

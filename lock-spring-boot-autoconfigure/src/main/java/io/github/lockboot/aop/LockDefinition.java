@@ -14,6 +14,7 @@ import io.github.lockboot.DistributedLock;
 import io.github.lockboot.DistributedLock.KeepOn;
 import io.github.lockboot.DistributedLock.Mode;
 import io.github.lockboot.DistributedLock.Renewal;
+import io.github.lockboot.HeldLocks;
 import io.github.lockboot.LockContext;
 import io.github.lockboot.LockContext.Keep;
 import io.github.lockboot.LockOptions;
@@ -21,7 +22,7 @@ import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockRuntime;
 import io.github.lockboot.LockTemplate;
 import io.github.lockboot.NamedLock;
-import io.github.lockboot.ScheduledLock;
+import io.github.lockboot.aop.LockedMethod.End;
 import io.github.lockboot.aop.key.KeyExpression;
 import io.github.lockboot.aop.key.KeyVariables;
 import io.github.lockboot.internal.LockNames;
@@ -55,7 +56,9 @@ final class LockDefinition {
     private final Supplier<LockRegistry> registry;
     private final Supplier<String> registryKey;
     private final Supplier<Function<String, NamedLock>> handles;
-    private volatile @Nullable Duration waitTime;
+
+    /** Whether the holds belong to the call, not to a thread. */
+    private final boolean leased;
 
     /**
      * Adds to the findings of the method what is wrong with the annotation, whatever the arguments of a call are. Use the definition only
@@ -84,6 +87,7 @@ final class LockDefinition {
         this.options = parseOptions(!name.isBlank() ? name : method.shortName());
         this.contention = Contention.read(annotation, method);
         this.registry = parseRegistry(template);
+        this.leased = keep != null || method.end() != End.VALUE;
         this.registryKey = SingletonSupplier.of(() -> registryKey(template.get()));
         this.handles = SingletonSupplier.of(() -> LockRuntime.handles(registry.get(), optionsWith(template.get())));
     }
@@ -96,21 +100,19 @@ final class LockDefinition {
         return name;
     }
 
-    /** As it is in the annotation. */
-    String writtenName() {
-        return annotation.name();
+    /** Whether it is the lock of a job, which one instance is to run. */
+    boolean isOfJob() {
+        return method.isJob(annotation);
     }
 
     boolean isOfDefaultRegistry() {
         return registryName.isEmpty();
     }
 
-    boolean isKept() {
-        return keep != null;
-    }
-
-    boolean isKeptAfterFailure() {
-        return keep != null && !keep.onlyOnSuccess();
+    /** Null if the lock is kept no longer than the call. */
+    @Nullable
+    Keep keep() {
+        return keep;
     }
 
     Contention contention() {
@@ -156,26 +158,13 @@ final class LockDefinition {
                     : "mode = " + Objects.requireNonNullElse(options.mode(), Mode.EXCLUSIVE);
         }
 
-        /** @param leased whether the hold belongs to the call; the hold of a lock that is kept always does */
-        LockContext.Wanted wanted(boolean leased) {
+        LockContext wanted() {
             NamedLock lock = definition.handles.get().apply(name);
-            boolean ofCall = leased || definition.keep != null;
-            return new LockContext.Wanted(
+            return HeldLocks.wanted(
                     lock,
-                    definition.waitTimeOf(lock),
-                    ofCall ? wait -> LockRuntime.acquireAsync(definition.registry.get(), lock, wait) : null,
+                    definition.leased ? wait -> LockRuntime.acquireAsync(definition.registry.get(), lock, wait) : null,
                     definition.keep);
         }
-    }
-
-    /** The same for all locks of this definition. */
-    private Duration waitTimeOf(NamedLock lock) {
-        Duration known = waitTime;
-        if (known == null) {
-            known = Objects.requireNonNull(lock.options().waitTime());
-            waitTime = known;
-        }
-        return known;
     }
 
     private LockOptions optionsWith(LockTemplate template) {
@@ -235,8 +224,7 @@ final class LockDefinition {
     }
 
     private @Nullable Keep parseKeep() {
-        boolean job = !annotation.keepFor().isEmpty() && method.method().isAnnotationPresent(ScheduledLock.class);
-        String attribute = job ? "atLeastFor" : "keepFor";
+        String attribute = isOfJob() ? "atLeastFor" : "keepFor";
         Optional<Keep> parsed = duration(attribute, annotation.keepFor(), time -> {
             if (time.isNegative() || time.isZero()) {
                 throw new IllegalArgumentException(attribute + " is " + time + "; it must be positive");

@@ -164,9 +164,13 @@ record LockedMethod(Method method, Class<?> targetClass, List<Finding> findings)
         return token;
     }
 
-    /** Whether it is annotated as a job. */
-    boolean isJob() {
-        return MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY).isPresent(ScheduledLock.class);
+    /** Whether the annotation is that of a job: {@link ScheduledLock} gives it its name. */
+    boolean isJob(DistributedLock annotation) {
+        return MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY)
+                .get(ScheduledLock.class)
+                .getValue("name", String.class)
+                .filter(annotation.name()::equals)
+                .isPresent();
     }
 
     String shortName() {

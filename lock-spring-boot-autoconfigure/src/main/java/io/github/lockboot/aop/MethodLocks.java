@@ -7,6 +7,7 @@ import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import io.github.lockboot.DistributedLock;
@@ -69,7 +70,7 @@ class MethodLocks {
         // If two definitions give the same lock, the first applies, so a lock that is kept comes first.
         this.definitions = annotations.stream()
                 .map(annotation -> new LockDefinition(annotation, method, names, beanFactory, template))
-                .sorted(Comparator.comparing(definition -> !definition.isKept()))
+                .sorted(Comparator.comparing(definition -> definition.keep() == null))
                 .toList();
         this.tokenParameter = method.tokenParameter(annotations);
         if (!method.findings().isEmpty()) {
@@ -90,18 +91,14 @@ class MethodLocks {
         return definitions;
     }
 
-    /** Whether the definition is the lock of a job, which one instance is to run. */
-    boolean isOfJob(LockDefinition definition) {
-        return false;
-    }
-
     @Nullable
     Object invoke(MethodInvocation invocation) throws Throwable {
-        return switch (end) {
-            case VALUE -> call(invocation);
-            case STAGE -> callAsync(invocation);
-            case PUBLISHER -> ReactiveCall.of(this, invocation);
-        };
+        return end == End.PUBLISHER ? ReactiveCall.of(this, invocation) : invoke(invocation, held -> {});
+    }
+
+    /** @param acquired receives the locks, or the refusal, before the method runs */
+    final @Nullable Object invoke(MethodInvocation invocation, Consumer<HeldLocks> acquired) throws Throwable {
+        return end == End.STAGE ? callAsync(invocation, acquired) : call(invocation, acquired);
     }
 
     /**
@@ -124,14 +121,15 @@ class MethodLocks {
 
     /** Holds the locks until the method returns or, in an active transaction, until the transaction has ended. */
     @SuppressWarnings("NullAway") // the type argument allows null
-    private @Nullable Object call(MethodInvocation invocation) throws Throwable {
+    private @Nullable Object call(MethodInvocation invocation, Consumer<HeldLocks> acquired) throws Throwable {
         List<Needed> needed = needed(invocation.getThis(), invocation.getArguments());
-        List<LockContext.Wanted> wanted = wanted(needed, false);
+        List<LockContext> wanted = wanted(needed);
         boolean inTransaction = isInTransaction(invocation);
         if (inTransaction) {
             warnOfTransaction(wanted);
         }
         HeldLocks held = HeldLocks.acquire(wanted);
+        acquired.accept(held);
         HeldLocks.Body<@Nullable Object, Throwable> body = () -> run(invocation, needed, held);
         return inTransaction && held.size() > 0 ? TransactionBoundLocks.run(held, body) : held.runAndRelease(body);
     }
@@ -145,9 +143,8 @@ class MethodLocks {
     }
 
     /** A lock that the thread already holds gives no warning: the thread does not wait for it. */
-    private void warnOfTransaction(List<LockContext.Wanted> wanted) {
-        if (wanted.stream().anyMatch(each -> each.lock().remainingLease().isZero())
-                && warned.compareAndSet(false, true)) {
+    private void warnOfTransaction(List<LockContext> wanted) {
+        if (wanted.stream().anyMatch(each -> each.remainingLease().isZero()) && warned.compareAndSet(false, true)) {
             log.warn(method
                     + " acquires its lock inside an active transaction: it may not see what others committed while it"
                     + " waited, and the lock is held until that transaction ends."
@@ -156,15 +153,18 @@ class MethodLocks {
     }
 
     /** Holds the locks until the stage that the method returns completes. */
-    private Object callAsync(MethodInvocation invocation) {
+    private Object callAsync(MethodInvocation invocation, Consumer<HeldLocks> acquired) {
         try {
             List<Needed> needed = needed(invocation.getThis(), invocation.getArguments());
-            List<LockContext.Wanted> wanted = wanted(needed, true);
+            List<LockContext> wanted = wanted(needed);
             return HeldLocks.<@Nullable Object>runAndReleaseAsync(
                     waits
                             ? CompletableFuture.completedFuture(HeldLocks.acquire(wanted))
                             : HeldLocks.acquireAsync(wanted),
-                    held -> stage(invocation, needed, held));
+                    held -> {
+                        acquired.accept(held);
+                        return stage(invocation, needed, held);
+                    });
         } catch (RuntimeException refused) {
             return CompletableFuture.failedFuture(refused);
         }
@@ -180,8 +180,8 @@ class MethodLocks {
         }
     }
 
-    static List<LockContext.Wanted> wanted(List<Needed> needed, boolean leased) {
-        return needed.stream().map(each -> each.wanted(leased)).toList();
+    static List<LockContext> wanted(List<Needed> needed) {
+        return needed.stream().map(Needed::wanted).toList();
     }
 
     /** Runs the method's body under its locks. After a refusal, returns or throws what the annotation demands. */

@@ -33,7 +33,7 @@ final class ReactiveCall {
     static Object ofJob(MethodLocks call, MethodInvocation invocation, Supplier<ScheduledCall.Tick> ticks) {
         return perSubscription(call, adapter -> {
             ScheduledCall.Tick tick = ticks.get();
-            return Flux.defer(() -> locked(call, invocation, adapter, tick::taken))
+            return Flux.defer(() -> locked(call, invocation, adapter, tick::acquired))
                     .doOnComplete(() -> tick.ended(null))
                     .doOnError(tick::ended)
                     .doOnCancel(() -> tick.ended(new CancellationException()));
@@ -58,15 +58,15 @@ final class ReactiveCall {
     }
 
     private static Flux<Object> locked(
-            MethodLocks call, MethodInvocation invocation, ReactiveAdapter adapter, Consumer<HeldLocks> taken) {
+            MethodLocks call, MethodInvocation invocation, ReactiveAdapter adapter, Consumer<HeldLocks> acquired) {
         List<Needed> needed = call.needed(invocation.getThis(), invocation.getArguments());
         // usingWhen would wrap the failure of a release after success.
         AtomicReference<Throwable> loss = new AtomicReference<>();
         return Flux.usingWhen(
-                        Mono.fromFuture(HeldLocks.acquireAsync(MethodLocks.wanted(needed, true)))
+                        Mono.fromFuture(HeldLocks.acquireAsync(MethodLocks.wanted(needed)))
                                 .doOnDiscard(HeldLocks.class, held -> held.releaseLater(false)),
                         held -> {
-                            taken.accept(held);
+                            acquired.accept(held);
                             return body(call, invocation, adapter, needed, held);
                         },
                         held -> Mono.fromFuture(held.releaseLater(true))

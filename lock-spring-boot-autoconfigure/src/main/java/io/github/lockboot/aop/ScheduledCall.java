@@ -14,7 +14,6 @@ import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockTemplate;
 import io.github.lockboot.ScheduledLock;
 import io.github.lockboot.ScheduledLock.Outcome;
-import io.github.lockboot.aop.LockDefinition.Needed;
 import io.github.lockboot.aop.LockedMethod.End;
 import io.github.lockboot.internal.Failures;
 import io.github.lockboot.internal.Futures;
@@ -24,7 +23,6 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
-import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.beans.factory.config.EmbeddedValueResolver;
 import org.springframework.util.function.SingletonSupplier;
@@ -42,13 +40,12 @@ final class ScheduledCall extends MethodLocks {
     private ScheduledCall(
             LockedMethod method,
             List<DistributedLock> annotations,
-            String writtenName,
             ConfigurableBeanFactory beanFactory,
             Supplier<LockTemplate> template,
             InstantSource clock) {
         super(method, annotations, beanFactory, template);
         this.job = definitions().stream()
-                .filter(definition -> definition.writtenName().equals(writtenName))
+                .filter(LockDefinition::isOfJob)
                 .map(LockDefinition::name)
                 .findFirst()
                 .orElseThrow();
@@ -61,23 +58,13 @@ final class ScheduledCall extends MethodLocks {
         this.clock = clock;
     }
 
-    /**
-     * Its type is that of the base, so that nothing loads this class without a job.
-     *
-     * @param writtenName of the definition whose name the job has
-     */
+    /** Its type is that of the base, so that nothing loads this class without a job. */
     static MethodLocks of(
             LockedMethod method,
             List<DistributedLock> annotations,
-            String writtenName,
             ConfigurableBeanFactory beanFactory,
             Supplier<LockTemplate> template) {
-        return new ScheduledCall(method, annotations, writtenName, beanFactory, template, InstantSource.system());
-    }
-
-    @Override
-    boolean isOfJob(LockDefinition definition) {
-        return definition.name().equals(job);
+        return new ScheduledCall(method, annotations, beanFactory, template, InstantSource.system());
     }
 
     @Override
@@ -87,9 +74,8 @@ final class ScheduledCall extends MethodLocks {
             return ReactiveCall.ofJob(this, invocation, Tick::new);
         }
         Tick tick = new Tick();
-        ((ProxyMethodInvocation) invocation).setUserAttribute(Tick.class.getName(), tick);
         try {
-            Object result = super.invoke(invocation);
+            Object result = invoke(invocation, tick::acquired);
             if (end == End.STAGE && result instanceof CompletionStage<?> stage) {
                 stage.whenComplete((value, failure) -> tick.ended(failure));
             } else {
@@ -102,15 +88,6 @@ final class ScheduledCall extends MethodLocks {
         }
     }
 
-    @Override
-    @Nullable
-    Object run(MethodInvocation invocation, List<Needed> needed, HeldLocks held) throws Throwable {
-        if (((ProxyMethodInvocation) invocation).getUserAttribute(Tick.class.getName()) instanceof Tick tick) {
-            tick.taken(held);
-        }
-        return super.run(invocation, needed, held);
-    }
-
     /** A call, from its beginning to its end. */
     final class Tick {
 
@@ -120,7 +97,7 @@ final class ScheduledCall extends MethodLocks {
         private volatile @Nullable HeldLocks held;
 
         /** The locks are held or refused. */
-        void taken(HeldLocks held) {
+        void acquired(HeldLocks held) {
             this.held = held;
         }
 

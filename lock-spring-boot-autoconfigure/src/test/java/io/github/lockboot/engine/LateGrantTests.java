@@ -95,9 +95,9 @@ class LateGrantTests {
     void aCallWithSeveralLocksAsksAgainAndThenLearnsTheSame() throws Exception {
         LockOptions options =
                 LockOptions.defaults().withTtl(TTL).withWaitTime(Duration.ZERO).withRenewal();
-        List<LockContext.Wanted> both = List.of(
-                new LockContext.Wanted(EngineLocks.of(scripted.engine, "a", options), Duration.ZERO, null, null),
-                new LockContext.Wanted(EngineLocks.of(scripted.engine, "b", options), Duration.ZERO, null, null));
+        List<LockContext> both = List.of(
+                HeldLocks.wanted(EngineLocks.of(scripted.engine, "a", options), null, null),
+                HeldLocks.wanted(EngineLocks.of(scripted.engine, "b", options), null, null));
         try (Actor actor = new Actor()) {
             CompletableFuture<HeldLocks> taking = actor.start(() -> HeldLocks.acquire(both));
             Actor.await("it waits", () -> scripted.sentCount() == 2 && actor.isWaiting());

@@ -78,19 +78,18 @@ class SeveralRulesTests {
                 .withRenewal());
     }
 
-    private LockContext.Wanted wanted(String name, How how, Whose whose, Duration wait) {
+    private LockContext wanted(String name, How how, Whose whose, Duration wait) {
         NamedLock lock = lock(name, options(how, wait));
         LockRequest request = ((EngineLock) lock).request;
-        return new LockContext.Wanted(
+        return HeldLocks.wanted(
                 lock,
-                wait,
                 whose == Whose.THREAD
                         ? null
                         : left -> scripted.engine.acquireAsync(request.waiting(LockRequest.nanosOf(left))),
                 null);
     }
 
-    private LockContext.Wanted wanted(String name, Duration wait) {
+    private LockContext wanted(String name, Duration wait) {
         return wanted(name, How.EXCLUSIVE, Whose.THREAD, wait);
     }
 
@@ -133,7 +132,7 @@ class SeveralRulesTests {
     void ofAnyKindAllAreAskedForAndReleasedWithoutWaitingBetween(How how) throws Exception {
         for (Whose whose : Whose.values()) {
             try (Actor caller = new Actor()) {
-                List<LockContext.Wanted> wanted = Stream.of("a", "b", "c")
+                List<LockContext> wanted = Stream.of("a", "b", "c")
                         .map(name -> wanted(name, how, whose, MINUTE))
                         .toList();
                 CompletableFuture<HeldLocks> taking = caller.start(() -> HeldLocks.acquire(wanted));

@@ -237,15 +237,13 @@ class ThrownAnywhereTests {
         }
 
         private void askForAll(ThrowingClient client, String who, long hold) {
-            List<LockContext.Wanted> wanted = Stream.of("f", "m", "n")
+            List<LockContext> wanted = Stream.of("f", "m", "n")
                     .map(name -> {
-                        NamedLock lock = lock(client, name);
+                        NamedLock lock =
+                                EngineLocks.of(client.engine, name, OPTIONS.withWaitTime(Duration.ofSeconds(20)));
                         LockRequest request = ((EngineLock) lock).request;
-                        return new LockContext.Wanted(
-                                lock,
-                                Duration.ofSeconds(20),
-                                wait -> client.engine.acquireAsync(request.waiting(wait.toNanos())),
-                                null);
+                        return HeldLocks.wanted(
+                                lock, wait -> client.engine.acquireAsync(request.waiting(wait.toNanos())), null);
                     })
                     .toList();
             try {
@@ -341,8 +339,8 @@ class ThrownAnywhereTests {
             allIsOver();
         }
 
-        private LockContext.Wanted ofThread(String name) {
-            return new LockContext.Wanted(lock(throwing, name), Duration.ZERO, null, null);
+        private LockContext ofThread(String name) {
+            return HeldLocks.wanted(lock(throwing, name), null, null);
         }
 
         private static boolean once(NamedLock lock) {

@@ -232,10 +232,9 @@ class CommandCountTests {
     @Test
     void severalLeasesAreTwoCommandsEach() {
         RedisLockRegistry registry = registries.connected();
-        List<LockContext.Wanted> wanted = twenty().stream()
+        List<LockContext> wanted = twenty().stream()
                 .map(registry::get)
-                .map(lock -> new LockContext.Wanted(
-                        lock, Duration.ofSeconds(10), wait -> registry.acquireAsync(lock, wait), null))
+                .map(lock -> HeldLocks.wanted(lock, wait -> registry.acquireAsync(lock, wait), null))
                 .toList();
         HeldLocks.acquireAsync(wanted).join().releaseLater(true).join();
         resetCounts();

@@ -11,7 +11,6 @@ import io.github.lockboot.Actor;
 import io.github.lockboot.HeldLocks;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockContext.Keep;
-import io.github.lockboot.LockContext.Wanted;
 import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.NamedLock;
@@ -94,7 +93,7 @@ class DoubtedHoldTests {
     @Test
     void whatTheLibraryAsksForItselfDoesNotEndTheRenewal() throws Exception {
         holder.run(() -> {
-            HeldLocks held = HeldLocks.acquire(List.of(new Wanted(lock, Duration.ZERO, null, null)));
+            HeldLocks held = HeldLocks.acquire(List.of(HeldLocks.wanted(lock, null, null)));
             assertThat(held.findLoss("before a commit")).isNotNull();
             assertThat(held.innermost().isValid()).isFalse();
             scripted.timer.tick(Duration.ofSeconds(1));
@@ -135,8 +134,8 @@ class DoubtedHoldTests {
             scripted.next("acquire").answer(new Reply.Owner(100, TTL.toMillis(), 0));
             return lease;
         };
-        HeldLocks held = HeldLocks.acquire(
-                List.of(new Wanted(lock, Duration.ZERO, leasing, new Keep(Duration.ofMinutes(1), false))));
+        HeldLocks held =
+                HeldLocks.acquire(List.of(HeldLocks.wanted(lock, leasing, new Keep(Duration.ofMinutes(1), false))));
         held.runAndRelease(() -> held.call(true, () -> {
             body.accept(held);
             return null;

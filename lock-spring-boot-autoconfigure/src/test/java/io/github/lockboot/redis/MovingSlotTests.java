@@ -114,9 +114,9 @@ class MovingSlotTests {
     void severalLeasesAreAcquiredAndReleased(boolean blocking) {
         RedisLockRegistry registry = registry(blocking);
         try (LogReader log = new LogReader()) {
-            List<LockContext.Wanted> wanted = NAMES.stream()
+            List<LockContext> wanted = NAMES.stream()
                     .map(registry::get)
-                    .map(lock -> new LockContext.Wanted(lock, SOON, wait -> registry.acquireAsync(lock, wait), null))
+                    .map(lock -> HeldLocks.wanted(lock, wait -> registry.acquireAsync(lock, wait), null))
                     .toList();
             cluster.moveOnly("lock:{x}a", to);
             HeldLocks.acquireAsync(wanted).join().releaseLater(true).join();

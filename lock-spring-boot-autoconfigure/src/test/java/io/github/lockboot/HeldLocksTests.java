@@ -20,7 +20,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** Several locks of a call: how they are acquired, kept and released. */
-class LockSetTests {
+class HeldLocksTests {
 
     private static final LockOptions PATIENT = LockOptions.defaults().withWaitTime(Duration.ofMinutes(1));
 
@@ -28,17 +28,17 @@ class LockSetTests {
 
     private final RecordingLockRegistry registry = new RecordingLockRegistry();
 
-    private LockContext.Wanted wanted(int number) {
+    private LockContext wanted(int number) {
         NamedLock lock = registry.get("lock " + number, PATIENT);
-        return new LockContext.Wanted(lock, wait -> registry.acquireAsync(lock, wait));
+        return HeldLocks.wanted(lock, wait -> registry.acquireAsync(lock, wait), null);
     }
 
-    private LockContext.Wanted kept() {
-        LockContext.Wanted first = wanted(0);
-        return new LockContext.Wanted(first.lock(), null, first.leasing(), new LockContext.Keep(KEPT, false));
+    private LockContext kept() {
+        NamedLock lock = registry.get("lock 0", PATIENT);
+        return HeldLocks.wanted(lock, wait -> registry.acquireAsync(lock, wait), new LockContext.Keep(KEPT, false));
     }
 
-    private List<LockContext.Wanted> first(int count) {
+    private List<LockContext> first(int count) {
         return IntStream.range(0, count).mapToObj(this::wanted).toList();
     }
 
@@ -172,9 +172,8 @@ class LockSetTests {
     @Test
     void thousandsThatAreFreeOnceTheFirstIsDoNotOverflowTheStack() {
         CompletableFuture<Lease> first = new CompletableFuture<>();
-        List<LockContext.Wanted> all = IntStream.range(0, 10_000)
-                .mapToObj(i ->
-                        i > 0 ? wanted(i) : new LockContext.Wanted(wanted(i).lock(), wait -> first))
+        List<LockContext> all = IntStream.range(0, 10_000)
+                .mapToObj(i -> i > 0 ? wanted(i) : HeldLocks.wanted(wanted(i).lock(), wait -> first, null))
                 .toList();
         CompletableFuture<HeldLocks> taking = HeldLocks.acquireAsync(all);
         assertThat(taking).isNotDone();
@@ -189,7 +188,7 @@ class LockSetTests {
     }
 
     /** A lease with a listener. */
-    private LockContext.Wanted listened(int number, Runnable exit) {
+    private LockContext listened(int number, Runnable exit) {
         NamedLock lock = wanted(number).lock();
         Lease lease = (Lease) Proxy.newProxyInstance(
                 getClass().getClassLoader(), new Class<?>[] {Lease.class, LockScope.class}, (proxy, method, args) -> {
@@ -199,7 +198,7 @@ class LockSetTests {
                     }
                     return true; // it is valid
                 });
-        return new LockContext.Wanted(lock, wait -> CompletableFuture.completedFuture(lease));
+        return HeldLocks.wanted(lock, wait -> CompletableFuture.completedFuture(lease), null);
     }
 
     @Test
@@ -266,7 +265,7 @@ class LockSetTests {
     @Test
     void aCallThatCannotTakeItsLocksAgainAfterALossEnds() {
         RuntimeException failure = new IllegalStateException("options");
-        LockContext.Wanted second = wanted(1);
+        LockContext second = wanted(1);
         NamedLock lock = (NamedLock) Proxy.newProxyInstance(
                 getClass().getClassLoader(), new Class<?>[] {NamedLock.class}, (proxy, method, args) -> {
                     if (registry.names().contains("lock 1")) {
@@ -276,7 +275,7 @@ class LockSetTests {
                 });
         registry.lose("lock 0");
         CompletableFuture<HeldLocks> taking =
-                HeldLocks.acquireAsync(List.of(wanted(0), new LockContext.Wanted(lock, second.leasing())));
+                HeldLocks.acquireAsync(List.of(wanted(0), HeldLocks.wanted(lock, second::lease, null)));
         assertThat(taking).isCompletedExceptionally();
         assertThatThrownBy(taking::join).hasCause(failure);
         assertThat(registry.events()).endsWith("unlock lock 1", "unlock lock 0");
@@ -336,8 +335,7 @@ class LockSetTests {
 
     @Test
     void locksOfWhichOneCannotBeTriedAreAcquiredOneAfterTheOther() {
-        HeldLocks.acquire(List.of(
-                        tried("a", FREE), new LockContext.Wanted(wanted(1).lock(), null)))
+        HeldLocks.acquire(List.of(tried("a", FREE), HeldLocks.wanted(wanted(1).lock(), null, null)))
                 .release(true);
         assertThat(registry.events())
                 .containsExactly("wait for a", "lock lock 1", "release a", "unlock lock 1", "released a");
@@ -354,7 +352,7 @@ class LockSetTests {
     @Test
     void ifOneCannotBeTriedThoseBeforeItAreReleased() {
         RuntimeException failure = new IllegalStateException("held otherwise");
-        LockContext.Wanted second = tried("b", FREE, () -> {
+        LockContext second = tried("b", FREE, () -> {
             throw failure;
         });
         assertThatThrownBy(() -> HeldLocks.acquire(List.of(tried("a", FREE), second, tried("c", FREE))))
@@ -388,7 +386,7 @@ class LockSetTests {
     /** The wait for the first is interrupted, and the others were free. */
     @Test
     void anInterruptNamesTheLockWhoseWaitItEnded() {
-        List<LockContext.Wanted> all = List.of(tried("a", INTERRUPTED), tried("b", FREE), tried("c", INTERRUPTED));
+        List<LockContext> all = List.of(tried("a", INTERRUPTED), tried("b", FREE), tried("c", INTERRUPTED));
         assertThatThrownBy(() -> HeldLocks.acquire(all))
                 .isInstanceOf(LockNotAcquiredException.class)
                 .hasCauseInstanceOf(InterruptedException.class)
@@ -399,7 +397,7 @@ class LockSetTests {
 
     @Test
     void anInterruptAfterARefusalNamesTheLockWhoseWaitItEnded() {
-        List<LockContext.Wanted> all = List.of(tried("a", taken("a")), tried("b", INTERRUPTED), tried("c", FREE));
+        List<LockContext> all = List.of(tried("a", taken("a")), tried("b", INTERRUPTED), tried("c", FREE));
         assertThatThrownBy(() -> HeldLocks.acquire(all))
                 .hasMessageMatching("interrupted after waiting .* for lock 'b'; .*");
         assertThat(Thread.interrupted()).isTrue();
@@ -409,10 +407,13 @@ class LockSetTests {
     @Test
     void anInterruptOfALaterLockNamesThatOne() {
         registry.record("begin");
-        LockContext.Wanted second = new LockContext.Wanted(wanted(1).lock(), wait -> {
-            Thread.currentThread().interrupt();
-            return new CompletableFuture<>();
-        });
+        LockContext second = HeldLocks.wanted(
+                wanted(1).lock(),
+                wait -> {
+                    Thread.currentThread().interrupt();
+                    return new CompletableFuture<>();
+                },
+                null);
         assertThatThrownBy(() -> HeldLocks.acquire(List.of(wanted(0), second, wanted(2))))
                 .hasMessageMatching("interrupted after waiting .* for lock 'lock 1'; .*");
         assertThat(Thread.interrupted()).isTrue();
@@ -420,15 +421,15 @@ class LockSetTests {
     }
 
     /** A lock of a thread that can be tried at once with others, and is free if it is waited for. */
-    private LockContext.Wanted tried(String name, Callable<Lease> answer) {
+    private LockContext tried(String name, Callable<Lease> answer) {
         return tried(name, answer, () -> {});
     }
 
-    private LockContext.Wanted tried(String name, Callable<Lease> answer, Runnable begin) {
+    private LockContext tried(String name, Callable<Lease> answer, Runnable begin) {
         return tried(name, answer, begin, () -> {});
     }
 
-    private LockContext.Wanted tried(String name, Callable<Lease> answer, Runnable begin, Runnable release) {
+    private LockContext tried(String name, Callable<Lease> answer, Runnable begin, Runnable release) {
         NamedLock lock = (NamedLock) Proxy.newProxyInstance(
                 getClass().getClassLoader(),
                 new Class<?>[] {NamedLock.class, LockScope.class},
@@ -454,7 +455,7 @@ class LockSetTests {
                     case "remainingLease" -> Duration.ofSeconds(20);
                     default -> PATIENT;
                 });
-        return new LockContext.Wanted(lock, null);
+        return HeldLocks.wanted(lock, null, null);
     }
 
     @ParameterizedTest
