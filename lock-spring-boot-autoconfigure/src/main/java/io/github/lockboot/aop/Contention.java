@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
@@ -115,8 +114,7 @@ interface Contention {
     }
 
     private static Stream<LockedMethod> find(String name, LockedMethod method, List<Class<?>> parameters) {
-        return Stream.<Class<?>>iterate(method.targetClass(), Objects::nonNull, Class::getSuperclass)
-                .flatMap(declaring -> Stream.of(ReflectionUtils.getDeclaredMethods(declaring)))
+        return Stream.of(ReflectionUtils.getAllDeclaredMethods(method.targetClass()))
                 .filter(candidate -> !candidate.isBridge() && !candidate.equals(method.method()))
                 .map(candidate -> new LockedMethod(candidate, method.targetClass()))
                 .filter(candidate ->

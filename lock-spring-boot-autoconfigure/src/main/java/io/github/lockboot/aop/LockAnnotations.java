@@ -4,17 +4,16 @@ import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Stream;
 
 import io.github.lockboot.DistributedLock;
-import io.github.lockboot.ScheduledLock;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.core.KotlinDetector;
 import org.springframework.core.KotlinReflectionParameterNameDiscoverer;
 import org.springframework.core.annotation.MergedAnnotation;
+import org.springframework.core.annotation.MergedAnnotationPredicates;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.util.ReflectionUtils;
@@ -52,15 +51,28 @@ final class LockAnnotations {
     }
 
     static List<DistributedLock> find(Method method, Class<?> targetClass) {
+        return nearest(method, targetClass).stream()
+                .map(MergedAnnotation::synthesize)
+                .distinct()
+                .toList();
+    }
+
+    /** Those of the first element that has any, in the hierarchy of the method or else of its class. */
+    private static List<MergedAnnotation<DistributedLock>> nearest(Method method, Class<?> targetClass) {
         Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
-        if (isOverload(specific)) {
-            return List.of();
-        }
-        List<DistributedLock> found = on(specific);
-        if (found.isEmpty() && specific != method) {
-            found = on(method);
-        }
-        return found.isEmpty() && takesFromItsClass(specific) ? on(targetClass) : found;
+        return Stream.of(specific, method, targetClass)
+                .distinct()
+                .filter(element -> element != targetClass || takesFromItsClass(specific))
+                .map(LockAnnotations::nearest)
+                .filter(found -> !found.isEmpty() && !isOverload(specific))
+                .findFirst()
+                .orElse(List.of());
+    }
+
+    private static List<MergedAnnotation<DistributedLock>> nearest(AnnotatedElement element) {
+        return MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY).stream(DistributedLock.class)
+                .filter(MergedAnnotationPredicates.firstRunOf(MergedAnnotation::getAggregateIndex))
+                .toList();
     }
 
     /**
@@ -83,12 +95,9 @@ final class LockAnnotations {
      */
     static Method carrier(Method method, Class<?> targetClass) {
         Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
-        return Stream.of(specific, method, targetClass)
-                .map(element -> MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY)
-                        .get(DistributedLock.class)
-                        .getSource())
-                .filter(Objects::nonNull)
+        return nearest(method, targetClass).stream()
                 .findFirst()
+                .map(MergedAnnotation::getSource)
                 .flatMap(source -> source instanceof Class<?> type
                         ? Stream.of(type.getDeclaredMethods())
                                 .filter(declared -> declared.getName().equals(specific.getName()))
@@ -97,30 +106,6 @@ final class LockAnnotations {
                                 .findFirst()
                         : Optional.of((Method) source))
                 .orElse(specific);
-    }
-
-    /** The name, as written, that {@link ScheduledLock} gives one of the method's annotations; null if it has none. */
-    static @Nullable String findJob(Method specific, List<DistributedLock> found) {
-        return MergedAnnotations.from(specific, SearchStrategy.TYPE_HIERARCHY)
-                .get(ScheduledLock.class)
-                .getValue("name", String.class)
-                .filter(name ->
-                        found.stream().anyMatch(annotation -> annotation.name().equals(name)))
-                .orElse(null);
-    }
-
-    /** Those of the nearest element in the hierarchy that has any. */
-    private static List<DistributedLock> on(AnnotatedElement element) {
-        MergedAnnotations all = MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY);
-        MergedAnnotation<DistributedLock> nearest = all.get(DistributedLock.class);
-        if (!nearest.isPresent()) {
-            return List.of();
-        }
-        return all.stream(DistributedLock.class)
-                .filter(annotation -> annotation.getAggregateIndex() == nearest.getAggregateIndex())
-                .map(MergedAnnotation::synthesize)
-                .distinct()
-                .toList();
     }
 
     private static boolean takesFromItsClass(Method method) {

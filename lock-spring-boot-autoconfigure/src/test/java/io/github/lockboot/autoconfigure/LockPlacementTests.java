@@ -55,6 +55,13 @@ class LockPlacementTests {
     }
 
     @Test
+    void soDoesAnAnnotationOfTheApplicationOnAnImplementation() {
+        runner.withBean(ReplacingByOwn.class)
+                .run(context -> context.getBean(ReplacingByOwn.class).run("id"));
+        assertThat(registry.names()).containsExactly("once:id");
+    }
+
+    @Test
     void anAnnotationOfOnesOwnStandsForIt() {
         runner.withBean(Composed.class)
                 .run(context -> context.getBean(Composed.class).once("o1"));
@@ -144,6 +151,12 @@ class LockPlacementTests {
     @interface Once {
         @AliasFor(annotation = DistributedLock.class, attribute = "key")
         String[] value();
+    }
+
+    static class ReplacingByOwn implements LockedJob {
+        @Override
+        @Once("#id")
+        public void run(String id) {}
     }
 
     static class Composed {
