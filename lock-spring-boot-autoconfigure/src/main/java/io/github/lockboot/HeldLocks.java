@@ -285,6 +285,7 @@ public final class HeldLocks extends HeldByThread implements LockContext.Scope {
         }
         Throwable trouble = addAll(begin(next -> next.attempt(interruptible)));
         if (trouble instanceof InterruptedException interrupt) {
+            Thread.interrupted();
             throw interrupt;
         } else if (trouble instanceof LockNotAcquiredException) {
             removeThoseFrom(at).releaseAfter(trouble);
@@ -330,7 +331,7 @@ public final class HeldLocks extends HeldByThread implements LockContext.Scope {
         return begun;
     }
 
-    /** Adds each lock that was acquired. Returns why not all were; a refusal only if nothing else went wrong. */
+    /** Adds each lock that was acquired. Returns why not all were; a refusal only if nothing else went wrong. Sets the flag if interrupted. */
     private @Nullable Throwable addAll(List<Callable<@Nullable Lease>> attempts) {
         Throwable trouble = null;
         for (int i = 0; i < attempts.size(); i++) {
@@ -348,9 +349,6 @@ public final class HeldLocks extends HeldByThread implements LockContext.Scope {
                     at = i;
                 }
             }
-        }
-        if (trouble instanceof InterruptedException) {
-            Thread.interrupted(); // the caller throws it
         }
         return trouble;
     }

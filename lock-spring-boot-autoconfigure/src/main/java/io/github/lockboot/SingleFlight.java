@@ -102,8 +102,8 @@ final class SingleFlight {
         return new LockNotAcquiredException(name, elapsed(), interrupt);
     }
 
-    private <T, E extends Throwable> T lead(Lease lead, Body<@Nullable T, E> cached, Body<T, E> load) throws E {
-        HeldLocks held = held(lead);
+    private <T, E extends Throwable> T lead(Lease lease, Body<@Nullable T, E> cached, Body<T, E> load) throws E {
+        HeldLocks held = held(lease);
         return held.runAndRelease(() -> held.<T, E>call(false, () -> {
             T found = cached.run();
             return found != null ? found : loaded(load.run());
@@ -117,56 +117,58 @@ final class SingleFlight {
             Supplier<? extends CompletionStage<@Nullable T>> cached, Supplier<? extends CompletionStage<T>> load) {
         CompletableFuture<T> result = new CompletableFuture<>();
         // A new stage, because this one may be cancelled, and that of the cache may be shared.
-        Supplier<CompletionStage<@Nullable T>> look =
+        Supplier<CompletionStage<@Nullable T>> read =
                 () -> Futures.cancelWith(result, begin(cached, "cached").thenApply(value -> value));
-        Supplier<CompletionStage<T>> make =
+        Supplier<CompletionStage<T>> loadOnce =
                 () -> Futures.cancelWith(result, begin(load, "load")).thenApply(this::loaded);
         CompletableFuture.completedFuture(true)
-                .thenCompose(now -> look.get())
-                .thenCompose(
-                        value -> value != null ? CompletableFuture.completedFuture(value) : follow(result, look, make))
+                .thenCompose(now -> read.get())
+                .thenCompose(value ->
+                        value != null ? CompletableFuture.completedFuture(value) : follow(result, read, loadOnce))
                 .whenComplete((value, failure) -> Futures.complete(result, value, failure));
         return result;
     }
 
     private <T> CompletionStage<T> follow(
             CompletableFuture<T> result,
-            Supplier<CompletionStage<@Nullable T>> look,
-            Supplier<CompletionStage<T>> make) {
+            Supplier<CompletionStage<@Nullable T>> read,
+            Supplier<CompletionStage<T>> loadOnce) {
         CompletableFuture<Lease> request =
                 Futures.cancelWith(result, LockRuntime.acquireAsync(registry, lock(), left()));
         Runnable listening = listen(() -> news.complete(null));
-        CompletableFuture<@Nullable T> found = awaitValueOrLock(request, look);
+        CompletableFuture<@Nullable T> found = awaitValueOrLock(request, read);
         return found.handle((value, failure) -> value == null && failure == null)
-                .thenCompose(granted -> {
-                    listening.run();
-                    return granted
-                            ? Futures.cancelWith(result, lead(request.join(), look, make))
-                            : giveUp(request).thenCompose(none -> found);
-                });
+                .thenComposeAsync(
+                        granted -> {
+                            listening.run();
+                            return granted
+                                    ? Futures.cancelWith(result, lead(request.join(), read, loadOnce))
+                                    : giveUp(request).thenCompose(none -> found);
+                        },
+                        Futures.ELSEWHERE);
     }
 
     /** {@return completes with null once the lock is granted} */
     private <T> CompletableFuture<@Nullable T> awaitValueOrLock(
-            CompletableFuture<Lease> request, Supplier<CompletionStage<@Nullable T>> look) {
+            CompletableFuture<Lease> request, Supplier<CompletionStage<@Nullable T>> read) {
         return CompletableFuture.anyOf(request, news)
                 .thenComposeAsync(
                         any -> {
                             news = new CompletableFuture<>();
-                            return request.isDone() ? CompletableFuture.completedFuture(null) : look.get();
+                            return request.isDone() ? CompletableFuture.completedFuture(null) : read.get();
                         },
                         Futures.ELSEWHERE)
                 .thenCompose(value -> value != null || request.isDone()
                         ? CompletableFuture.completedFuture(value)
-                        : awaitValueOrLock(request, look));
+                        : awaitValueOrLock(request, read));
     }
 
     private <T> CompletableFuture<T> lead(
-            Lease lead, Supplier<CompletionStage<@Nullable T>> look, Supplier<CompletionStage<T>> make) {
-        Supplier<CompletionStage<T>> work = () ->
-                look.get().thenCompose(found -> found != null ? CompletableFuture.completedFuture(found) : make.get());
+            Lease lease, Supplier<CompletionStage<@Nullable T>> read, Supplier<CompletionStage<T>> loadOnce) {
+        Supplier<CompletionStage<T>> work = () -> read.get()
+                .thenCompose(found -> found != null ? CompletableFuture.completedFuture(found) : loadOnce.get());
         return HeldLocks.runAndReleaseAsync(
-                CompletableFuture.completedFuture(held(lead)),
+                CompletableFuture.completedFuture(held(lease)),
                 held -> held.<CompletionStage<T>, RuntimeException>call(false, work::get));
     }
 
@@ -188,11 +190,11 @@ final class SingleFlight {
         return request.thenCompose(lease -> lease.closeAfter(Duration.ZERO)).exceptionally(neither -> null);
     }
 
-    private HeldLocks held(Lease lead) {
+    private HeldLocks held(Lease lease) {
         try {
-            return HeldLocks.of(List.of(new LockContext(lock(), lead)));
+            return HeldLocks.of(List.of(new LockContext(lock(), lease)));
         } catch (Throwable failure) {
-            lead.closeAfter(Duration.ZERO);
+            lease.closeAfter(Duration.ZERO);
             throw failure;
         }
     }

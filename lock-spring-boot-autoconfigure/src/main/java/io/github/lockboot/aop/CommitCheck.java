@@ -219,7 +219,7 @@ public final class CommitCheck
         /** One for all managers and contexts. It refers to nothing, and so may stay when a context is closed. */
         static final Listener ONLY = new Listener();
 
-        /** The transaction of the thread that began first. It worked under the locks that are given up before its end. */
+        /** The transaction of the thread that began first. Locks that the thread gives up before its end still count for it. */
         private static final ThreadLocal<@Nullable TransactionExecution> OUTERMOST = new ThreadLocal<>();
 
         @Override

@@ -11,23 +11,13 @@ import io.github.lockboot.DistributedLock;
 import io.github.lockboot.aop.key.KeyVariables;
 
 /** Finds parameters in the {@code name} of an annotation. They are not evaluated there, so that all calls would share one lock. */
-final class KeyInName {
+record KeyInName(DistributedLock annotation, LockedMethod method, KeyVariables variables) {
 
     /** A template, or a variable with what is read of it. */
     private static final Pattern PART =
             Pattern.compile("#\\{((?:[^{}]|\\{[^{}]*})*)}|#([\\p{L}_]\\w*)(?:\\.\\w+(?:\\([^()]*\\))?|\\[[^]]*])*");
 
     private static final Pattern VARIABLE = Pattern.compile("#(?!this\\b|root\\b)[\\p{L}_]\\w*");
-
-    private final DistributedLock annotation;
-    private final LockedMethod method;
-    private final KeyVariables variables;
-
-    KeyInName(DistributedLock annotation, LockedMethod method, KeyVariables variables) {
-        this.annotation = annotation;
-        this.method = method;
-        this.variables = variables;
-    }
 
     /**
      * Adds a finding if the name has a parameter in it.

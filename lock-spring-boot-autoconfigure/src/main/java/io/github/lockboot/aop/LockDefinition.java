@@ -40,6 +40,20 @@ import org.springframework.util.function.SingletonSupplier;
 /** The lock that one annotation of a method defines, parsed once. */
 final class LockDefinition {
 
+    /**
+     * How an attribute is written that is text in the annotation.
+     *
+     * @param parser throws ArithmeticException or IllegalArgumentException for other text
+     * @param problem that it is other text
+     */
+    private record Format<V>(Function<String, V> parser, String problem, String action) {}
+
+    private static final Format<Duration> DURATION = new Format<>(
+            LockDefinition::parse, " is not a duration", "write a number with a unit such as 500ms, 10s or PT5S");
+
+    private static final Format<Integer> NUMBER = new Format<>(
+            Integer::valueOf, " is not a whole number", "write a number such as 5, or a placeholder such as ${calls}");
+
     private final DistributedLock annotation;
     private final LockedMethod method;
     private final KeyVariables variables;
@@ -225,7 +239,7 @@ final class LockDefinition {
 
     private @Nullable Keep parseKeep() {
         String attribute = isOfJob() ? "atLeastFor" : "keepFor";
-        Optional<Keep> parsed = duration(attribute, annotation.keepFor(), time -> {
+        Optional<Keep> parsed = value(attribute, annotation.keepFor(), DURATION, time -> {
             if (time.isNegative() || time.isZero()) {
                 throw new IllegalArgumentException(attribute + " is " + time + "; it must be positive");
             }
@@ -239,10 +253,13 @@ final class LockDefinition {
 
     private LockOptions parseOptions(String group) {
         LockOptions asked = LockOptions.defaults().withGroup(group).withRelease(annotation.release());
-        asked = duration("waitTime", annotation.waitTime(), asked::withWaitTime).orElse(asked);
-        asked = duration("ttl", annotation.ttl(), asked::withTtl).orElse(asked);
-        asked = duration("maxHold", annotation.maxHold(), asked::withMaxHold).orElse(asked);
-        asked = permits(asked::withPermits).orElse(asked);
+        asked = value("waitTime", annotation.waitTime(), DURATION, asked::withWaitTime)
+                .orElse(asked);
+        asked = value("ttl", annotation.ttl(), DURATION, asked::withTtl).orElse(asked);
+        asked = value("maxHold", annotation.maxHold(), DURATION, asked::withMaxHold)
+                .orElse(asked);
+        asked = value("permits", annotation.permits(), NUMBER, asked::withPermits)
+                .orElse(asked);
         if (annotation.mode() == Mode.SHARED && asked.permits() != null) {
             method.add("has permits and mode = SHARED, which allows any number of holders", "leave one of them out");
         } else if (annotation.mode() == Mode.SHARED) {
@@ -253,7 +270,7 @@ final class LockDefinition {
         } else if (annotation.renew() == Renewal.OFF) {
             asked = asked.withoutRenewal();
         }
-        return duration("linger", annotation.linger(), asked::withLinger).orElse(asked);
+        return value("linger", annotation.linger(), DURATION, asked::withLinger).orElse(asked);
     }
 
     private Supplier<LockRegistry> parseRegistry(Supplier<LockTemplate> template) {
@@ -304,39 +321,8 @@ final class LockDefinition {
         return Optional.empty();
     }
 
-    /** @param use throws IllegalArgumentException for a duration out of range */
-    private <T> Optional<T> duration(String attribute, String text, Function<Duration, T> use) {
-        return value(
-                attribute,
-                text,
-                LockDefinition::parse,
-                " is not a duration",
-                "write a number with a unit such as 500ms, 10s or PT5S",
-                use);
-    }
-
-    private <T> Optional<T> permits(Function<Integer, T> use) {
-        return value(
-                "permits",
-                annotation.permits(),
-                Integer::valueOf,
-                " is not a whole number",
-                "write a number such as 5, or a placeholder such as ${calls}",
-                use);
-    }
-
-    /**
-     * @param parser throws ArithmeticException or IllegalArgumentException for other text
-     * @param problem that it is other text
-     * @param use throws IllegalArgumentException for a value out of range
-     */
-    private <V, T> Optional<T> value(
-            String attribute,
-            String text,
-            Function<String, V> parser,
-            String problem,
-            String action,
-            Function<V, T> use) {
+    /** @param use throws IllegalArgumentException for a value out of range */
+    private <V, T> Optional<T> value(String attribute, String text, Format<V> format, Function<V, T> use) {
         String resolved = resolve(attribute, text).orElse("");
         if (resolved.isBlank()) {
             return Optional.empty();
@@ -344,9 +330,9 @@ final class LockDefinition {
         String written = attribute + " = \"" + text + "\"" + (text.equals(resolved) ? "" : " (" + resolved + ")");
         V value;
         try {
-            value = parser.apply(resolved.strip());
+            value = format.parser().apply(resolved.strip());
         } catch (IllegalArgumentException | ArithmeticException failure) {
-            method.add(written + problem, action);
+            method.add(written + format.problem(), format.action());
             return Optional.empty();
         }
         try {

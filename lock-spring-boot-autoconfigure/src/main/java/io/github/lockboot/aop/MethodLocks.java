@@ -93,7 +93,7 @@ class MethodLocks {
 
     @Nullable
     Object invoke(MethodInvocation invocation) throws Throwable {
-        return end == End.PUBLISHER ? ReactiveCall.of(this, invocation) : invoke(invocation, held -> {});
+        return end == End.PUBLISHER ? new ReactiveCall(this, invocation).publisher() : invoke(invocation, held -> {});
     }
 
     /** @param acquired receives the locks, or the refusal, before the method runs */
@@ -129,8 +129,7 @@ class MethodLocks {
             warnOfTransaction(wanted);
         }
         HeldLocks held = HeldLocks.acquire(wanted);
-        acquired.accept(held);
-        HeldLocks.Body<@Nullable Object, Throwable> body = () -> run(invocation, needed, held);
+        HeldLocks.Body<@Nullable Object, Throwable> body = () -> run(invocation, needed, held, acquired);
         return inTransaction && held.size() > 0 ? TransactionBoundLocks.run(held, body) : held.runAndRelease(body);
     }
 
@@ -161,19 +160,17 @@ class MethodLocks {
                     waits
                             ? CompletableFuture.completedFuture(HeldLocks.acquire(wanted))
                             : HeldLocks.acquireAsync(wanted),
-                    held -> {
-                        acquired.accept(held);
-                        return stage(invocation, needed, held);
-                    });
+                    held -> stage(invocation, needed, held, acquired));
         } catch (RuntimeException refused) {
             return CompletableFuture.failedFuture(refused);
         }
     }
 
     @SuppressWarnings("unchecked") // the caller knows the type of its result
-    private CompletionStage<@Nullable Object> stage(MethodInvocation invocation, List<Needed> needed, HeldLocks held) {
+    private CompletionStage<@Nullable Object> stage(
+            MethodInvocation invocation, List<Needed> needed, HeldLocks held, Consumer<HeldLocks> acquired) {
         try {
-            Object stage = run(invocation, needed, held);
+            Object stage = run(invocation, needed, held, acquired);
             return stage != null ? (CompletionStage<@Nullable Object>) stage : CompletableFuture.completedFuture(null);
         } catch (Throwable failure) {
             return CompletableFuture.failedFuture(failure);
@@ -187,7 +184,9 @@ class MethodLocks {
     /** Runs the method's body under its locks. After a refusal, returns or throws what the annotation demands. */
     @SuppressWarnings("NullAway") // the type argument allows null
     @Nullable
-    Object run(MethodInvocation invocation, List<Needed> needed, HeldLocks held) throws Throwable {
+    Object run(MethodInvocation invocation, List<Needed> needed, HeldLocks held, Consumer<HeldLocks> acquired)
+            throws Throwable {
+        acquired.accept(held);
         LockNotAcquiredException refusal = held.refusal();
         if (refusal != null) {
             return needed.get(held.refusedAt()).definition().contention().resolve(invocation, refusal);

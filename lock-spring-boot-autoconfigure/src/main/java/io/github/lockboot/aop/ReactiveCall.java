@@ -5,7 +5,6 @@ import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import java.util.function.Supplier;
 
 import io.github.lockboot.HeldLocks;
@@ -21,28 +20,29 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** Acquires the locks at each subscription, and releases them when the publisher completes, fails or is cancelled. */
-final class ReactiveCall {
+record ReactiveCall(MethodLocks call, MethodInvocation invocation, ReactiveAdapter adapter) {
 
-    private ReactiveCall() {}
-
-    static Object of(MethodLocks call, MethodInvocation invocation) {
-        return perSubscription(call, adapter -> locked(call, invocation, adapter, held -> {}));
+    ReactiveCall(MethodLocks call, MethodInvocation invocation) {
+        this(call, invocation, adapterOf(call));
     }
 
-    /** As {@link #of}; each subscription is a call of the job. */
-    static Object ofJob(MethodLocks call, MethodInvocation invocation, Supplier<ScheduledCall.Tick> ticks) {
-        return perSubscription(call, adapter -> {
+    Object publisher() {
+        return perSubscription(() -> locked(held -> {}));
+    }
+
+    /** As {@link #publisher()}; each subscription is a call of the job. */
+    Object publisher(Supplier<ScheduledCall.Tick> ticks) {
+        return perSubscription(() -> {
             ScheduledCall.Tick tick = ticks.get();
-            return Flux.defer(() -> locked(call, invocation, adapter, tick::acquired))
+            return Flux.defer(() -> locked(tick::acquired))
                     .doOnComplete(() -> tick.ended(null))
                     .doOnError(tick::ended)
                     .doOnCancel(() -> tick.ended(new CancellationException()));
         });
     }
 
-    private static Object perSubscription(MethodLocks call, Function<ReactiveAdapter, Flux<Object>> subscription) {
-        ReactiveAdapter adapter = adapterOf(call);
-        Flux<Object> many = Flux.defer(() -> subscription.apply(adapter));
+    private Object perSubscription(Supplier<Flux<Object>> subscription) {
+        Flux<Object> many = Flux.defer(subscription);
         return adapter.fromPublisher(adapter.isMultiValue() ? many : many.singleOrEmpty());
     }
 
@@ -57,18 +57,14 @@ final class ReactiveCall {
                 ReactiveAdapterRegistry.getSharedInstance().getAdapter(given));
     }
 
-    private static Flux<Object> locked(
-            MethodLocks call, MethodInvocation invocation, ReactiveAdapter adapter, Consumer<HeldLocks> acquired) {
+    private Flux<Object> locked(Consumer<HeldLocks> acquired) {
         List<Needed> needed = call.needed(invocation.getThis(), invocation.getArguments());
         // usingWhen would wrap the failure of a release after success.
         AtomicReference<Throwable> loss = new AtomicReference<>();
         return Flux.usingWhen(
                         Mono.fromFuture(HeldLocks.acquireAsync(MethodLocks.wanted(needed)))
                                 .doOnDiscard(HeldLocks.class, held -> held.releaseLater(false)),
-                        held -> {
-                            acquired.accept(held);
-                            return body(call, invocation, adapter, needed, held);
-                        },
+                        held -> body(needed, held, acquired),
                         held -> Mono.fromFuture(held.releaseLater(true))
                                 .doOnError(loss::set)
                                 .onErrorComplete(),
@@ -78,18 +74,13 @@ final class ReactiveCall {
                 .concatWith(Mono.defer(() -> loss.get() == null ? Mono.empty() : Mono.error(loss.get())));
     }
 
-    private static Flux<Object> body(
-            MethodLocks call,
-            MethodInvocation invocation,
-            ReactiveAdapter adapter,
-            List<Needed> needed,
-            HeldLocks held) {
+    private Flux<Object> body(List<Needed> needed, HeldLocks held, Consumer<HeldLocks> acquired) {
         // The next subscription uses the invocation again.
         MethodInvocation own = ((ProxyMethodInvocation) invocation).invocableClone();
         LockContext innermost = held.innermost();
         try {
-            Object result = call.run(own, needed, held);
-            Flux<Object> body = Flux.from(publisherOf(call, result, adapter)).doOnNext(call::refuseHiddenWork);
+            Object result = call.run(own, needed, held, acquired);
+            Flux<Object> body = Flux.from(publisherOf(result)).doOnNext(call::refuseHiddenWork);
             return innermost != null ? body.contextWrite(context -> context.put(LockContext.class, innermost)) : body;
         } catch (Throwable failure) {
             return Flux.error(failure);
@@ -97,7 +88,7 @@ final class ReactiveCall {
     }
 
     /** For a suspending function that was skipped, the result may be a value: an empty Optional, or that of a fallback. */
-    private static Publisher<Object> publisherOf(MethodLocks call, @Nullable Object result, ReactiveAdapter adapter) {
+    private Publisher<Object> publisherOf(@Nullable Object result) {
         if (!call.suspends) {
             return adapter.toPublisher(result);
         }

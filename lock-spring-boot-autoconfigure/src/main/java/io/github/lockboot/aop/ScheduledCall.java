@@ -35,14 +35,12 @@ final class ScheduledCall extends MethodLocks {
     private final String job;
     private final Supplier<Schedule> schedule;
     private final Supplier<List<ScheduledLock.Listener>> listeners;
-    private final InstantSource clock;
 
     private ScheduledCall(
             LockedMethod method,
             List<DistributedLock> annotations,
             ConfigurableBeanFactory beanFactory,
-            Supplier<LockTemplate> template,
-            InstantSource clock) {
+            Supplier<LockTemplate> template) {
         super(method, annotations, beanFactory, template);
         this.job = definitions().stream()
                 .filter(LockDefinition::isOfJob)
@@ -55,7 +53,6 @@ final class ScheduledCall extends MethodLocks {
                 .getBeanProvider(ScheduledLock.Listener.class)
                 .orderedStream()
                 .toList());
-        this.clock = clock;
     }
 
     /** Its type is that of the base, so that nothing loads this class without a job. */
@@ -64,14 +61,14 @@ final class ScheduledCall extends MethodLocks {
             List<DistributedLock> annotations,
             ConfigurableBeanFactory beanFactory,
             Supplier<LockTemplate> template) {
-        return new ScheduledCall(method, annotations, beanFactory, template, InstantSource.system());
+        return new ScheduledCall(method, annotations, beanFactory, template);
     }
 
     @Override
     @Nullable
     Object invoke(MethodInvocation invocation) throws Throwable {
         if (end == End.PUBLISHER) {
-            return ReactiveCall.ofJob(this, invocation, Tick::new);
+            return new ReactiveCall(this, invocation).publisher(Tick::new);
         }
         Tick tick = new Tick();
         try {
@@ -91,7 +88,7 @@ final class ScheduledCall extends MethodLocks {
     /** A call, from its beginning to its end. */
     final class Tick {
 
-        private final Instant started = clock.instant();
+        private final Instant started = InstantSource.system().instant();
         private final long since = Timer.systemNanoTime();
         private final String thread = Thread.currentThread().getName();
         private volatile @Nullable HeldLocks held;

@@ -41,7 +41,7 @@ record TransactionBoundLocks(HeldLocks held, AtomicBoolean returned) implements 
                         .anyMatch(each -> suspends(each, invocation));
     }
 
-    /** Whether it begins a new transaction, or has the method run without one or not at all. */
+    /** Whether it begins a new transaction, runs the method without one, or refuses the method. */
     private static boolean suspends(Advisor advisor, MethodInvocation invocation) {
         @Nullable Object target = invocation.getThis();
         if (target == null
