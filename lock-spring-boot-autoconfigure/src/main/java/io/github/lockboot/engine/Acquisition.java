@@ -197,7 +197,7 @@ final class Acquisition {
         cancelPoll();
         onAsked();
         Moment sentAt = context.now();
-        store.acquire(queue.name(), id, terms.permits(), terms.ttlMillis(), enqueue)
+        store.acquire(queue.name(), id, terms, enqueue)
                 .whenComplete((reply, failure) -> onEvent(() -> onAnswer(reply, failure, sentAt, enqueue)));
     }
 
@@ -437,7 +437,7 @@ final class Acquisition {
     /** Sends one renewal for all that are renewed together. Called without the mutex. */
     static void renew(List<Acquisition> together) {
         Acquisition first = together.get(0);
-        if (first.terms.isLimited()) {
+        if (first.terms.kind() == LockKind.LIMITED) {
             renewPermits(first, together);
         } else {
             Moment sentAt = first.renewal.askedAt();
@@ -550,9 +550,7 @@ final class Acquisition {
             return answered;
         }
         next.onAsked();
-        return send(
-                () -> store.unlock(queue.name(), id, token, next.id, next.terms.permits(), next.terms.ttlMillis()),
-                next);
+        return send(() -> store.unlock(queue.name(), id, token, next.id, next.terms), next);
     }
 
     private CompletableFuture<Reply> giveBack() {

@@ -96,7 +96,7 @@ public abstract class EngineLock implements NamedLock, LockScope {
             engine.requireNotHeldOtherwise(current, request);
             return false;
         }
-        if (request.terms().isExclusive() && owned.isDowngraded() && !owned.isOver()) {
+        if (request.terms().kind() == LockKind.EXCLUSIVE && owned.isDowngraded() && !owned.isOver()) {
             throw LockEngine.wouldWaitForItself(current, request, owned);
         }
         return owned.enterAgain(asReader(owned));
@@ -197,8 +197,10 @@ public abstract class EngineLock implements NamedLock, LockScope {
 
     /** The hold of the thread that this side of the lock may use; for the read side also that of the write side. */
     private @Nullable Hold ownedBy(Thread thread) {
-        Hold owned = engine.heldBy(thread, getName(), request.terms());
-        return owned == null && request.terms().isShared() ? engine.writtenBy(thread, getName()) : owned;
+        Hold owned = engine.heldBy(thread, getName(), request.terms().kind());
+        return owned == null && request.terms().kind() == LockKind.SHARED
+                ? engine.heldBy(thread, getName(), LockKind.EXCLUSIVE)
+                : owned;
     }
 
     private @Nullable Hold mine() {
@@ -207,7 +209,7 @@ public abstract class EngineLock implements NamedLock, LockScope {
     }
 
     private boolean asReader(Hold hold) {
-        return request.terms().isShared() && hold.grant().terms().isExclusive();
+        return request.terms().kind() == LockKind.SHARED && hold.grant().terms().kind() == LockKind.EXCLUSIVE;
     }
 
     /** The current thread's hold, lost or not. */
@@ -239,6 +241,7 @@ public abstract class EngineLock implements NamedLock, LockScope {
         return other instanceof EngineLock lock
                 && lock.engine == engine
                 && lock.getName().equals(getName())
+                && lock.request.terms().kind() == request.terms().kind()
                 && lock.request.terms().permits() == request.terms().permits();
     }
 

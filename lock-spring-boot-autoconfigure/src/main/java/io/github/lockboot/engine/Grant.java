@@ -103,7 +103,7 @@ final class Grant {
 
     /** The last fencing token that a hold of this grant has, for the store to count on from; 0 if holds have no tokens of their own. */
     long lastToken() {
-        return terms.isShared() ? 0 : lastToken;
+        return terms.kind() == LockKind.SHARED ? 0 : lastToken;
     }
 
     // --- its holds --------------------------------------------------------------------------------------------
@@ -115,7 +115,7 @@ final class Grant {
 
     /** The token for the next hold. Readers share one. */
     long nextToken() {
-        lastToken = terms.isShared() ? firstToken : lastToken + 1;
+        lastToken = terms.kind() == LockKind.SHARED ? firstToken : lastToken + 1;
         if (handOversLeft > 0) {
             handOversLeft--;
         }
@@ -136,11 +136,11 @@ final class Grant {
 
     /** Whether another local hold may begin under it, rather than under a new grant. */
     boolean canServeAnother(long now) {
-        long tokens = terms.isExclusive() ? LockStore.TOKENS_PER_GRANT : LockStore.TOKENS_PER_PERMIT;
         return handOversLeft != 0
                 && keptFor(now) <= 0
                 && deadline() - now >= third()
-                && (terms.isShared() || lastToken - firstToken < tokens - 1);
+                && (terms.kind() == LockKind.SHARED
+                        || lastToken - firstToken < terms.kind().tokens() - 1);
     }
 
     /** A holder wants the lock to stay taken until then, also after its end. */

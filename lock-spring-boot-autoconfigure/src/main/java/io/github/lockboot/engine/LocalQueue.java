@@ -99,7 +99,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     private static final CompletableFuture<?> NOTHING_TO_LEAVE = CompletableFuture.completedFuture(null);
 
     private final String name;
-    private final Terms kind;
+    private final LockKind kind;
     private final EngineContext context;
     private final Acquisitions acquisitions;
     private final Consumer<LocalQueue> onRetired;
@@ -124,7 +124,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     /** Whether the engine has forgotten this queue. A caller that has found it before enters the next one of that name. */
     private boolean retired;
 
-    LocalQueue(String name, Terms kind, Acquisitions acquisitions, Consumer<LocalQueue> onRetired) {
+    LocalQueue(String name, LockKind kind, Acquisitions acquisitions, Consumer<LocalQueue> onRetired) {
         this.name = name;
         this.kind = kind;
         this.context = acquisitions.context();
@@ -136,8 +136,8 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         return name;
     }
 
-    /** Its permits do not count: those who want different numbers wait in one queue. */
-    Terms kind() {
+    /** Those who want different numbers of permits wait in one queue. */
+    LockKind kind() {
         return kind;
     }
 
@@ -221,7 +221,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
 
     /** Serves a reader alongside others, without asking the store. */
     private boolean joinReaders(Waiter waiter) {
-        if (!kind.isShared() || owners.isEmpty()) {
+        if (kind != LockKind.SHARED || owners.isEmpty()) {
             return false;
         }
         acquisitions.openChannel();
@@ -260,7 +260,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
 
     /** Whether the callers of an acquisition know that they cannot have the lock now. Alongside other owners, only an answer tells. */
     private boolean isTaken(Acquisition asked) {
-        return kind.isExclusive() ? asked.isTaken() : asked.isRefused();
+        return kind == LockKind.EXCLUSIVE ? asked.isTaken() : asked.isRefused();
     }
 
     @Override
@@ -331,19 +331,19 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
 
     private boolean mayAsk() {
         return asking == null
-                && (!kind.isExclusive()
+                && (kind != LockKind.EXCLUSIVE
                         || owners.isEmpty()
                         || owners.get(owners.size() - 1).isDowngraded());
     }
 
     /** Whether the callers of an acquisition have had an answer. Alongside other owners, that to an earlier one says nothing of the next. */
     private boolean isAnswered(Acquisition asked) {
-        return kind.isExclusive() ? asked.isAnswered() : asked.isRefused();
+        return kind == LockKind.EXCLUSIVE ? asked.isAnswered() : asked.isRefused();
     }
 
     /** Whether another permit may be free: no answer says that they are taken, and fewer are held or asked for here than there are. */
     private boolean mayTry(Acquisition asked, Terms terms) {
-        return kind.isLimited()
+        return kind == LockKind.LIMITED
                 && asked.isAsking()
                 && !asked.isRefused()
                 && asked.terms.equals(terms)
@@ -476,9 +476,9 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         owners.add(owner);
         acquisitions.renewer().begin(owner.renewal());
         serve(owner, first);
-        if (kind.isShared()) {
+        if (kind == LockKind.SHARED) {
             serveReaders(owner);
-        } else if (kind.isExclusive()) {
+        } else if (kind == LockKind.EXCLUSIVE) {
             waiters.decideIf(Waiter::isLastCall, Waiter.Plain.REFUSED);
         }
         if (othersWait) {
@@ -514,7 +514,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
             unlock(owner, null);
             return;
         }
-        int turn = kind.isShared() ? 0 : Math.min(waiters.size(), context.localHandoffLimit());
+        int turn = kind == LockKind.SHARED ? 0 : Math.min(waiters.size(), context.localHandoffLimit());
         int part = owners.size() < 2 ? turn : (turn + owners.indexOf(owner)) / owners.size();
         owner.grant().limitHandOvers(part);
     }
@@ -566,7 +566,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
 
     /** {@return what is renewed by the command that renews a lease} All permits are. */
     List<Acquisition> renewedTogether(Acquisition owner) {
-        return owners.size() < 2 || !kind.isLimited()
+        return owners.size() < 2 || kind != LockKind.LIMITED
                 ? List.of(owner)
                 : owners.stream()
                         .filter(each ->

@@ -2,6 +2,7 @@ package io.github.lockboot.engine;
 
 import java.time.Duration;
 import java.util.Collections;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -63,10 +64,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     private volatile @Nullable ListenerRegistry listeners;
 
     private final Timer.Check onceASecond;
-    private final Map<String, LocalQueue> exclusive = new ConcurrentHashMap<>();
-    private final Map<String, LocalQueue> shared = new ConcurrentHashMap<>();
-    private final Map<String, LocalQueue> limited = new ConcurrentHashMap<>();
-    private final List<Map<String, LocalQueue>> ofAllKinds = List.of(exclusive, shared, limited);
+    private final Map<LockKind, Map<String, LocalQueue>> queues = new EnumMap<>(LockKind.class);
     private final CompletableFuture<Void> subscribed = new CompletableFuture<>();
 
     /**
@@ -84,6 +82,9 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         this.store = store;
         this.channel = channelFactory.apply(this);
         this.acquisitions = new Acquisitions(context, session, nonce, store, channel);
+        for (LockKind kind : LockKind.values()) {
+            queues.put(kind, new ConcurrentHashMap<>());
+        }
         context.whenClosed(() -> subscribed.complete(null));
         this.onceASecond = context.timer().check(CHECK_NANOS, this::check);
         OPEN.add(this);
@@ -104,7 +105,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
      */
     public CompletableFuture<Void> connect(String name) {
         long longerThanAnAnswer = 3 * TimeUnit.NANOSECONDS.toMillis(context.commandTimeout());
-        Terms brief = new Terms(LockStore.EXCLUSIVE, longerThanAnAnswer, true);
+        Terms brief = Terms.exclusive(longerThanAnAnswer, true);
         LockRequest request = new LockRequest(name, null, brief, 0, 0);
         EngineContext.requireStack();
         CompletableFuture<Lease> taken = start(request, null);
@@ -219,14 +220,14 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
 
     private void enter(Waiter waiter) {
         String name = waiter.request().name();
-        Terms kind = waiter.request().terms();
-        Map<String, LocalQueue> queues = queues(kind);
+        LockKind kind = waiter.request().terms().kind();
+        Map<String, LocalQueue> ofKind = queues(kind);
         LocalQueue queue;
         do {
-            LocalQueue known = queues.get(name);
+            LocalQueue known = ofKind.get(name);
             queue = known != null
                     ? known
-                    : queues.computeIfAbsent(name, n -> new LocalQueue(n, kind, acquisitions, this::retire));
+                    : ofKind.computeIfAbsent(name, n -> new LocalQueue(n, kind, acquisitions, this::retire));
         } while (!queue.enter(waiter));
         onceASecond.start(); // not before: there must be something to check
     }
@@ -235,12 +236,17 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         queues(queue.kind()).remove(queue.name(), queue);
     }
 
-    private Map<String, LocalQueue> queues(Terms kind) {
-        return kind.isExclusive() ? exclusive : kind.isShared() ? shared : limited;
+    private Map<String, LocalQueue> queues(LockKind kind) {
+        return Objects.requireNonNull(queues.get(kind));
+    }
+
+    /** Of all kinds. */
+    private Stream<LocalQueue> queues(String name) {
+        return queues.values().stream().map(ofKind -> ofKind.get(name)).filter(Objects::nonNull);
     }
 
     Stream<LocalQueue> queues() {
-        return ofAllKinds.stream().flatMap(queues -> queues.values().stream());
+        return queues.values().stream().flatMap(ofKind -> ofKind.values().stream());
     }
 
     /**
@@ -272,22 +278,16 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
 
     // --- questions --------------------------------------------------------------------------------------------
 
-    /** The queue of an exclusive lock that is in use, if any. */
+    /** The queue of a lock that is in use, if any. */
     @Nullable
-    LocalQueue queue(String name) {
-        return exclusive.get(name);
+    LocalQueue queue(LockKind kind, String name) {
+        return queues(kind).get(name);
     }
 
-    /** The thread's hold of the lock on terms of this kind, also if its lease may have run out. */
+    /** The thread's hold of the lock in this kind, also if its lease may have run out or, of the write side, if it has become a reader. */
     @Nullable
-    Hold heldBy(Thread thread, String name, Terms kind) {
-        return heldBy(thread, queues(kind).get(name));
-    }
-
-    /** The thread's hold of the write side, also if it has become a reader. */
-    @Nullable
-    Hold writtenBy(Thread thread, String name) {
-        return heldBy(thread, exclusive.get(name));
+    Hold heldBy(Thread thread, String name, LockKind kind) {
+        return heldBy(thread, queue(kind, name));
     }
 
     private static @Nullable Hold heldBy(Thread thread, @Nullable LocalQueue queue) {
@@ -300,8 +300,8 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
      * @throws IllegalStateException if the thread holds the lock as another kind
      */
     void requireNotHeldOtherwise(Thread thread, LockRequest request) {
-        for (Map<String, LocalQueue> others : ofAllKinds) {
-            if (others != queues(request.terms()) && !others.isEmpty()) {
+        for (Map<String, LocalQueue> others : queues.values()) {
+            if (others != queues(request.terms().kind()) && !others.isEmpty()) {
                 LocalQueue queue = others.get(request.name());
                 Hold hold = heldBy(thread, queue);
                 if (hold != null && !hold.isOver()) {
@@ -314,12 +314,12 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     }
 
     static IllegalStateException wouldWaitForItself(Thread thread, LockRequest request, Hold hold) {
-        boolean reads = hold.isDowngraded() || hold.grant().terms().isShared();
+        boolean reads = hold.isDowngraded() || hold.grant().terms().kind() == LockKind.SHARED;
         String message = "thread " + thread.getName() + " holds lock '" + LockNames.printable(request.name()) + "' "
-                + (reads ? "as a reader" : hold.grant().terms().how()) + " and would wait for itself to hold it "
-                + request.terms().how() + "; release it first";
+                + (reads ? "as a reader" : hold.grant().terms().kind().how()) + " and would wait for itself to hold it "
+                + request.terms().kind().how() + "; release it first";
         return new IllegalStateException(
-                reads && request.terms().isExclusive()
+                reads && request.terms().kind() == LockKind.EXCLUSIVE
                         ? message + ", or begin with the write side, under which the read side may be taken"
                         : message);
     }
@@ -339,11 +339,8 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
      * @throws LockUnavailableException if the store could not be asked
      */
     public boolean isLocked(String name) {
-        for (Map<String, LocalQueue> queues : ofAllKinds) {
-            LocalQueue queue = queues.get(name);
-            if (queue != null && queue.holds().stream().anyMatch(Hold::isValid)) {
-                return true;
-            }
+        if (queues(name).flatMap(queue -> queue.holds().stream()).anyMatch(Hold::isValid)) {
+            return true;
         }
         EngineContext.requireStack();
         CompletableFuture<Reply> asked = store.inspect(name);
@@ -396,10 +393,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         if (key == null) {
             queues().forEach(LocalQueue::changed);
         } else if (name != null) {
-            ofAllKinds.stream()
-                    .map(queues -> queues.get(name))
-                    .filter(Objects::nonNull)
-                    .forEach(LocalQueue::changed);
+            queues(name).forEach(LocalQueue::changed);
         }
     }
 

@@ -35,35 +35,29 @@ public record LockRequest(
 
     private static final Duration LONGEST = Duration.ofNanos(LONGEST_NANOS);
 
-    /** On what terms an acquisition id holds: fixed for its life. Requests with other terms need an id of their own. */
-    public record Terms(int permits, long ttlMillis, boolean renew, long lingerNanos) {
+    /**
+     * On what terms an acquisition id holds: fixed for its life. Requests with other terms need an id of their own.
+     *
+     * @param permits how many of this kind may hold the lock at a time
+     * @param lingerNanos how long the lock stays here without a hold: while it may, a dead JVM costs no more than a dead waiter
+     */
+    public record Terms(LockKind kind, int permits, long ttlMillis, boolean renew, long lingerNanos) {
 
-        /** @param lingerNanos how long the lock stays here without a hold: while it may, a dead JVM costs no more than a dead waiter */
-        public Terms {
-            ttlMillis = lingerNanos > 0 ? Math.min(ttlMillis, LockStore.CLAIM_LEASE_MILLIS) : ttlMillis;
+        public static Terms exclusive(long ttlMillis, boolean renew) {
+            return new Terms(LockKind.EXCLUSIVE, 1, ttlMillis, renew, 0);
         }
 
-        /** Terms on which a lock does not linger. */
-        public Terms(int permits, long ttlMillis, boolean renew) {
-            this(permits, ttlMillis, renew, 0);
+        public static Terms shared(long ttlMillis, boolean renew) {
+            return new Terms(LockKind.SHARED, Integer.MAX_VALUE, ttlMillis, renew, 0);
         }
 
-        boolean isExclusive() {
-            return permits == LockStore.EXCLUSIVE;
+        public static Terms limited(int permits, long ttlMillis, boolean renew) {
+            return new Terms(LockKind.LIMITED, permits, ttlMillis, renew, 0);
         }
 
-        boolean isShared() {
-            return permits == LockStore.SHARED;
-        }
-
-        /** Whether it is held by a permit. */
-        boolean isLimited() {
-            return permits > 0;
-        }
-
-        /** How a lock is held on these terms, for messages. */
-        String how() {
-            return isExclusive() ? "exclusively" : isShared() ? "as a reader" : "by a permit";
+        Terms lingering(long nanos) {
+            long longest = nanos > 0 ? LockStore.CLAIM_LEASE_MILLIS : ttlMillis;
+            return new Terms(kind, permits, Math.min(ttlMillis, longest), renew, nanos);
         }
     }
 
@@ -84,28 +78,29 @@ public record LockRequest(
 
     /** @param options complete ones */
     public static LockRequest of(String name, LockOptions options) {
-        Duration ttl = Objects.requireNonNull(options.ttl());
         Duration maxHold = options.maxHold();
-        Duration linger = options.linger();
         return new LockRequest(
                 name,
                 options.group(),
-                new Terms(
-                        permitsOf(options),
-                        ttl.toMillis(),
-                        Objects.requireNonNull(options.renew()),
-                        linger == null ? 0 : nanosOf(linger)),
+                termsOf(options),
                 nanosOf(Objects.requireNonNull(options.waitTime())),
                 maxHold == null ? 0 : nanosOf(maxHold),
                 options.release() != DistributedLock.Release.SEND);
     }
 
-    private static int permitsOf(LockOptions options) {
-        if (options.mode() == DistributedLock.Mode.SHARED) {
-            return LockStore.SHARED;
-        }
+    private static Terms termsOf(LockOptions options) {
+        long ttlMillis = Objects.requireNonNull(options.ttl()).toMillis();
+        boolean renew = Objects.requireNonNull(options.renew());
+        Duration linger = options.linger();
         Integer permits = options.permits();
-        return permits == null ? LockStore.EXCLUSIVE : permits;
+        if (options.mode() == DistributedLock.Mode.SHARED) {
+            return Terms.shared(ttlMillis, renew);
+        }
+        if (permits != null) {
+            return Terms.limited(permits, ttlMillis, renew);
+        }
+        Terms terms = Terms.exclusive(ttlMillis, renew);
+        return linger == null ? terms : terms.lingering(nanosOf(linger));
     }
 
     LockRequest named(String other) {

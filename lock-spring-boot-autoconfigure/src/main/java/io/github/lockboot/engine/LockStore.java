@@ -5,6 +5,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 
+import io.github.lockboot.engine.LockRequest.Terms;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,12 +13,6 @@ import org.jspecify.annotations.Nullable;
  * arrive twice, late, or never. No method blocks. If a future fails, the question may have been answered, or may be answered later.
  */
 public interface LockStore {
-
-    /** In place of a number of permits: nobody else may hold the lock. */
-    int EXCLUSIVE = 0;
-
-    /** In place of a number of permits: any number may hold the lock, but only shared. */
-    int SHARED = -1;
 
     /** The number of the format of what lies in the store. */
     int FORMAT = 1;
@@ -83,20 +78,17 @@ public interface LockStore {
     /**
      * Takes or renews the lock, or queues the id. {@code OWNER}, if the client {@link Client#acknowledges} only once that is
      * acknowledged, {@code QUEUED} or {@code BUSY}.
-     *
-     * @param permits how many may hold the lock at a time, each by a permit, or {@link #EXCLUSIVE} or {@link #SHARED}
      */
-    CompletableFuture<Reply> acquire(String name, String id, int permits, long ttlMillis, boolean enqueue);
+    CompletableFuture<Reply> acquire(String name, String id, Terms terms, boolean enqueue);
 
     /** Releases the lock to the first waiter, if any. {@code RELEASED}, {@code HANDED_OVER} or {@code NOT_OWNER}. */
     CompletableFuture<Reply> unlock(String name, String id, long lastToken);
 
     /**
-     * Queues the next id, with the same or other permits, and releases the lock. {@code OWNER} or {@code QUEUED} for the next id, or
+     * Queues the next id, on the same or other terms, and releases the lock. {@code OWNER} or {@code QUEUED} for the next id, or
      * {@code NOT_OWNER}.
      */
-    CompletableFuture<Reply> unlock(
-            String name, String id, long lastToken, String nextId, int nextPermits, long nextTtlMillis);
+    CompletableFuture<Reply> unlock(String name, String id, long lastToken, String nextId, Terms nextTerms);
 
     /**
      * Ends the hold of the grant with this number. The lock stays taken for the given time, whatever the lease was, without an id that any

@@ -272,14 +272,14 @@ final class Renewer {
     }
 
     private long pause(Slot slot) {
-        return slot.lease.terms.isExclusive()
+        return slot.lease.terms.kind() == LockKind.EXCLUSIVE
                 ? context.retryInterval()
                 : slot.lease.grant().third();
     }
 
     /** Not a permit, which each other holder changes with all that it does. */
     private boolean isWatchable(Slot slot) {
-        return !slot.lease.terms.isLimited() && store.client().announcesChanges();
+        return slot.lease.terms.kind() != LockKind.LIMITED && store.client().announcesChanges();
     }
 
     private boolean isUnwatched(Slot slot) {

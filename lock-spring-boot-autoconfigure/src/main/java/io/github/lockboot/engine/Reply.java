@@ -70,8 +70,7 @@ public sealed interface Reply {
             String rest = words[NUMBERS];
             for (long left = number(words, 3); left > 0; left--) {
                 String[] holder = rest.split(" ", Holder.WORDS + 1);
-                holders.add(new Holder(
-                        holder[4], number(holder, 0), number(holder, 1), number(holder, 2), (int) number(holder, 3)));
+                holders.add(Holder.parse(holder));
                 rest = holder[Holder.WORDS];
             }
             return new Shown(number(words, 1), number(words, 2), holders, rest);
@@ -83,19 +82,22 @@ public sealed interface Reply {
      *
      * @param fence that of its grant
      * @param untilMillis the end of its lease, by the clock of the store
-     * @param permits how many may hold the lock at a time, or {@link LockStore#EXCLUSIVE} or {@link LockStore#SHARED}
+     * @param permits how many of its kind may hold the lock at a time, if it is limited
      */
-    record Holder(String id, long fence, long ttlMillis, long untilMillis, int permits) {
+    record Holder(String id, long fence, long ttlMillis, long untilMillis, LockKind kind, int permits) {
 
         private static final int WORDS = 5;
 
+        /** The permits are 0 if it is exclusive, and negative if it is shared. */
+        private static Holder parse(String[] words) {
+            int permits = (int) number(words, 3);
+            LockKind kind = permits == 0 ? LockKind.EXCLUSIVE : permits < 0 ? LockKind.SHARED : LockKind.LIMITED;
+            return new Holder(words[4], number(words, 0), number(words, 1), number(words, 2), kind, permits);
+        }
+
         /** {@return the last token that may have been used under its grant} All readers have one, of those who held the lock before. */
         public long lastToken() {
-            return switch (permits) {
-                case LockStore.EXCLUSIVE -> fence + LockStore.TOKENS_PER_GRANT - 1;
-                case LockStore.SHARED -> 0;
-                default -> fence + LockStore.TOKENS_PER_PERMIT - 1;
-            };
+            return kind == LockKind.SHARED ? 0 : fence + kind.tokens() - 1;
         }
     }
 

@@ -220,13 +220,12 @@ final class UseNotifier implements LockUse {
 
     @Override
     public DistributedLock.Mode mode() {
-        return request.terms().isShared() ? DistributedLock.Mode.SHARED : DistributedLock.Mode.EXCLUSIVE;
+        return request.terms().kind() == LockKind.SHARED ? DistributedLock.Mode.SHARED : DistributedLock.Mode.EXCLUSIVE;
     }
 
     @Override
     public @Nullable Integer permits() {
-        int permits = request.terms().permits();
-        return permits > 0 ? permits : null;
+        return request.terms().kind() == LockKind.LIMITED ? request.terms().permits() : null;
     }
 
     @Override

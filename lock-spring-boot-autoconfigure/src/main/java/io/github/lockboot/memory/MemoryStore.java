@@ -19,6 +19,8 @@ import io.github.lockboot.engine.EngineContext;
 import io.github.lockboot.engine.GrantChannel;
 import io.github.lockboot.engine.GrantChannel.Push;
 import io.github.lockboot.engine.LockEngine;
+import io.github.lockboot.engine.LockKind;
+import io.github.lockboot.engine.LockRequest.Terms;
 import io.github.lockboot.engine.LockStore;
 import io.github.lockboot.engine.Reply;
 import io.github.lockboot.internal.Announcements;
@@ -81,15 +83,15 @@ final class MemoryStore implements LockStore {
     // --- questions --------------------------------------------------------------------------------------------
 
     @Override
-    public CompletableFuture<Reply> acquire(String name, String id, int kind, long ttlMillis, boolean enqueue) {
+    public CompletableFuture<Reply> acquire(String name, String id, Terms terms, boolean enqueue) {
         return ask(name, state -> {
             Holder holder = state.holderOf(id);
             if (holder != null) {
-                holder.extend(ttlMillis);
-            } else if (state.queue.isEmpty() && state.admits(kind)) {
-                state.grant(id, kind, ttlMillis);
+                holder.extend(terms.ttlMillis());
+            } else if (state.queue.isEmpty() && state.admits(terms)) {
+                state.grant(id, terms, terms.ttlMillis());
             } else if (enqueue) {
-                state.join(id, kind, ttlMillis);
+                state.queue.putIfAbsent(id, terms);
             } else {
                 return new Reply.Busy(state.msLeft());
             }
@@ -107,16 +109,15 @@ final class MemoryStore implements LockStore {
     }
 
     @Override
-    public CompletableFuture<Reply> unlock(
-            String name, String id, long lastToken, String nextId, int nextKind, long nextTtlMillis) {
+    public CompletableFuture<Reply> unlock(String name, String id, long lastToken, String nextId, Terms nextTerms) {
         return askAsHolder(name, id, (state, holder) -> {
             if (state.holderOf(nextId) == null) {
-                state.join(nextId, nextKind, nextTtlMillis);
+                state.queue.putIfAbsent(nextId, nextTerms);
             }
             state.release(holder, lastToken);
             Holder next = state.holderOf(nextId);
             if (next != null) {
-                next.extend(nextTtlMillis);
+                next.extend(nextTerms.ttlMillis());
             }
             return state.answerTo(nextId);
         });
@@ -134,11 +135,11 @@ final class MemoryStore implements LockStore {
     @Override
     public CompletableFuture<Reply> downgrade(String name, String id, long grantNumber, long lastToken) {
         return askAsHolder(name, id, (state, holder) -> {
-            if (grantNumber != holder.grantNumber || holder.kind > 0) {
+            if (grantNumber != holder.grantNumber || holder.terms.kind() == LockKind.LIMITED) {
                 return Reply.Plain.NOT_OWNER;
             }
-            if (holder.kind == EXCLUSIVE) {
-                holder.kind = SHARED;
+            if (holder.terms.kind() == LockKind.EXCLUSIVE) {
+                holder.terms = Terms.shared(holder.terms.ttlMillis(), holder.terms.renew());
                 state.used(lastToken);
                 state.admit();
             }
@@ -246,7 +247,7 @@ final class MemoryStore implements LockStore {
     /** Moves the waiters of a session before all others. */
     void putFirst(String name, String session) {
         answer(name, state -> {
-            Map<String, Waiter> all = new LinkedHashMap<>(state.queue);
+            Map<String, Terms> all = new LinkedHashMap<>(state.queue);
             state.queue.keySet().removeIf(id -> !isOf(session, id));
             state.queue.putAll(all);
             return state;
@@ -270,19 +271,17 @@ final class MemoryStore implements LockStore {
         return TimeUnit.NANOSECONDS.toMillis(timer.nanoTime());
     }
 
-    private record Waiter(int kind, long ttlMillis) {}
-
     private final class Holder {
 
         final long grantNumber;
         String id;
-        int kind;
+        Terms terms;
 
         private long expiry;
 
-        Holder(String id, int kind, long grantNumber) {
+        Holder(String id, Terms terms, long grantNumber) {
             this.id = id;
-            this.kind = kind;
+            this.terms = terms;
             this.grantNumber = grantNumber;
         }
 
@@ -304,7 +303,7 @@ final class MemoryStore implements LockStore {
         final List<Holder> holders = new ArrayList<>(1);
 
         /** Each id that waits, in order. */
-        final Map<String, Waiter> queue = new LinkedHashMap<>(0);
+        final Map<String, Terms> queue = new LinkedHashMap<>(0);
 
         /** The fencing token of shared holders: the last that others have used before them. 0 if that is not known. */
         private long token;
@@ -332,7 +331,7 @@ final class MemoryStore implements LockStore {
 
         private void end(Holder holder, long lastToken) {
             holders.remove(holder);
-            if (holder.kind == EXCLUSIVE) {
+            if (holder.terms.kind() == LockKind.EXCLUSIVE) {
                 used(lastToken);
             }
         }
@@ -344,44 +343,36 @@ final class MemoryStore implements LockStore {
         }
 
         /** Whether fewer hold the lock than the request and each holder allow. */
-        boolean admits(int kind) {
-            return holders.size() < mostWith(kind)
+        boolean admits(Terms terms) {
+            return holders.size() < Math.min(terms.permits(), maxHolders)
                     && holders.stream()
-                            .allMatch(holder ->
-                                    (holder.kind > 0) == (kind > 0) && holders.size() < mostWith(holder.kind));
-        }
-
-        private int mostWith(int kind) {
-            return kind == EXCLUSIVE ? 1 : kind == SHARED ? maxHolders : Math.min(kind, maxHolders);
-        }
-
-        void join(String id, int kind, long ttlMillis) {
-            queue.putIfAbsent(id, new Waiter(kind, ttlMillis));
+                            .allMatch(holder -> holder.terms.kind() == terms.kind()
+                                    && holders.size() < holder.terms.permits());
         }
 
         /** Grants the lock to the first waiters, as many as the holders admit. Returns how many. */
         int admit() {
             List<Holder> granted = new ArrayList<>(0);
             while (!queue.isEmpty()) {
-                Map.Entry<String, Waiter> first = queue.entrySet().iterator().next();
-                Waiter waiter = first.getValue();
-                if (!admits(waiter.kind)) {
+                Map.Entry<String, Terms> first = queue.entrySet().iterator().next();
+                Terms terms = first.getValue();
+                if (!admits(terms)) {
                     break;
                 }
                 queue.remove(first.getKey());
-                granted.add(grant(first.getKey(), waiter.kind, Math.min(waiter.ttlMillis, CLAIM_LEASE_MILLIS)));
+                granted.add(grant(first.getKey(), terms, Math.min(terms.ttlMillis(), CLAIM_LEASE_MILLIS)));
             }
             granted.forEach(holder -> push(holder.id, holder.grantNumber, holder.left(), tokenOf(holder)));
             return granted.size();
         }
 
-        Holder grant(String id, int kind, long lease) {
-            Holder holder = new Holder(id, kind, ++newestToken);
+        Holder grant(String id, Terms terms, long lease) {
+            Holder holder = new Holder(id, terms, ++newestToken);
             holder.extend(lease);
             holders.add(holder);
-            if (kind > 0) {
+            if (terms.kind() == LockKind.LIMITED) {
                 used(holder.grantNumber + TOKENS_PER_PERMIT - 1);
-            } else if (kind == SHARED && token == 0) {
+            } else if (terms.kind() == LockKind.SHARED && token == 0) {
                 token = holder.grantNumber;
             }
             return holder;
@@ -440,7 +431,7 @@ final class MemoryStore implements LockStore {
         }
 
         private long tokenOf(Holder holder) {
-            return holder.kind == SHARED ? token : holder.grantNumber;
+            return holder.terms.kind() == LockKind.SHARED ? token : holder.grantNumber;
         }
 
         /** How long until the first lease ends. */

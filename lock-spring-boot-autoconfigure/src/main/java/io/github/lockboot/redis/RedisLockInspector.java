@@ -13,7 +13,7 @@ import io.github.lockboot.DistributedLock.Mode;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.engine.GrantChannel;
 import io.github.lockboot.engine.LockEngine;
-import io.github.lockboot.engine.LockStore;
+import io.github.lockboot.engine.LockKind;
 import io.github.lockboot.engine.Reply;
 import io.github.lockboot.engine.Reply.Holder;
 import io.github.lockboot.engine.Reply.Shown;
@@ -125,8 +125,8 @@ public final class RedisLockInspector {
     private static Map<String, Object> stateOf(Holder holder) {
         Map<String, Object> state = new LinkedHashMap<>();
         state.put("owner", holder.id());
-        state.put("mode", holder.permits() == LockStore.SHARED ? Mode.SHARED : Mode.EXCLUSIVE);
-        if (holder.permits() > 0) {
+        state.put("mode", holder.kind() == LockKind.SHARED ? Mode.SHARED : Mode.EXCLUSIVE);
+        if (holder.kind() == LockKind.LIMITED) {
             state.put("permits", holder.permits());
         }
         state.put("fence", holder.fence());

@@ -181,7 +181,7 @@ class EngineRulesTests {
             scripted.timer.tick(seconds(9));
             scripted.nothingIsSent();
             assertThat(losses).hasValue(0);
-            scripted.engine.queue(ScriptedEngine.NAME).release((Hold) lease);
+            scripted.engine.queue(LockKind.EXCLUSIVE, ScriptedEngine.NAME).release((Hold) lease);
             scripted.next("unlock").answer(Reply.Plain.RELEASED);
         }
 
@@ -217,8 +217,9 @@ class EngineRulesTests {
         @Test
         void aReleaseThatComesLateAfterASleepIsNoLoss() {
             Lease lease = scripted.granted(100, TTL);
-            CompletableFuture<Hold.Release> released =
-                    scripted.engine.queue(ScriptedEngine.NAME).release((Hold) lease);
+            CompletableFuture<Hold.Release> released = scripted.engine
+                    .queue(LockKind.EXCLUSIVE, ScriptedEngine.NAME)
+                    .release((Hold) lease);
             scripted.timer.setWallForwardBy(TTL);
             scripted.next("unlock").answer(Reply.Plain.NOT_OWNER);
             assertThat(released).isCompletedWithValue(Hold.Release.RELEASED);
@@ -229,8 +230,9 @@ class EngineRulesTests {
         void aReleaseAfterASleepInWhichAnotherHadTheLockIsALoss() {
             Lease lease = scripted.granted(100, TTL);
             scripted.timer.setWallForwardBy(TTL);
-            CompletableFuture<Hold.Release> released =
-                    scripted.engine.queue(ScriptedEngine.NAME).release((Hold) lease);
+            CompletableFuture<Hold.Release> released = scripted.engine
+                    .queue(LockKind.EXCLUSIVE, ScriptedEngine.NAME)
+                    .release((Hold) lease);
             scripted.next("unlock").answer(Reply.Plain.NOT_OWNER);
             assertThat(released).isCompletedWithValue(Hold.Release.LOST);
         }
@@ -292,7 +294,7 @@ class EngineRulesTests {
             Lease lease = scripted.granted(100, TTL);
             scripted.acquire(LONG);
             scripted.timer.setWallForwardBy(TTL);
-            scripted.engine.queue(ScriptedEngine.NAME).release((Hold) lease);
+            scripted.engine.queue(LockKind.EXCLUSIVE, ScriptedEngine.NAME).release((Hold) lease);
             assertThat(scripted.next("unlock").argument(3)).as("the next id").isNotEmpty();
         }
 
@@ -430,7 +432,7 @@ class EngineRulesTests {
         void aReleaseThatFindsItselfNotOwnerAfterAReconnectIsItsOwnSecondCopy() {
             Lease lease = scripted.granted(100, TTL);
             CompletableFuture<Void> closing = CompletableFuture.runAsync(lease::close);
-            Actor.await("it is sent", () -> scripted.engine.queue(ScriptedEngine.NAME) == null);
+            Actor.await("it is sent", () -> scripted.engine.queue(LockKind.EXCLUSIVE, ScriptedEngine.NAME) == null);
             scripted.epoch++;
             scripted.next("unlock").answer(Reply.Plain.NOT_OWNER);
             closing.join();
@@ -440,7 +442,7 @@ class EngineRulesTests {
         void aReleaseThatFindsItselfNotOwnerOtherwiseIsALoss() {
             Lease lease = scripted.granted(100, TTL);
             CompletableFuture<Void> closing = CompletableFuture.runAsync(lease::close);
-            Actor.await("it is sent", () -> scripted.engine.queue(ScriptedEngine.NAME) == null);
+            Actor.await("it is sent", () -> scripted.engine.queue(LockKind.EXCLUSIVE, ScriptedEngine.NAME) == null);
             scripted.next("unlock").answer(Reply.Plain.NOT_OWNER);
             assertThat(closing.handle((none, failure) -> failure.getCause()).join())
                     .isInstanceOf(LockLostException.class);
@@ -510,7 +512,7 @@ class EngineRulesTests {
         void aReleaseOfUnknownOutcomeIsRepeatedUntilItIsAnswered() {
             Lease lease = scripted.granted(100, TTL);
             CompletableFuture<Void> closing = CompletableFuture.runAsync(lease::close);
-            Actor.await("it is sent", () -> scripted.engine.queue(ScriptedEngine.NAME) == null);
+            Actor.await("it is sent", () -> scripted.engine.queue(LockKind.EXCLUSIVE, ScriptedEngine.NAME) == null);
             Sent unlock = scripted.next("unlock");
             unlock.fail("timed out");
             closing.join();
@@ -559,7 +561,7 @@ class EngineRulesTests {
         void aGrantToAnIdThatNobodyKnowsIsReleasedWithTheNewestToken() {
             Lease lease = scripted.granted(5_000, TTL);
             CompletableFuture<Void> closing = CompletableFuture.runAsync(lease::close);
-            Actor.await("it is sent", () -> scripted.engine.queue(ScriptedEngine.NAME) == null);
+            Actor.await("it is sent", () -> scripted.engine.queue(LockKind.EXCLUSIVE, ScriptedEngine.NAME) == null);
             scripted.next("unlock").answer(Reply.Plain.RELEASED);
             closing.join();
             scripted.push(ScriptedEngine.SESSION + "-77", 4_000, seconds(6), 0);
@@ -918,7 +920,7 @@ class EngineRulesTests {
             CompletableFuture<Lease> next = scripted.acquire(LONG, TTL, false);
             scripted.timer.tick(seconds(20));
             Hold holder = scripted.engine
-                    .queue(ScriptedEngine.NAME)
+                    .queue(LockKind.EXCLUSIVE, ScriptedEngine.NAME)
                     .holds()
                     .iterator()
                     .next();
@@ -951,7 +953,7 @@ class EngineRulesTests {
 
         /** Ends a hold that is not passed on locally: one command releases it and queues the next. */
         private Sent endTurn(Lease lease) {
-            scripted.engine.queue(ScriptedEngine.NAME).release((Hold) lease);
+            scripted.engine.queue(LockKind.EXCLUSIVE, ScriptedEngine.NAME).release((Hold) lease);
             Sent unlock = scripted.next("unlock");
             assertThat(unlock.argument(3))
                     .startsWith(ScriptedEngine.SESSION + "-")

@@ -353,7 +353,8 @@ class HoldRulesTests {
             scripted.next("acquire").answer(owner(100));
             writers.add((Hold) future.join());
         }
-        writers.forEach(writer -> scripted.engine.queue(writer.name()).downgrade(writer));
+        writers.forEach(writer ->
+                scripted.engine.queue(LockKind.EXCLUSIVE, writer.name()).downgrade(writer));
         assertThat(scripted.sentCount()).isEqualTo(1_001);
     }
 

@@ -44,7 +44,7 @@ class KindRulesTests {
 
     @Test
     void whoJoinsAReaderThatIsStuckIsRenewedAndTheStuckOneIsLostOnceItIsAlone() {
-        Terms terms = new Terms(Kind.SHARED.permits(), ScriptedEngine.TTL.toMillis(), true);
+        Terms terms = Terms.shared(ScriptedEngine.TTL.toMillis(), true);
         CompletableFuture<Lease> stuck =
                 scripted.engine.acquireAsync(new LockRequest(ScriptedEngine.NAME, null, terms, LONG.toNanos(), 1));
         scripted.next("acquire").answer(owner(100, 0, 100));
@@ -411,7 +411,7 @@ class KindRulesTests {
         private final CompletableFuture<Lease> writer = CompletableFuture.completedFuture(granted(Kind.EXCLUSIVE, 100));
 
         private Sent downgrade() {
-            scripted.engine.queue(ScriptedEngine.NAME).downgrade((Hold) writer.join());
+            scripted.engine.queue(LockKind.EXCLUSIVE, ScriptedEngine.NAME).downgrade((Hold) writer.join());
             return scripted.next("downgrade");
         }
 

@@ -11,7 +11,6 @@ import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.RecordingLockListener;
 import io.github.lockboot.engine.LockRequest.Terms;
 import io.github.lockboot.engine.ScriptedEngine.Sent;
-import io.github.lockboot.redis.protocol.Kind;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 
@@ -40,7 +39,7 @@ class LeaseRulesTests {
     }
 
     private CompletableFuture<Lease> acquire(Duration maxHold) {
-        Terms terms = new Terms(Kind.EXCLUSIVE.permits(), TTL.toMillis(), true);
+        Terms terms = Terms.exclusive(TTL.toMillis(), true);
         return scripted.engine.acquireAsync(new LockRequest(NAME, null, terms, LONG.toNanos(), maxHold.toNanos()));
     }
 
@@ -222,7 +221,7 @@ class LeaseRulesTests {
             Lease lease = scripted.granted(100, TTL);
             CompletableFuture<Lease> next = scripted.acquire(LONG, TTL.dividedBy(2), true);
             CompletableFuture<Hold.Release> released =
-                    scripted.engine.queue(NAME).release((Hold) lease);
+                    scripted.engine.queue(LockKind.EXCLUSIVE, NAME).release((Hold) lease);
             scripted.lackThread();
             scripted.next("unlock").answer(new Reply.Owner(200, TTL.toMillis() / 2, 0));
             assertThat(released).isCompletedWithValue(Hold.Release.RELEASED);

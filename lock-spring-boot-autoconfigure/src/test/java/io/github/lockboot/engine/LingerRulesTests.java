@@ -9,7 +9,6 @@ import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.engine.LockRequest.Terms;
 import io.github.lockboot.engine.ScriptedEngine.Sent;
-import io.github.lockboot.redis.protocol.Kind;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 
@@ -30,7 +29,7 @@ class LingerRulesTests {
     private final AtomicInteger losses = new AtomicInteger();
 
     private CompletableFuture<Lease> request(Duration wait, Duration linger) {
-        Terms terms = new Terms(Kind.EXCLUSIVE.permits(), ScriptedEngine.TTL.toMillis(), true, linger.toNanos());
+        Terms terms = Terms.exclusive(ScriptedEngine.TTL.toMillis(), true).lingering(linger.toNanos());
         return scripted.engine.acquireAsync(new LockRequest(NAME, null, terms, wait.toNanos(), 0));
     }
 
@@ -80,7 +79,7 @@ class LingerRulesTests {
 
     @Test
     void aShorterLeaseStays() {
-        Terms terms = new Terms(Kind.EXCLUSIVE.permits(), 2_000, true, LINGER.toNanos());
+        Terms terms = Terms.exclusive(2_000, true).lingering(LINGER.toNanos());
         assertThat(terms.ttlMillis()).isEqualTo(2_000);
     }
 
@@ -133,7 +132,7 @@ class LingerRulesTests {
 
     @Test
     void itIsRenewedAlthoughItsLastHoldWasHeldTooLong() {
-        Terms terms = new Terms(Kind.EXCLUSIVE.permits(), LEASE.toMillis(), true, LEASE.toNanos());
+        Terms terms = Terms.exclusive(LEASE.toMillis(), true).lingering(LEASE.toNanos());
         CompletableFuture<Lease> stuck =
                 scripted.engine.acquireAsync(new LockRequest(NAME, null, terms, WAIT.toNanos(), 1));
         scripted.next("acquire").answer(new Reply.Owner(100, LEASE.toMillis(), 0));
@@ -254,7 +253,7 @@ class LingerRulesTests {
     @Test
     void aDowngradedHoldDoesNotLinger() {
         Hold hold = (Hold) granted(100, LINGER);
-        scripted.engine.queue(NAME).downgrade(hold);
+        scripted.engine.queue(LockKind.EXCLUSIVE, NAME).downgrade(hold);
         scripted.next("downgrade").answer(new Reply.Renewed(LEASE.toMillis(), 0));
         hold.closeAfter(Duration.ZERO);
         assertGivenBack(100);

@@ -10,7 +10,6 @@ import java.util.function.Consumer;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.engine.LockRequest.Terms;
-import io.github.lockboot.redis.protocol.Kind;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -92,8 +91,8 @@ final class OlderAnswerSchedule {
     }
 
     private static void acquire(SimulatedClient client, Consumer<Lease> user) {
-        CompletableFuture<Lease> lease = client.engine.acquireAsync(new LockRequest(
-                "n", null, new Terms(Kind.EXCLUSIVE.permits(), TTL_MILLIS, true, 0), 60_000 * MILLI, 0));
+        CompletableFuture<Lease> lease = client.engine.acquireAsync(
+                new LockRequest("n", null, Terms.exclusive(TTL_MILLIS, true), 60_000 * MILLI, 0));
         lease.thenAccept(user);
     }
 }

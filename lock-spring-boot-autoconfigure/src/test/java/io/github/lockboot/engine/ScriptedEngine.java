@@ -128,7 +128,7 @@ public final class ScriptedEngine {
     }
 
     public CompletableFuture<Lease> acquire(Duration wait, Duration ttl, boolean renew) {
-        return acquire(wait, new Terms(Kind.EXCLUSIVE.permits(), ttl.toMillis(), renew));
+        return acquire(wait, Terms.exclusive(ttl.toMillis(), renew));
     }
 
     public CompletableFuture<Lease> acquire(Kind kind, Duration wait) {
@@ -136,7 +136,7 @@ public final class ScriptedEngine {
     }
 
     public CompletableFuture<Lease> acquire(Kind kind, Duration wait, Duration ttl) {
-        return acquire(wait, new Terms(kind.permits(), ttl.toMillis(), true));
+        return acquire(wait, kind.terms(ttl.toMillis(), true));
     }
 
     private CompletableFuture<Lease> acquire(Duration wait, Terms terms) {
@@ -144,8 +144,8 @@ public final class ScriptedEngine {
     }
 
     public CompletableFuture<Lease> acquireNamed(String name, Duration wait) {
-        return engine.acquireAsync(new LockRequest(
-                name, null, new Terms(Kind.EXCLUSIVE.permits(), TTL.toMillis(), true), wait.toNanos(), 0));
+        return engine.acquireAsync(
+                new LockRequest(name, null, Terms.exclusive(TTL.toMillis(), true), wait.toNanos(), 0));
     }
 
     /** A lease granted at once, Redis answering without delay. */

@@ -9,7 +9,6 @@ import io.github.lockboot.LockLostException;
 import io.github.lockboot.RecordingLockListener;
 import io.github.lockboot.engine.LockRequest.Terms;
 import io.github.lockboot.engine.ScriptedEngine.Sent;
-import io.github.lockboot.redis.protocol.Kind;
 import org.junit.jupiter.api.Test;
 
 import static io.github.lockboot.engine.ScriptedEngine.NAME;
@@ -27,7 +26,7 @@ class SentReleaseRulesTests {
     private final AtomicInteger losses = new AtomicInteger();
 
     private CompletableFuture<Lease> request() {
-        Terms terms = new Terms(Kind.EXCLUSIVE.permits(), TTL.toMillis(), true);
+        Terms terms = Terms.exclusive(TTL.toMillis(), true);
         return scripted.engine.acquireAsync(new LockRequest(NAME, null, terms, LONG.toNanos(), 0, false));
     }
 

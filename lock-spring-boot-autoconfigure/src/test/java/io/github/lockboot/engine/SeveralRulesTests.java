@@ -20,7 +20,6 @@ import io.github.lockboot.NamedLock;
 import io.github.lockboot.RecordingLockListener;
 import io.github.lockboot.engine.LockRequest.Terms;
 import io.github.lockboot.engine.ScriptedEngine.Sent;
-import io.github.lockboot.redis.protocol.Kind;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -57,7 +56,7 @@ class SeveralRulesTests {
     private final ScriptedEngine scripted = new ScriptedEngine(64, listener);
 
     private static LockRequest request(String name) {
-        Terms terms = new Terms(Kind.EXCLUSIVE.permits(), ScriptedEngine.TTL.toMillis(), true);
+        Terms terms = Terms.exclusive(ScriptedEngine.TTL.toMillis(), true);
         return new LockRequest(name, null, terms, 0, 0, false).attempted();
     }
 

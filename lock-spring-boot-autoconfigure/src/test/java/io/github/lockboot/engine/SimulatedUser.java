@@ -65,12 +65,9 @@ final class SimulatedUser {
         boolean renew = world.random().nextInt(5) > 0;
         boolean lingers =
                 world.lingers() && kind.isExclusive() && renew && world.random().nextInt(4) > 0;
-        Terms terms = new Terms(
-                kind.permits(),
-                world.anyTtl(),
-                renew,
-                lingers ? LINGERS[world.random().nextInt(LINGERS.length)] : 0);
-        LocalQueue queue = client.engine.queue(name);
+        Terms terms = kind.terms(world.anyTtl(), renew)
+                .lingering(lingers ? LINGERS[world.random().nextInt(LINGERS.length)] : 0);
+        LocalQueue queue = client.engine.queue(LockKind.EXCLUSIVE, name);
         askedAt = world.time().now();
         askedWithoutHolder = queue != null && queue.holds().isEmpty();
         boolean awaits = !world.sends() || world.random().nextBoolean();
@@ -93,7 +90,7 @@ final class SimulatedUser {
 
     /** Tries all names at once, as a call with several locks does. */
     private void askForAll() {
-        Terms terms = new Terms(Kind.EXCLUSIVE.permits(), world.anyTtl(), true);
+        Terms terms = Terms.exclusive(world.anyTtl(), true);
         List<LockRequest> requests = world.names().stream()
                 .map(name -> new LockRequest(name, null, terms, 0, 0).attempted())
                 .toList();
@@ -188,7 +185,7 @@ final class SimulatedUser {
     }
 
     private void downgrade(Hold lease) {
-        LocalQueue queue = client.engine.queue(lease.name());
+        LocalQueue queue = client.engine.queue(LockKind.EXCLUSIVE, lease.name());
         if (queue != null && lease.isHeld()) {
             world.count("downgraded");
             world.time().trace(() -> who + " downgrades " + lease);

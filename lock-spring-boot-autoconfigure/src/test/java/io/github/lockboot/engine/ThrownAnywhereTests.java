@@ -21,7 +21,6 @@ import io.github.lockboot.NamedLock;
 import io.github.lockboot.engine.LockRequest.Terms;
 import io.github.lockboot.engine.ThrowingClient.Plan;
 import io.github.lockboot.engine.ThrowingClient.Seam;
-import io.github.lockboot.redis.protocol.Kind;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -37,15 +36,15 @@ class ThrownAnywhereTests {
 
     private static final long MILLI = 1_000_000;
     private static final long SECOND = 1_000 * MILLI;
-    private static final Terms TERMS = new Terms(Kind.EXCLUSIVE.permits(), 3_000, true);
+    private static final Terms TERMS = Terms.exclusive(3_000, true);
     private static final LockOptions OPTIONS = LockOptions.defaults()
             .withTtl(Duration.ofSeconds(3))
             .withWaitTime(Duration.ZERO)
             .withRenewal();
-    private static final Terms OTHER_TERMS = new Terms(Kind.EXCLUSIVE.permits(), 2_000, true);
-    private static final Terms LINGERING = new Terms(Kind.EXCLUSIVE.permits(), 3_000, true, 3 * SECOND);
-    private static final Terms READ = new Terms(Kind.SHARED.permits(), 3_000, true);
-    private static final Terms TWO_PERMITS = new Terms(2, 3_000, true);
+    private static final Terms OTHER_TERMS = Terms.exclusive(2_000, true);
+    private static final Terms LINGERING = Terms.exclusive(3_000, true).lingering(3 * SECOND);
+    private static final Terms READ = Terms.shared(3_000, true);
+    private static final Terms TWO_PERMITS = Terms.limited(2, 3_000, true);
 
     /** What it takes at most until a lock is free that nobody gives back: its lease, a dead waiter, a look at what is overdue. */
     private static final long IN_TIME = 3 * SECOND + 6 * SECOND + 6 * SECOND;
@@ -261,7 +260,8 @@ class ThrownAnywhereTests {
             if (writer != null) {
                 writer.thenAccept(lease -> time.after(SECOND, () -> {
                     try {
-                        Objects.requireNonNull(throwing.engine.queue("n")).downgrade((Hold) lease);
+                        Objects.requireNonNull(throwing.engine.queue(LockKind.EXCLUSIVE, "n"))
+                                .downgrade((Hold) lease);
                     } catch (Throwable thrown) {
                         // the caller got it
                     }

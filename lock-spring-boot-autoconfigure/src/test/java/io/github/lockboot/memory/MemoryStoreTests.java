@@ -9,6 +9,7 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
 
+import io.github.lockboot.engine.LockRequest.Terms;
 import io.github.lockboot.engine.LockStore;
 import io.github.lockboot.engine.ManualTimer;
 import io.github.lockboot.engine.Reply;
@@ -91,7 +92,7 @@ class MemoryStoreTests {
                     if (same(
                             model.unlock(id, modelFence + used, next, kind(next), TTL),
                             store.unlock(
-                                    NAME, id, fence + used, next, kind(next).permits(), TTL))) {
+                                    NAME, id, fence + used, next, kind(next).terms(TTL, true)))) {
                         known.remove(id);
                         known.add(next);
                     }
@@ -122,7 +123,7 @@ class MemoryStoreTests {
     }
 
     private void acquire(String id, boolean enqueue) {
-        CompletableFuture<Reply> answer = store.acquire(NAME, id, kind(id).permits(), TTL, enqueue);
+        CompletableFuture<Reply> answer = store.acquire(NAME, id, kind(id).terms(TTL, true), enqueue);
         same(model.acquire(id, kind(id), TTL, enqueue, 100), answer);
         if (answer.join() instanceof Reply.Owner owner) {
             fences.put(id, owner.fence());
@@ -193,14 +194,14 @@ class MemoryStoreTests {
 
     @Test
     void tokensGrowAlsoAfterAnOwnerThatDidNotTellWhatItUsed() {
-        Reply.Owner first = (Reply.Owner) store.acquire(NAME, "session-1", Kind.EXCLUSIVE.permits(), TTL, true)
+        Reply.Owner first = (Reply.Owner) store.acquire(NAME, "session-1", Terms.exclusive(TTL, true), true)
                 .join();
         timer.stopFor(Duration.ofMillis(TTL));
-        Reply.Owner second = (Reply.Owner) store.acquire(NAME, "session-2", Kind.EXCLUSIVE.permits(), TTL, true)
+        Reply.Owner second = (Reply.Owner) store.acquire(NAME, "session-2", Terms.exclusive(TTL, true), true)
                 .join();
         assertThat(second.fence()).isGreaterThanOrEqualTo(first.fence() + 65_536);
         store.unlock(NAME, "session-2", second.fence() + 7);
-        Reply.Owner third = (Reply.Owner) store.acquire(NAME, "session-3", Kind.EXCLUSIVE.permits(), TTL, true)
+        Reply.Owner third = (Reply.Owner) store.acquire(NAME, "session-3", Terms.exclusive(TTL, true), true)
                 .join();
         assertThat(third.fence()).isGreaterThan(second.fence() + 7);
     }
@@ -226,21 +227,21 @@ class MemoryStoreTests {
     void readersAfterADowngradeHaveItsTokenWhateverElseWasLockedMeanwhile() {
         Reply.Owner writer = acquired("session-1", Kind.EXCLUSIVE);
         acquired("session-2", Kind.SHARED);
-        store.acquire("another", "session-3", Kind.EXCLUSIVE.permits(), TTL, true);
+        store.acquire("another", "session-3", Terms.exclusive(TTL, true), true);
         store.downgrade(NAME, "session-1", writer.fence(), writer.fence());
         assertThat(acquired("session-2", Kind.SHARED).token()).isEqualTo(writer.fence());
     }
 
     private Reply.Owner acquired(String id, Kind kind) {
-        return store.acquire(NAME, id, kind.permits(), TTL, true).join() instanceof Reply.Owner owner ? owner : null;
+        return store.acquire(NAME, id, kind.terms(TTL, true), true).join() instanceof Reply.Owner owner ? owner : null;
     }
 
     @Test
     void aNameThatIsNotUsedIsForgotten() {
         for (int i = 0; i < 1_000; i++) {
-            store.acquire("released " + i, "session-1", Kind.EXCLUSIVE.permits(), TTL, true);
+            store.acquire("released " + i, "session-1", Terms.exclusive(TTL, true), true);
             store.unlock("released " + i, "session-1", 0);
-            store.acquire("expired " + i, "session-2", Kind.EXCLUSIVE.permits(), TTL, true);
+            store.acquire("expired " + i, "session-2", Terms.exclusive(TTL, true), true);
             store.inspect("free " + i);
         }
         assertThat(store.inUse()).isEqualTo(1_000);

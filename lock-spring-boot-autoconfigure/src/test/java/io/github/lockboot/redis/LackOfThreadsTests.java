@@ -15,7 +15,6 @@ import io.github.lockboot.engine.LockEngine;
 import io.github.lockboot.engine.LockRequest;
 import io.github.lockboot.engine.LockRequest.Terms;
 import io.github.lockboot.fixture.RedisServer;
-import io.github.lockboot.redis.protocol.Kind;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -27,7 +26,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 /** A process that for a while can make no thread, as at the limit of a container: nothing is left of it when there are some again. */
 class LackOfThreadsTests {
 
-    private static final Terms TERMS = new Terms(Kind.EXCLUSIVE.permits(), 2_000, true);
+    private static final Terms TERMS = Terms.exclusive(2_000, true);
     private static final LockOptions OPTIONS = LockOptions.defaults()
             .withTtl(Duration.ofSeconds(2))
             .withWaitTime(Duration.ZERO)

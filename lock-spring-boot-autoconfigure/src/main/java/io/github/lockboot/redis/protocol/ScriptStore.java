@@ -13,6 +13,7 @@ import java.util.function.IntConsumer;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
+import io.github.lockboot.engine.LockRequest.Terms;
 import io.github.lockboot.engine.LockStore;
 import io.github.lockboot.engine.Reply;
 import io.github.lockboot.engine.StoreFailure;
@@ -127,8 +128,8 @@ public final class ScriptStore implements LockStore {
     }
 
     @Override
-    public CompletableFuture<Reply> acquire(String name, String id, int permits, long ttlMillis, boolean enqueue) {
-        return run(LuaScript.ACQUIRE, name, id, ttlMillis, permits, enqueue ? YES : NO);
+    public CompletableFuture<Reply> acquire(String name, String id, Terms terms, boolean enqueue) {
+        return run(LuaScript.ACQUIRE, name, id, terms.ttlMillis(), kindOf(terms), enqueue ? YES : NO);
     }
 
     @Override
@@ -137,9 +138,17 @@ public final class ScriptStore implements LockStore {
     }
 
     @Override
-    public CompletableFuture<Reply> unlock(
-            String name, String id, long lastToken, String nextId, int nextPermits, long nextTtlMillis) {
-        return run(LuaScript.UNLOCK, name, id, lastToken, nextId, nextTtlMillis, nextPermits);
+    public CompletableFuture<Reply> unlock(String name, String id, long lastToken, String nextId, Terms nextTerms) {
+        return run(LuaScript.UNLOCK, name, id, lastToken, nextId, nextTerms.ttlMillis(), kindOf(nextTerms));
+    }
+
+    /** The kind as scripts store it. */
+    private static int kindOf(Terms terms) {
+        return switch (terms.kind()) {
+            case EXCLUSIVE -> 0;
+            case SHARED -> -1;
+            case LIMITED -> terms.permits();
+        };
     }
 
     @Override

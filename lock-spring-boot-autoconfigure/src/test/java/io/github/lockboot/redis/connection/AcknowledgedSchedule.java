@@ -12,7 +12,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongFunction;
 
-import io.github.lockboot.engine.LockStore;
+import io.github.lockboot.engine.LockRequest.Terms;
 import io.github.lockboot.engine.PatientStore;
 import io.github.lockboot.engine.Reply;
 import io.github.lockboot.fixture.Await;
@@ -122,7 +122,7 @@ public final class AcknowledgedSchedule implements AutoCloseable {
         for (int step = 0; step < STEPS; step++) {
             if (holder == null) {
                 String id = (random.nextBoolean() ? "a" : "b") + "-" + step;
-                if (isAcknowledged("grant", id, ttl -> store.acquire(NAME, id, LockStore.EXCLUSIVE, ttl, false))) {
+                if (isAcknowledged("grant", id, ttl -> store.acquire(NAME, id, Terms.exclusive(ttl, true), false))) {
                     holder = id;
                 } else {
                     store.cancel(NAME, id).join();

@@ -12,6 +12,7 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 import io.github.lockboot.Actor;
+import io.github.lockboot.engine.LockRequest.Terms;
 import io.github.lockboot.engine.LockStore;
 import io.github.lockboot.engine.LockStore.Permit;
 import io.github.lockboot.engine.PatientStore;
@@ -37,6 +38,7 @@ class LateReplyTests {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(1);
     private static final long TTL_MILLIS = 60_000;
+    private static final Terms EXCLUSIVE = Terms.exclusive(TTL_MILLIS, true);
 
     /** More than a command has that is not a script. */
     private static final int SCRIPT_BYTES = 150;
@@ -64,7 +66,7 @@ class LateReplyTests {
 
     /** And has Redis know the script of renewals. */
     private long acquireAndRenew(String name) throws Exception {
-        long fence = acquire(name, LockStore.EXCLUSIVE, "id");
+        long fence = acquire(name, EXCLUSIVE, "id");
         assertThat(Actor.get(renew(name, fence, late::add))).isInstanceOf(Reply.Renewed.class);
         return fence;
     }
@@ -81,8 +83,8 @@ class LateReplyTests {
         server.close();
     }
 
-    private long acquire(String name, int permits, String id) throws Exception {
-        Reply reply = Actor.get(store.acquire(name, id, permits, TTL_MILLIS, false));
+    private long acquire(String name, Terms terms, String id) throws Exception {
+        Reply reply = Actor.get(store.acquire(name, id, terms, false));
         return ((Reply.Owner) reply).fence();
     }
 
@@ -187,23 +189,23 @@ class LateReplyTests {
     @Test
     void aReplyThatNoReplicaHasIsNotReceivedLate() throws Exception {
         connect(false, AcknowledgedBy.ONE_REPLICA);
-        renewWithoutReplica("a", List.of("id"), LockStore.EXCLUSIVE);
+        renewWithoutReplica("a", List.of("id"), EXCLUSIVE);
     }
 
     @Test
     void permitsThatAreRenewedTogetherAreAcknowledgedToo() throws Exception {
         connect(false, AcknowledgedBy.ONE_REPLICA);
-        renewWithoutReplica("a", List.of("one", "other"), 2);
+        renewWithoutReplica("a", List.of("one", "other"), Terms.limited(2, TTL_MILLIS, true));
     }
 
-    private void renewWithoutReplica(String name, List<String> ids, int permits) throws Exception {
+    private void renewWithoutReplica(String name, List<String> ids, Terms terms) throws Exception {
         Connections plain = connections;
         LockStore acknowledged = store;
         connect(true, AcknowledgedBy.NOTHING);
         List<Permit> held = ids.stream()
                 .map(id -> {
                     try {
-                        return new Permit(id, acquire(name, permits, id), TTL_MILLIS);
+                        return new Permit(id, acquire(name, terms, id), TTL_MILLIS);
                     } catch (Exception failure) {
                         throw new IllegalStateException(failure);
                     }

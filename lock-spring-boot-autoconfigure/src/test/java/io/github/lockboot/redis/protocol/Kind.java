@@ -1,5 +1,7 @@
 package io.github.lockboot.redis.protocol;
 
+import io.github.lockboot.engine.LockRequest.Terms;
+
 /**
  * Who may hold a lock beside whom. A name has holders; a request is granted when the holders are compatible with its kind:
  *
@@ -18,6 +20,13 @@ public record Kind(int permits) {
 
     public static Kind limitedTo(int permits) {
         return new Kind(permits);
+    }
+
+    /** {@return the terms of a request of this kind} */
+    public Terms terms(long ttlMillis, boolean renew) {
+        return isExclusive()
+                ? Terms.exclusive(ttlMillis, renew)
+                : isShared() ? Terms.shared(ttlMillis, renew) : Terms.limited(permits, ttlMillis, renew);
     }
 
     public boolean isExclusive() {

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
+import io.github.lockboot.engine.LockRequest.Terms;
 import io.github.lockboot.engine.LockStore.Permit;
 import io.github.lockboot.engine.ManualTimer;
 import io.github.lockboot.engine.Reply;
@@ -91,8 +92,8 @@ class PermitRenewalCountTests {
         List<Permit> held = new ArrayList<>();
         for (int i = 0; i < permits; i++) {
             String id = "0123456789abcdef0123456789abcdef-1000" + (100 + i) + ".0123456789abcdef";
-            Reply.Owner owner =
-                    (Reply.Owner) store.acquire("k", id, permits, TTL, true).join();
+            Reply.Owner owner = (Reply.Owner) store.acquire("k", id, Terms.limited(permits, TTL, true), true)
+                    .join();
             held.add(new Permit(id, owner.fence(), TTL));
         }
         redis.command("CONFIG", "RESETSTAT");
