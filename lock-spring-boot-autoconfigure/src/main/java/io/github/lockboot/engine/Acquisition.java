@@ -7,6 +7,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
+import io.github.lockboot.engine.Grant.LeaseState;
 import io.github.lockboot.engine.Grant.Moment;
 import io.github.lockboot.engine.GrantChannel.Push;
 import io.github.lockboot.engine.LockRequest.Terms;
@@ -489,7 +490,7 @@ final class Acquisition {
         } else if (hasEnded()) {
             onLateRenewal(reply);
         } else if (reply == null) {
-            if (state == State.OWNED && !grant().isOver(context.nanoTime())) {
+            if (state == State.OWNED && grant().leaseAt(context.now()) != LeaseState.OVER) {
                 findings = findings.failed(failure, context.nanoTime());
             }
             acquisitions.renewer().failed(renewal, sentAt, isSilence(failure));
@@ -641,7 +642,7 @@ final class Acquisition {
 
     /**
      * NOT_OWNER to a command that may have been sent twice answers our own second copy; after the deadline, by either clock, it may
-     * only tell that the command came late, unless the lease was in doubt already when the command was sent.
+     * only tell that the command came late, unless the lease had expired by wall clock already when the command was sent.
      */
     private Hold.Release releaseOf(Reply reply, long epochSentIn, Moment sentAt) {
         if (reply != Reply.Plain.NOT_OWNER || grant == null) {
@@ -650,11 +651,14 @@ final class Acquisition {
         if (store.client().mayHaveRepeatedSince(epochSentIn)) {
             return Hold.Release.RELEASED; // to the second copy of the command
         }
-        if (grant.isOver(context.nanoTime())) {
+        LeaseState lease = grant.leaseAt(context.now());
+        if (lease == LeaseState.OVER) {
             return Hold.Release.RELEASED; // the command may have come after the lease, which was not lost early
         }
-        boolean expiredMeanwhile = !grant.isInDoubt(sentAt.wallMillis()) && grant.isInDoubt(context.wallMillis());
-        return expiredMeanwhile ? Hold.Release.RELEASED : Hold.Release.LOST;
+        if (lease == LeaseState.EXPIRED_BY_WALL_CLOCK && grant.leaseAt(sentAt) == LeaseState.RUNNING) {
+            return Hold.Release.RELEASED; // as above
+        }
+        return Hold.Release.LOST;
     }
 
     /** In the store, the question and the end may have run in either order, or the question not yet. */
@@ -694,8 +698,8 @@ final class Acquisition {
     // --- time of day ------------------------------------------------------------------------------------------
 
     /** Called once a second, without the mutex. */
-    void checkTimeOfDay(long wallMillis) {
-        if (state == State.OWNED && grant().isInDoubt(wallMillis)) {
+    void checkTimeOfDay(Moment now) {
+        if (state == State.OWNED && grant().leaseAt(now) == LeaseState.EXPIRED_BY_WALL_CLOCK) {
             onEvent(() -> acquisitions.renewer().ranOutByTimeOfDay(renewal));
         }
     }

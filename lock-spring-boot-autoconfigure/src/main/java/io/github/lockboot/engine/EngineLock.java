@@ -11,6 +11,7 @@ import io.github.lockboot.Lease;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockScope;
 import io.github.lockboot.NamedLock;
+import io.github.lockboot.engine.Grant.LeaseState;
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.LockNames;
 import org.jspecify.annotations.Nullable;
@@ -88,7 +89,7 @@ public abstract class EngineLock implements NamedLock, LockScope {
         }
     }
 
-    /** Also if the lease is in doubt: the thread would wait for itself. The owner of the write side may take the read side. */
+    /** Also if the lease may be lost: the thread would wait for itself. The holder of the write side may acquire the read side. */
     private boolean reenter() {
         Thread current = Thread.currentThread();
         Hold owned = ownedBy(current);
@@ -96,10 +97,10 @@ public abstract class EngineLock implements NamedLock, LockScope {
             engine.requireNotHeldOtherwise(current, request);
             return false;
         }
-        if (request.terms().kind() == LockKind.EXCLUSIVE && owned.isDowngraded() && !owned.isOver()) {
+        if (kind() == LockKind.EXCLUSIVE && LockEngine.onlyReads(owned) && owned.lease() != LeaseState.OVER) {
             throw LockEngine.wouldWaitForItself(current, request, owned);
         }
-        return owned.enterAgain(asReader(owned));
+        return owned.enterAgain(kind());
     }
 
     @Override
@@ -133,7 +134,7 @@ public abstract class EngineLock implements NamedLock, LockScope {
 
     private Runnable exit(Hold hold, Duration stay) {
         hold.keepFor(stay);
-        return hold.exit(asReader(hold));
+        return hold.exit(kind());
     }
 
     @Override
@@ -159,7 +160,7 @@ public abstract class EngineLock implements NamedLock, LockScope {
             mine.stopRenewal();
             return 0;
         }
-        return mine.count(asReader(mine));
+        return mine.count(kind());
     }
 
     /** {@inheritDoc} If this returns false because the lease is in doubt, the hold is not renewed any more. */
@@ -197,19 +198,19 @@ public abstract class EngineLock implements NamedLock, LockScope {
 
     /** The hold of the thread that this side of the lock may use; for the read side also that of the write side. */
     private @Nullable Hold ownedBy(Thread thread) {
-        Hold owned = engine.heldBy(thread, getName(), request.terms().kind());
-        return owned == null && request.terms().kind() == LockKind.SHARED
+        Hold owned = engine.heldBy(thread, getName(), kind());
+        return owned == null && kind() == LockKind.SHARED
                 ? engine.heldBy(thread, getName(), LockKind.EXCLUSIVE)
                 : owned;
     }
 
     private @Nullable Hold mine() {
         Hold owned = ownedBy(Thread.currentThread());
-        return owned == null || owned.count(asReader(owned)) <= 0 ? null : owned;
+        return owned == null || owned.count(kind()) <= 0 ? null : owned;
     }
 
-    private boolean asReader(Hold hold) {
-        return request.terms().kind() == LockKind.SHARED && hold.grant().terms().kind() == LockKind.EXCLUSIVE;
+    private LockKind kind() {
+        return request.terms().kind();
     }
 
     /** The current thread's hold, lost or not. */
@@ -219,7 +220,7 @@ public abstract class EngineLock implements NamedLock, LockScope {
         if (hold == null) {
             hold = engine.lostHere(getName());
         }
-        if (hold == null || hold.count(asReader(hold)) <= 0) {
+        if (hold == null || hold.count(kind()) <= 0) {
             throw new IllegalMonitorStateException(
                     "lock '" + LockNames.printable(getName()) + "' is not held by thread " + current.getName()
                             + ": only the thread that acquired it can use or release it");
@@ -241,7 +242,7 @@ public abstract class EngineLock implements NamedLock, LockScope {
         return other instanceof EngineLock lock
                 && lock.engine == engine
                 && lock.getName().equals(getName())
-                && lock.request.terms().kind() == request.terms().kind()
+                && lock.kind() == kind()
                 && lock.request.terms().permits() == request.terms().permits();
     }
 

@@ -6,6 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockListener;
 import io.github.lockboot.LockNotAcquiredException;
+import io.github.lockboot.engine.Grant.LeaseState;
 import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
 
@@ -68,7 +69,7 @@ final class FutureWaiter extends Waiter {
     }
 
     private void onGrant(Hold granted) {
-        if (!granted.isCertain()) {
+        if (granted.lease() != LeaseState.RUNNING) {
             line().takeBack(this, granted);
         } else if (granted.claim()) {
             conclude();

@@ -43,6 +43,15 @@ final class Grant {
         }
     }
 
+    /** What the clocks say of a lease. */
+    enum LeaseState {
+        RUNNING,
+        /** By the time of day only: the machine may have slept, or the clock was set. Only the store can tell. */
+        EXPIRED_BY_WALL_CLOCK,
+        /** It may have run out. */
+        OVER
+    }
+
     /** A lease as it was granted or renewed last, with its ends by both clocks: read as one, so that they belong together. */
     private record Lease(long began, long nanos, long deadline, long wallDeadline) {
 
@@ -162,16 +171,13 @@ final class Grant {
         return lease.deadline;
     }
 
-    boolean isOver(long now) {
-        return deadline() - now <= 0;
-    }
-
-    /**
-     * Whether the lease has run out by the time of day: the machine may have slept, or the clock was set. Only the store can
-     * tell. May be read without the mutex.
-     */
-    boolean isInDoubt(long wallMillis) {
-        return wallMillis >= lease.wallDeadline;
+    /** What the clocks say of the lease at that moment. May be read without the mutex. */
+    LeaseState leaseAt(Moment moment) {
+        Lease current = lease;
+        if (current.deadline - moment.nanos <= 0) {
+            return LeaseState.OVER;
+        }
+        return moment.wallMillis >= current.wallDeadline ? LeaseState.EXPIRED_BY_WALL_CLOCK : LeaseState.RUNNING;
     }
 
     long renewalDue() {

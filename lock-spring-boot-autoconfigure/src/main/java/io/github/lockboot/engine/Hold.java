@@ -3,6 +3,7 @@ package io.github.lockboot.engine;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
@@ -12,6 +13,7 @@ import io.github.lockboot.Lease;
 import io.github.lockboot.LockListener.Origin;
 import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockScope;
+import io.github.lockboot.engine.Grant.LeaseState;
 import io.github.lockboot.internal.Failures;
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.HeldByThread;
@@ -35,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Hold extends HeldByThread implements Lease, LockScope, Waiter.Outcome {
 
-    private enum State {
+    enum State {
         GRANTED,
         TAKEN_BACK,
         HELD,
@@ -92,7 +94,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
     private final long since;
     private final AtomicReference<State> state = new AtomicReference<>(State.GRANTED);
 
-    /** How often its owner holds it: a multiple of ONCE, and how often the owner of an exclusive hold has the read side as well. */
+    /** How often its holder holds it: a multiple of ONCE, and how often the holder of an exclusive one has the read side as well. */
     private final AtomicLong counts = new AtomicLong(ONCE);
 
     /** Each is taken out before it runs, so that none runs twice. Guarded by itself. */
@@ -149,14 +151,9 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
 
     // --- its lease --------------------------------------------------------------------------------------------
 
-    /** Whether the lease may have run out. */
-    boolean isOver() {
-        return grant.isOver(context.nanoTime());
-    }
-
-    /** Whether the lease cannot have run out, by either clock. */
-    boolean isCertain() {
-        return !isOver() && !grant.isInDoubt(context.wallMillis());
+    /** What the clocks say of its lease now. */
+    LeaseState lease() {
+        return grant.leaseAt(context.now());
     }
 
     /** Whether it is held for longer than its maximum hold, so that it is not renewed any more. */
@@ -168,7 +165,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
     /** Never again once its thread has given it up, although others may have its lease renewed. */
     @Override
     public boolean isValid() {
-        return state.get() == State.HELD && isCertain() && !isIgnored();
+        return state() == State.HELD && lease() == LeaseState.RUNNING && !isIgnored();
     }
 
     @Override
@@ -188,7 +185,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
     /** None if another thread has released it. */
     @Override
     public @Nullable LockLostException findLoss(String reason) {
-        return isValid() || isReleased() ? null : new LockLostException(name(), token, reason);
+        return isValid() || state() == State.RELEASED ? null : new LockLostException(name(), token, reason);
     }
 
     /** A thread that knows of the loss may never release the hold, nor one that was to have it for one ttl only. */
@@ -199,14 +196,13 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
 
     // --- its states -------------------------------------------------------------------------------------------
 
+    State state() {
+        return Objects.requireNonNull(state.get());
+    }
+
     /** {@return whether the waiter has it now} If not, the queue was faster and has taken it back. */
     boolean claim() {
         return state.compareAndSet(State.GRANTED, State.HELD);
-    }
-
-    /** Whether its waiter has not seen it yet. */
-    boolean isGranted() {
-        return state.get() == State.GRANTED;
     }
 
     /** {@return whether the queue may serve another waiter} If not, the waiter was faster and has claimed it. */
@@ -214,22 +210,9 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         return state.compareAndSet(State.GRANTED, State.TAKEN_BACK);
     }
 
-    boolean isTakenBack() {
-        return state.get() == State.TAKEN_BACK;
-    }
-
-    /** Whether it is neither released nor lost, whatever the clocks say. */
-    boolean isHeld() {
-        return state.get() == State.HELD;
-    }
-
     /** {@return whether this call ended the hold} Of several releases, only the first gives the lock to another. */
     boolean markReleased() {
         return state.compareAndSet(State.HELD, State.RELEASED);
-    }
-
-    boolean isReleased() {
-        return state.get() == State.RELEASED;
     }
 
     boolean lose(String reason) {
@@ -237,7 +220,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
     }
 
     private boolean lose(State from, String reason) {
-        if (state.get() != from) {
+        if (state() != from) {
             return false;
         }
         lossReason = reason;
@@ -262,10 +245,6 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         return thread != null && thread.isAlive();
     }
 
-    boolean isLost() {
-        return state.get() == State.LOST;
-    }
-
     LockLostException lostException() {
         return new LockLostException(name(), token, lossReason);
     }
@@ -273,39 +252,36 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
     // --- reentrancy -------------------------------------------------------------------------------------------
 
     /**
-     * How often its owner holds it.
+     * How often its holder holds it.
      *
-     * @param asReader whether the read side under an exclusive hold is asked for
+     * @param side the kind in which it was granted or, of an exclusive one, shared for the read side
      */
-    int count(boolean asReader) {
-        return part(counts.get(), asReader);
+    int count(LockKind side) {
+        return part(counts.get(), once(side));
     }
 
-    private static int part(long counts, boolean asReader) {
-        return (int) (asReader ? counts : counts / ONCE);
+    /** What one hold of this side adds to the counts. */
+    private long once(LockKind side) {
+        return side == grant.terms().kind() ? ONCE : 1;
     }
 
-    /** Whether an exclusive hold is only a shared one any more. */
-    boolean isDowngraded() {
-        return count(false) == 0 && !isExited();
+    private static int part(long counts, long once) {
+        return (int) (counts / once);
     }
 
     /** @return false if the lease has run out, another thread has released it for the last time, or it is being withdrawn */
-    boolean enterAgain(boolean asReader) {
-        return isHeld()
-                && !isOver()
-                && waiter.canUseLock()
-                && canEnter(counts.getAndUpdate(n -> entered(n, asReader)), asReader);
-    }
-
-    private static boolean canEnter(long counts, boolean asReader) {
-        return counts >= (asReader ? 1 : ONCE);
+    boolean enterAgain(LockKind side) {
+        if (state() != State.HELD || lease() == LeaseState.OVER || !waiter.canUseLock()) {
+            return false;
+        }
+        long once = once(side);
+        return counts.getAndUpdate(n -> entered(n, once)) >= once;
     }
 
     /** Overflow throws before anything is counted: a wrapped count would release the lock under its holder. */
-    private static long entered(long counts, boolean asReader) {
-        Math.incrementExact(part(counts, asReader));
-        return canEnter(counts, asReader) ? counts + (asReader ? 1 : ONCE) : counts;
+    private static long entered(long counts, long once) {
+        Math.incrementExact(part(counts, once));
+        return counts >= once ? counts + once : counts;
     }
 
     /**
@@ -314,37 +290,35 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
      * @return waits until the store has answered; throws {@link LockLostException} if it was lost by then
      * @throws LockLostException if it was lost
      */
-    Runnable exit(boolean asReader) {
-        long once = asReader ? 1 : ONCE;
-        long before = counts.getAndUpdate(n -> part(n, asReader) > 0 ? n - once : n);
-        boolean last = part(before, asReader) == 1;
-        try {
-            if (isExited()) {
-                end();
-            }
-        } catch (Throwable thrown) {
-            waiter.withdraw(); // its owner has no more part in it
-            throw thrown;
-        }
-        if (before != once && isOver()) {
+    Runnable exit(LockKind side) {
+        long once = once(side);
+        long before = counts.getAndUpdate(n -> part(n, once) > 0 ? n - once : n);
+        endIfExited();
+        if (before != once && lease() == LeaseState.OVER) {
             releaser.endLapsed();
         }
-        if (isLost()) {
+        if (state() == State.LOST) {
             context.lost().remove(this);
             throw lostException();
         }
         if (before == once) {
             return beginRelease();
         }
-        if (last && !asReader) {
+        if (once == ONCE && part(before, once) == 1) {
             releaser.downgrade(this);
         }
         return NOTHING_MORE;
     }
 
-    /** Whether its owner has released it as often as it held it. */
-    boolean isExited() {
-        return counts.get() == 0;
+    private void endIfExited() {
+        try {
+            if (counts.get() == 0) {
+                end();
+            }
+        } catch (Throwable thrown) {
+            waiter.withdraw(); // its holder has no more part in it
+            throw thrown;
+        }
     }
 
     // --- its end ----------------------------------------------------------------------------------------------
@@ -357,10 +331,10 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
     @Override
     public Runnable release(Duration stay) {
         keepFor(stay);
-        if (isHeld()) { // first: if it is lost from now on, its end reports that
+        if (state() == State.HELD) { // first: if it is lost from now on, its end reports that
             return beginRelease();
         }
-        if (isLost()) {
+        if (state() == State.LOST) {
             throw lostException();
         }
         return NOTHING_MORE;
@@ -433,7 +407,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         if (release == Release.LOST && lose(State.RELEASED, "it had already ended when it was released")) {
             reportLoss();
         }
-        return release == Release.LOST && isLost();
+        return release == Release.LOST && state() == State.LOST;
     }
 
     /** Does not block. It completes on a worker, because what depends on it may block. */
@@ -444,7 +418,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
             EngineContext.requireStack();
             keepFor(delay);
             CompletableFuture<Release> ended =
-                    isLost() ? CompletableFuture.completedFuture(Release.LOST) : releaser.release(this);
+                    state() == State.LOST ? CompletableFuture.completedFuture(Release.LOST) : releaser.release(this);
             unlessSent(ended)
                     .exceptionally(failure -> Release.UNKNOWN)
                     .thenAcceptAsync(this::onEnded, context::runLater)
@@ -463,14 +437,14 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         synchronized (lossCallbacks) {
             lossCallbacks.add(callback);
         }
-        if (isLost()) {
+        if (state() == State.LOST) {
             runLossCallbacks();
         }
     }
 
     /** Whether it is a lost hold of the lock with this name, of the registry with this context. */
     boolean isLostFrom(EngineContext registry, String name) {
-        return isLost() && context == registry && name().equals(name);
+        return state() == State.LOST && context == registry && name().equals(name);
     }
 
     /** By one warning in the log, its listeners and its callbacks. Its thread gets an exception when it releases the lock. */

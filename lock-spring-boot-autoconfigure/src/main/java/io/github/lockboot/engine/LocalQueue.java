@@ -8,6 +8,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 
+import io.github.lockboot.engine.Grant.LeaseState;
 import io.github.lockboot.engine.LockRequest.Terms;
 import io.github.lockboot.engine.StoreFailure.GrantedTooLateException;
 import io.github.lockboot.engine.StoreFailure.NotAcknowledgedException;
@@ -293,8 +294,8 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         locked(() -> {
             Acquisition owner = ownerOf(hold);
             if (owner != null
-                    && !hold.isHeld()
-                    && (hold.isOver() || holdsOf(owner).size() == 1)) {
+                    && hold.state() != Hold.State.HELD
+                    && (hold.lease() == LeaseState.OVER || holdsOf(owner).size() == 1)) {
                 lose(owner, owner.whyRanOut());
             } else if (owner != null && hold.takeBack()) {
                 forget(hold);
@@ -312,7 +313,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
             } else if (waiter.outcome() instanceof Hold hold) {
                 hold.end();
                 hold.claim(); // unless it has been
-                hold.whenAnswered(hold.isReleased() ? UNKNOWN : release(hold));
+                hold.whenAnswered(hold.state() == Hold.State.RELEASED ? UNKNOWN : release(hold));
             }
         });
     }
@@ -627,7 +628,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     /** An owner without a hold, which lingers, is not lost: nobody relies on it, and the renewer gives it up. */
     private @Nullable Acquisition whatRanOut() {
         for (Acquisition owner : owners) {
-            if (owner.grant().isOver(context.nanoTime()) && hasHold(owner)) {
+            if (owner.grant().leaseAt(context.now()) == LeaseState.OVER && hasHold(owner)) {
                 return owner;
             }
         }
@@ -643,7 +644,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
             for (Hold hold : owner == asking ? List.<Hold>of() : holdsOf(owner)) {
                 if (hold.takeBack()) {
                     taken.add(0, hold);
-                } else if (hold.isHeld()) {
+                } else if (hold.state() == Hold.State.HELD) {
                     lost.add(hold);
                     hold.lose(hold.waiter().canUseLock() ? reason : THREAD_ENDED);
                 }
@@ -657,7 +658,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
                 owner.unlock(null);
             }
         } finally {
-            lost.stream().filter(Hold::isLost).forEach(Hold::reportLoss);
+            lost.stream().filter(hold -> hold.state() == Hold.State.LOST).forEach(Hold::reportLoss);
         }
         askForFirst(taken.isEmpty() ? null : tooLate);
     }
@@ -679,7 +680,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     public void keepUntil(Hold hold, long nanoTime) {
         locked(() -> {
             Acquisition owner = ownerOf(hold);
-            if (owner != null && hold.isHeld()) {
+            if (owner != null && hold.state() == Hold.State.HELD) {
                 owner.grant().keepUntil(nanoTime);
             }
         });
@@ -689,14 +690,14 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     public CompletableFuture<Hold.Release> release(Hold hold) {
         return waiters.locked(() -> {
             Acquisition owner = ownerOf(hold);
-            if (hold.isOver() && !hold.isReleased()) {
+            if (hold.lease() == LeaseState.OVER && hold.state() != Hold.State.RELEASED) {
                 if (owner != null) {
                     lose(owner, owner.whyRanOut());
                 }
                 return LOST;
             }
             if (!hold.markReleased() || owner == null) {
-                return hold.isLost() ? LOST : PASSED_ON;
+                return hold.state() == Hold.State.LOST ? LOST : PASSED_ON;
             }
             forget(hold);
             return passOn(owner);
@@ -731,7 +732,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         return owner.terms.renew()
                 && !owner.isDowngraded()
                 && owner.grant().canServeAnother(context.nanoTime())
-                && !owner.grant().isInDoubt(context.wallMillis());
+                && owner.grant().leaseAt(context.now()) == LeaseState.RUNNING;
     }
 
     private boolean mayLinger(Acquisition owner) {
@@ -790,10 +791,10 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     private void beginAnew(Throwable thrown) {
         Waiter.Failure failure = new Waiter.Failure(FAILED, thrown, false);
         for (Hold hold : List.copyOf(holds)) {
-            if (hold.takeBack() || hold.isTakenBack()) {
+            if (hold.takeBack() || hold.state() == Hold.State.TAKEN_BACK) {
                 waiters.decide(hold.waiter(), failure);
             }
-            if (!hold.isHeld()) {
+            if (hold.state() != Hold.State.HELD) {
                 forget(hold);
             }
         }

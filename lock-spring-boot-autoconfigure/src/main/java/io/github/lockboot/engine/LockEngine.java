@@ -19,6 +19,8 @@ import java.util.stream.Stream;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.LockUnavailableException;
+import io.github.lockboot.engine.Grant.LeaseState;
+import io.github.lockboot.engine.Grant.Moment;
 import io.github.lockboot.engine.GrantChannel.Push;
 import io.github.lockboot.engine.LockRequest.Terms;
 import io.github.lockboot.internal.Failures;
@@ -304,7 +306,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
             if (others != queues(request.terms().kind()) && !others.isEmpty()) {
                 LocalQueue queue = others.get(request.name());
                 Hold hold = heldBy(thread, queue);
-                if (hold != null && !hold.isOver()) {
+                if (hold != null && hold.lease() != LeaseState.OVER) {
                     throw wouldWaitForItself(thread, request, hold);
                 } else if (queue != null && hold != null) {
                     queue.endLapsed();
@@ -313,8 +315,13 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         }
     }
 
+    /** Whether it is shared, or an exclusive one of which only the read side is left. */
+    static boolean onlyReads(Hold hold) {
+        return hold.count(LockKind.EXCLUSIVE) == 0 && hold.count(LockKind.SHARED) > 0;
+    }
+
     static IllegalStateException wouldWaitForItself(Thread thread, LockRequest request, Hold hold) {
-        boolean reads = hold.isDowngraded() || hold.grant().terms().kind() == LockKind.SHARED;
+        boolean reads = onlyReads(hold);
         String message = "thread " + thread.getName() + " holds lock '" + LockNames.printable(request.name()) + "' "
                 + (reads ? "as a reader" : hold.grant().terms().kind().how()) + " and would wait for itself to hold it "
                 + request.terms().kind().how() + "; release it first";
@@ -412,8 +419,8 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
      * @return whether anything is under way
      */
     private boolean check() {
-        long wallMillis = context.wallMillis();
-        acquisitions.all().forEach(acquisition -> acquisition.checkTimeOfDay(wallMillis));
+        Moment now = context.now();
+        acquisitions.all().forEach(acquisition -> acquisition.checkTimeOfDay(now));
         queues().forEach(LocalQueue::beginAnewIfThrown);
         return inUse() > 0;
     }

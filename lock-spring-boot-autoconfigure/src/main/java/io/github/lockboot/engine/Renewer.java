@@ -10,6 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
+import io.github.lockboot.engine.Grant.LeaseState;
 import io.github.lockboot.engine.Grant.Moment;
 import io.github.lockboot.internal.Failures;
 import io.github.lockboot.internal.Timer;
@@ -408,7 +409,7 @@ final class Renewer {
     /** Plans the next check of the lease, unless it has run out. {@return what to renew now, by one command} */
     private List<Acquisition> check(Slot slot, boolean itsTurn) {
         Grant grant = slot.lease.grant();
-        if (grant.isOver(context.nanoTime())) {
+        if (grant.leaseAt(context.now()) == LeaseState.OVER) {
             remove(slot);
             slot.lease.ranOut();
             return List.of();

@@ -3,6 +3,7 @@ package io.github.lockboot.engine;
 import java.util.concurrent.locks.LockSupport;
 
 import io.github.lockboot.LockListener;
+import io.github.lockboot.engine.Grant.LeaseState;
 import org.jspecify.annotations.Nullable;
 
 /** The current thread, which parks until it is decided, interrupted or out of time. */
@@ -51,7 +52,7 @@ final class ThreadWaiter extends Waiter {
         if (!(outcome instanceof Hold granted)) {
             return outcome != Plain.WAITING;
         }
-        if (!granted.isCertain()) {
+        if (granted.lease() != LeaseState.RUNNING) {
             line().takeBack(this, granted);
             return false;
         }

@@ -366,7 +366,7 @@ class HoldRulesTests {
 
             @Override
             public CompletableFuture<Hold.Release> release(Hold hold) {
-                entered.set(hold.enterAgain(true));
+                entered.set(hold.enterAgain(LockKind.SHARED));
                 return CompletableFuture.completedFuture(Hold.Release.PASSED_ON);
             }
 
@@ -383,7 +383,7 @@ class HoldRulesTests {
         EngineContext context = scripted.engine.context();
         Hold hold = new Hold(context, releaser, "id", granted.grant(), granted.waiter());
         hold.claim();
-        hold.exit(false);
+        hold.exit(LockKind.EXCLUSIVE);
         assertThat(entered).hasValue(false);
     }
 
@@ -392,7 +392,7 @@ class HoldRulesTests {
     void aHoldWhoseCallerWasThrownOutIsNotEnteredAgain() {
         Hold hold = (Hold) scripted.granted(100, TTL);
         hold.waiter().withdraw();
-        assertThat(hold.enterAgain(false)).isFalse();
+        assertThat(hold.enterAgain(LockKind.EXCLUSIVE)).isFalse();
         scripted.timer.tick(Duration.ofMillis(1));
         scripted.next("unlock").answer(Reply.Plain.RELEASED);
     }

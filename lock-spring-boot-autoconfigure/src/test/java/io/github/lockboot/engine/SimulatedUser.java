@@ -186,7 +186,7 @@ final class SimulatedUser {
 
     private void downgrade(Hold lease) {
         LocalQueue queue = client.engine.queue(LockKind.EXCLUSIVE, lease.name());
-        if (queue != null && lease.isHeld()) {
+        if (queue != null && lease.state() == Hold.State.HELD) {
             world.count("downgraded");
             world.time().trace(() -> who + " downgrades " + lease);
             world.witness().downgraded(lease);

@@ -108,7 +108,7 @@ final class SimulationTrace {
                 List<Hold> holds = client.engine
                         .queues()
                         .flatMap(queue -> queue.holds().stream())
-                        .filter(hold -> hold.acquisitionId().equals(each.id) && !hold.isOver())
+                        .filter(hold -> hold.acquisitionId().equals(each.id) && hold.lease() != Grant.LeaseState.OVER)
                         .toList();
                 usable.addAll(holds);
                 List<Long> tokens = holds.stream().map(Hold::fencingToken).toList();

@@ -49,12 +49,12 @@ class HoldLinearizabilityTests {
 
         @Operation
         public boolean isHeld() {
-            return hold.isHeld();
+            return hold.state() == Hold.State.HELD;
         }
 
         @Operation
         public boolean isLost() {
-            return hold.isLost();
+            return hold.state() == Hold.State.LOST;
         }
     }
 

@@ -80,7 +80,7 @@ final class HoldStress {
         @Actor
         public void owner(L_Result result) {
             result.r1 = "not lost";
-            if (hold.isLost()) {
+            if (hold.state() == Hold.State.LOST) {
                 result.r1 = hold.lostException().getMessage().contains("a reason") ? "a reason" : "none";
             }
         }
@@ -99,12 +99,12 @@ final class HoldStress {
 
         @Actor
         public void owner(ZI_Result result) {
-            result.r1 = hold.enterAgain(false);
+            result.r1 = hold.enterAgain(LockKind.EXCLUSIVE);
         }
 
         @Actor
         public void other() {
-            hold.exit(false).run();
+            hold.exit(LockKind.EXCLUSIVE).run();
         }
 
         @Arbiter
@@ -127,17 +127,17 @@ final class HoldStress {
         private final Hold hold = Holds.held(counter);
 
         public ExitsOfBothSides() {
-            hold.enterAgain(true);
+            hold.enterAgain(LockKind.SHARED);
         }
 
         @Actor
         public void writer() {
-            hold.exit(false).run();
+            hold.exit(LockKind.EXCLUSIVE).run();
         }
 
         @Actor
         public void reader() {
-            hold.exit(true).run();
+            hold.exit(LockKind.SHARED).run();
         }
 
         @Arbiter
@@ -163,7 +163,7 @@ final class HoldStress {
         @Actor
         public void owner() {
             try {
-                hold.exit(false).run();
+                hold.exit(LockKind.EXCLUSIVE).run();
             } catch (LockLostException lost) {
                 // as it may be
             }
