@@ -144,7 +144,7 @@ final class Acquisition {
     final String id;
     final Terms terms;
     private final LocalQueue queue;
-    private final Acquisitions acquisitions;
+    private final LockEngine engine;
     private final EngineContext context;
     private final LockStore store;
     private final Renewer.Slot renewal = new Renewer.Slot(this);
@@ -167,15 +167,15 @@ final class Acquisition {
     private CompletableFuture<Void> predecessorAnswered = DONE;
 
     /** @param answered whether the waiters have had an answer of the store, under an earlier id: then they endure failures */
-    Acquisition(Acquisitions acquisitions, LocalQueue queue, Terms terms, boolean answered) {
-        this.acquisitions = acquisitions;
-        this.context = acquisitions.context();
-        this.store = acquisitions.store();
+    Acquisition(LockEngine engine, LocalQueue queue, Terms terms, boolean answered) {
+        this.engine = engine;
+        this.context = engine.context();
+        this.store = engine.store();
         this.queue = queue;
         this.terms = terms;
         this.findings = new Findings(false, answered, false, null, null);
-        this.id = acquisitions.nextId();
-        acquisitions.register(this);
+        this.id = engine.nextId();
+        engine.register(this);
     }
 
     boolean isOf(LocalQueue other) {
@@ -278,7 +278,7 @@ final class Acquisition {
         Grant known = grant;
         if (known == null) {
             if (findings.place != null && messages == null) {
-                acquisitions.verifyChannel(); // the grant of a queued id is pushed
+                engine.verifyChannel(); // the grant of a queued id is pushed
             }
             own(
                     new Grant(terms, answer.fence(), answer.token(), answer.leaseMillis(), sentAt, false),
@@ -287,7 +287,7 @@ final class Acquisition {
             known.prolong(answer.leaseMillis(), sentAt);
         } else if (answer.fence() > known.fence()) { // else the answer is older than the push that granted it
             queue.lost(this, "its lease ran out and the lock was granted again");
-            acquisitions.repeatUnlock(queue.name(), id, answer.fence());
+            engine.unanswered().repeatEnd(() -> store.unlock(queue.name(), id, answer.fence()));
         }
     }
 
@@ -302,7 +302,7 @@ final class Acquisition {
             if (again) {
                 ask(true);
             } else {
-                polls().inQueue(queued, acquisitions.isNotified());
+                polls().inQueue(queued, engine.isNotified());
             }
         }
     }
@@ -480,7 +480,7 @@ final class Acquisition {
         if (state == State.OWNED && reply instanceof Reply.Renewed renewed) {
             findings = findings.renewed();
             grant().prolong(renewed.leaseMillis(), sentAt);
-            acquisitions.renewer().renewed(renewal, sentAt);
+            engine.renewer().renewed(renewal, sentAt);
             queue.notify(this, UseNotifier::renewed);
             if (renewed.waiters() > 0) {
                 queue.othersWait(this);
@@ -493,7 +493,7 @@ final class Acquisition {
             if (state == State.OWNED && grant().leaseAt(context.now()) != LeaseState.OVER) {
                 findings = findings.failed(failure, context.nanoTime());
             }
-            acquisitions.renewer().failed(renewal, sentAt, isSilence(failure));
+            engine.renewer().failed(renewal, sentAt, isSilence(failure));
             queue.notify(this, UseNotifier::renewalFailed);
         }
     }
@@ -514,8 +514,9 @@ final class Acquisition {
         String name = queue.name();
         long fence = grant().fence();
         long lastToken = grant().lastToken();
-        acquisitions.untilAnswered(() -> store.downgrade(name, id, fence, lastToken)
-                .whenComplete((reply, failure) -> onEvent(() -> loseIfNotOwner(reply))));
+        engine.unanswered()
+                .repeat(() -> store.downgrade(name, id, fence, lastToken)
+                        .whenComplete((reply, failure) -> onEvent(() -> loseIfNotOwner(reply))));
     }
 
     private void loseIfNotOwner(@Nullable Reply reply) {
@@ -621,7 +622,7 @@ final class Acquisition {
         state = State.ENDING;
         cancelPoll();
         if (grant != null) {
-            acquisitions.noteToken(grant.lastToken());
+            engine.noteToken(grant.lastToken());
         }
     }
 
@@ -686,13 +687,13 @@ final class Acquisition {
             endAgain();
         }
         if (!isAsking()) {
-            acquisitions.deregister(this);
+            engine.deregister(this);
         }
     }
 
     /** Ends the id again until the store answers: as it was given back if it was granted, else by cancel. */
     private CompletableFuture<Void> endAgain() {
-        return acquisitions.repeatEnd(grant != null ? this::giveBack : () -> store.cancel(queue.name(), id));
+        return engine.unanswered().repeatEnd(grant != null ? this::giveBack : () -> store.cancel(queue.name(), id));
     }
 
     // --- time of day ------------------------------------------------------------------------------------------
@@ -700,7 +701,7 @@ final class Acquisition {
     /** Called once a second, without the mutex. */
     void checkTimeOfDay(Moment now) {
         if (state == State.OWNED && grant().leaseAt(now) == LeaseState.EXPIRED_BY_WALL_CLOCK) {
-            onEvent(() -> acquisitions.renewer().ranOutByTimeOfDay(renewal));
+            onEvent(() -> engine.renewer().ranOutByTimeOfDay(renewal));
         }
     }
 }

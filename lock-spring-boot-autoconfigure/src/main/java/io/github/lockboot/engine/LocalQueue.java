@@ -102,8 +102,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     private final String name;
     private final LockKind kind;
     private final EngineContext context;
-    private final Acquisitions acquisitions;
-    private final Consumer<LocalQueue> onRetired;
+    private final LockEngine engine;
     private final Waiters waiters = new Waiters(this::beginAnew);
 
     /** Asks for the first waiter. Null if no waiter is left, or if the owner of an exclusive lock serves them. */
@@ -125,12 +124,11 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     /** Whether the engine has forgotten this queue. A caller that has found it before enters the next one of that name. */
     private boolean retired;
 
-    LocalQueue(String name, LockKind kind, Acquisitions acquisitions, Consumer<LocalQueue> onRetired) {
+    LocalQueue(String name, LockKind kind, LockEngine engine) {
         this.name = name;
         this.kind = kind;
-        this.context = acquisitions.context();
-        this.acquisitions = acquisitions;
-        this.onRetired = onRetired;
+        this.context = engine.context();
+        this.engine = engine;
     }
 
     String name() {
@@ -204,7 +202,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
             begin(waiter, false).ask(!waiter.isLastCall());
         } else if (asked != null && mayTry(asked, waiter.request().terms())) {
             waiters.add(waiter);
-            Acquisition another = new Acquisition(acquisitions, this, asked.terms, true);
+            Acquisition another = new Acquisition(engine, this, asked.terms, true);
             trying.add(another);
             another.ask(false);
         } else if (!waiter.isLastCall()) {
@@ -212,7 +210,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
                 limitUnlessNotified();
             }
             waiters.add(waiter);
-            acquisitions.openChannel();
+            engine.openChannel();
         } else if (asked != null && asked.isAsking() && !isTaken(asked)) {
             waiters.add(waiter); // the answer is for it, too
         } else {
@@ -225,12 +223,12 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         if (kind != LockKind.SHARED || owners.isEmpty()) {
             return false;
         }
-        acquisitions.openChannel();
+        engine.openChannel();
         limitUnlessNotified();
         for (Acquisition owner : owners) {
             if (canServe(owner, waiter)) {
                 waiters.decide(waiter, beginHold(owner, waiter));
-                acquisitions.renewer().needed(owner.renewal());
+                engine.renewer().needed(owner.renewal());
                 return true;
             }
         }
@@ -319,7 +317,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     }
 
     private Waiter.Failure noAnswer(@Nullable Throwable cause) {
-        LockStore store = acquisitions.store();
+        LockStore store = engine.store();
         boolean tooLate = cause instanceof GrantedTooLateException;
         String reason = cause instanceof NotAcknowledgedException
                 ? LockEngine.NOT_ACKNOWLEDGED
@@ -353,10 +351,10 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
 
     /** @param answered whether the waiters have had an answer of the store before */
     private Acquisition begin(Waiter first, boolean answered) {
-        Acquisition begun = new Acquisition(acquisitions, this, first.request().terms(), answered);
+        Acquisition begun = new Acquisition(engine, this, first.request().terms(), answered);
         asking = begun;
         if (begun.terms.lingerNanos() > 0) {
-            acquisitions.openChannel(); // only with it the lock lingers
+            engine.openChannel(); // only with it the lock lingers
         }
         return begun;
     }
@@ -394,7 +392,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
 
     /** Detaches the acquisition and its holds from this queue. */
     private void forget(Acquisition owner) {
-        acquisitions.renewer().end(owner.renewal());
+        engine.renewer().end(owner.renewal());
         if (isLingering(owner)) {
             lingering = null;
         }
@@ -455,7 +453,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     private void retireIfIdle() {
         if (asking == null && trying.isEmpty() && owners.isEmpty() && waiters.isEmpty()) {
             retired = true;
-            onRetired.accept(this);
+            engine.retire(this);
         }
     }
 
@@ -475,7 +473,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
             return;
         }
         owners.add(owner);
-        acquisitions.renewer().begin(owner.renewal());
+        engine.renewer().begin(owner.renewal());
         serve(owner, first);
         if (kind == LockKind.SHARED) {
             serveReaders(owner);
@@ -501,7 +499,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
 
     /** Without the channel nothing would tell that other JVMs wait. */
     private void limitUnlessNotified() {
-        if (!acquisitions.isNotified()) {
+        if (!engine.isNotified()) {
             owners.forEach(this::othersWait);
         }
     }
@@ -530,7 +528,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         if (asked != asking) {
             return false;
         }
-        acquisitions.openChannel();
+        engine.openChannel();
         return true;
     }
 
@@ -570,8 +568,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         return owners.size() < 2 || kind != LockKind.LIMITED
                 ? List.of(owner)
                 : owners.stream()
-                        .filter(each ->
-                                each == owner || acquisitions.renewer().mayAsk(each.renewal()) && shouldRenew(each))
+                        .filter(each -> each == owner || engine.renewer().mayAsk(each.renewal()) && shouldRenew(each))
                         .toList();
     }
 
@@ -601,7 +598,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
 
     /** Another has perhaps changed the lock in the store. */
     void changed() {
-        onEvent(() -> owners.forEach(owner -> acquisitions.renewer().changed(owner.renewal())));
+        onEvent(() -> owners.forEach(owner -> engine.renewer().changed(owner.renewal())));
     }
 
     /** The lease is over although the lock was not released. */
@@ -713,7 +710,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         if (next == null ? !mayLinger(owner) : !canServe(owner, next)) {
             return unlock(owner, next);
         }
-        acquisitions.renewer().needed(owner.renewal());
+        engine.renewer().needed(owner.renewal());
         if (next == null) {
             linger(owner);
         } else {
@@ -739,7 +736,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         return owner.terms.lingerNanos() > 0
                 && !owner.grant().isLimited()
                 && canServeAnother(owner)
-                && acquisitions.isNotified()
+                && engine.isNotified()
                 && !context.isClosing();
     }
 
@@ -758,7 +755,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
             return;
         }
         long left = lingering.until - context.nanoTime();
-        if (left <= 0 || !acquisitions.isNotified()) {
+        if (left <= 0 || !engine.isNotified()) {
             unlock(lingering.owner, null);
         } else if (endOfLingering == null) {
             endOfLingering = context.schedule(
@@ -798,9 +795,10 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
                 forget(hold);
             }
         }
-        for (Acquisition each : acquisitions.of(this)) {
+        for (Acquisition each :
+                engine.acquisitions().stream().filter(each -> each.isOf(this)).toList()) {
             if (owners.contains(each) && hasHold(each)) {
-                acquisitions.renewer().beginAnew(each.renewal());
+                engine.renewer().beginAnew(each.renewal());
             } else {
                 forget(each);
                 each.abandon();

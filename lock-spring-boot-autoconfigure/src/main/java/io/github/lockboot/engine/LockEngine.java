@@ -1,6 +1,7 @@
 package io.github.lockboot.engine;
 
 import java.time.Duration;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.EnumMap;
 import java.util.List;
@@ -12,6 +13,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -60,13 +62,19 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     private final EngineContext context;
     private final LockStore store;
     private final GrantChannel channel;
-    final Acquisitions acquisitions;
+    private final Supplier<String> session;
+    private final Supplier<String> nonce;
+    private final AtomicLong sequence = new AtomicLong();
+    private final AtomicLong newestToken = new AtomicLong();
+    private final Renewer renewer;
+    private final UnansweredCommands unanswered;
 
     /** Null without a listener: no call pays for what nobody listens to. */
     private volatile @Nullable ListenerRegistry listeners;
 
     private final Timer.Check onceASecond;
     private final Map<LockKind, Map<String, LocalQueue>> queues = new EnumMap<>(LockKind.class);
+    private final Map<String, Acquisition> acquisitions = new ConcurrentHashMap<>();
     private final CompletableFuture<Void> subscribed = new CompletableFuture<>();
 
     /**
@@ -83,7 +91,10 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         this.context = context;
         this.store = store;
         this.channel = channelFactory.apply(this);
-        this.acquisitions = new Acquisitions(context, session, nonce, store, channel);
+        this.session = session;
+        this.nonce = nonce;
+        this.renewer = new Renewer(context, store);
+        this.unanswered = new UnansweredCommands(context);
         for (LockKind kind : LockKind.values()) {
             queues.put(kind, new ConcurrentHashMap<>());
         }
@@ -100,6 +111,18 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         return channel;
     }
 
+    LockStore store() {
+        return store;
+    }
+
+    Renewer renewer() {
+        return renewer;
+    }
+
+    UnansweredCommands unanswered() {
+        return unanswered;
+    }
+
     /**
      * Acquires, renews and releases a lock, of which no listener is notified, and opens the channel ahead of the first wait.
      *
@@ -111,7 +134,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         LockRequest request = new LockRequest(name, null, brief, 0, 0);
         EngineContext.requireStack();
         CompletableFuture<Lease> taken = start(request, null);
-        taken.whenComplete((lease, failure) -> acquisitions.openChannel()); // goes on trying until the store is there
+        taken.whenComplete((lease, failure) -> openChannel()); // goes on trying until the store is there
         CompletableFuture<Void> connected = taken.thenCompose(lease -> {
             context.schedule(CHECK_NANOS, () -> subscribed.complete(null));
             return CompletableFuture.allOf(renewedAndReleased((Hold) lease), subscribed);
@@ -227,14 +250,13 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         LocalQueue queue;
         do {
             LocalQueue known = ofKind.get(name);
-            queue = known != null
-                    ? known
-                    : ofKind.computeIfAbsent(name, n -> new LocalQueue(n, kind, acquisitions, this::retire));
+            queue = known != null ? known : ofKind.computeIfAbsent(name, n -> new LocalQueue(n, kind, this));
         } while (!queue.enter(waiter));
         onceASecond.start(); // not before: there must be something to check
     }
 
-    private void retire(LocalQueue queue) {
+    /** Called when nothing is under way in the queue, with its mutex held. */
+    void retire(LocalQueue queue) {
         queues(queue.kind()).remove(queue.name(), queue);
     }
 
@@ -258,7 +280,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
      * @return false if there is neither here
      */
     public boolean revoke(String id, String reason) {
-        Acquisition acquisition = acquisitions.of(id);
+        Acquisition acquisition = acquisitions.get(id);
         if (acquisition != null) {
             acquisition.revoke(reason);
         }
@@ -276,6 +298,61 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
             revoked |= engine.revoke(id, reason);
         }
         return revoked;
+    }
+
+    // --- ids --------------------------------------------------------------------------------------------------
+
+    /**
+     * {@return a new id, {@code <session>-<sequence>.<nonce>}} A user who can list channels knows the session; the nonce keeps that user
+     * from guessing the id of a waiter and forging its grant.
+     */
+    String nextId() {
+        return session.get() + "-" + sequence.incrementAndGet() + nonce.get();
+    }
+
+    boolean isOurs(String id) {
+        return id.startsWith(session.get() + "-");
+    }
+
+    void register(Acquisition acquisition) {
+        acquisitions.put(acquisition.id, acquisition);
+    }
+
+    void deregister(Acquisition acquisition) {
+        acquisitions.remove(acquisition.id, acquisition);
+    }
+
+    @Nullable
+    Acquisition acquisition(String id) {
+        return acquisitions.get(id);
+    }
+
+    /** Those under way. */
+    Collection<Acquisition> acquisitions() {
+        return acquisitions.values();
+    }
+
+    /** Remembers the largest token used by this registry. */
+    void noteToken(long token) {
+        if (token > newestToken.get()) {
+            newestToken.accumulateAndGet(token, Math::max);
+        }
+    }
+
+    // --- the channel: without it only time is lost ------------------------------------------------------------
+
+    /** Whether a grant would be pushed. */
+    boolean isNotified() {
+        return channel.isLive();
+    }
+
+    void openChannel() {
+        Failures.runAndLog("when the channel was opened", channel::open);
+    }
+
+    /** Called when there is reason to doubt that messages arrive. */
+    void verifyChannel() {
+        Failures.runAndLog("when the channel was verified", channel::verify);
     }
 
     // --- questions --------------------------------------------------------------------------------------------
@@ -364,9 +441,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
 
     /** The number of names in use, ids under way and leases to be renewed: zero once all is released. */
     public int inUse() {
-        return (int) queues().count()
-                + acquisitions.all().size()
-                + acquisitions.renewer().size();
+        return (int) queues().count() + acquisitions.size() + renewer.size();
     }
 
     /** Whether nothing is in use and nothing will be. */
@@ -378,16 +453,16 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
 
     @Override
     public void onPush(Push push) {
-        Acquisition acquisition = acquisitions.of(push.id());
+        Acquisition acquisition = acquisitions.get(push.id());
         if (acquisition != null) {
             acquisition.receive(push);
             return;
         }
-        String name = acquisitions.isOurs(push.id()) ? store.nameOf(push.key()) : null;
+        String name = isOurs(push.id()) ? store.nameOf(push.key()) : null;
         if (name != null) {
             // The store holds the lock for an id that has ended: a late command revived it, or a failover brought it
             // back.
-            acquisitions.repeatUnlock(name, push.id());
+            unanswered.repeatEnd(() -> store.unlock(name, push.id(), newestToken.get()));
         }
     }
 
@@ -407,7 +482,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     @Override
     public void onSubscribed() {
         subscribed.complete(null);
-        acquisitions.all().forEach(Acquisition::mayHaveMissedPush);
+        acquisitions.values().forEach(Acquisition::mayHaveMissedPush);
     }
 
     // --- once a second ----------------------------------------------------------------------------------------
@@ -420,7 +495,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
      */
     private boolean check() {
         Moment now = context.now();
-        acquisitions.all().forEach(acquisition -> acquisition.checkTimeOfDay(now));
+        acquisitions.values().forEach(acquisition -> acquisition.checkTimeOfDay(now));
         queues().forEach(LocalQueue::beginAnewIfThrown);
         return inUse() > 0;
     }
@@ -459,8 +534,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     }
 
     private void checkDrained(CompletableFuture<Void> drained, long deadline) {
-        boolean anythingLeft =
-                !acquisitions.areAllAnswered() || !acquisitions.all().isEmpty();
+        boolean anythingLeft = !unanswered.areAllAnswered() || !acquisitions.isEmpty();
         long left = deadline - context.nanoTime();
         if (!anythingLeft || left <= 0) {
             Failures.runAndLog("when the channel was closed", channel::close); // its client may be stopped next

@@ -85,7 +85,7 @@ final class SimulationTrace {
     }
 
     void told(String session, String message) {
-        Acquisition told = clients.get(session).engine.acquisitions.of(message.substring(0, message.indexOf(' ')));
+        Acquisition told = clients.get(session).engine.acquisition(message.substring(0, message.indexOf(' ')));
         add(session, "told " + message + (told == null || told.terms.renew() ? " renewed" : " fixed"));
     }
 
@@ -101,7 +101,7 @@ final class SimulationTrace {
     void looked(SimulatedClient client) {
         Set<String> owned = new HashSet<>();
         Set<String> known = new LinkedHashSet<>();
-        for (Acquisition each : client.engine.acquisitions.all()) {
+        for (Acquisition each : client.engine.acquisitions()) {
             known.add(each.id);
             if (each.isOwned()) {
                 owned.add(each.id);
@@ -128,8 +128,7 @@ final class SimulationTrace {
         }
         usable.removeIf(hold -> !hold.isValid());
         usable.stream()
-                .filter(hold -> client.engine.acquisitions.isOurs(hold.acquisitionId())
-                        && !owned.contains(hold.acquisitionId()))
+                .filter(hold -> client.engine.isOurs(hold.acquisitionId()) && !owned.contains(hold.acquisitionId()))
                 .forEach(hold -> add(client.session, "usable " + hold.acquisitionId()));
         Set<String> before = registered.put(client.session, known);
         if (before != null) {
