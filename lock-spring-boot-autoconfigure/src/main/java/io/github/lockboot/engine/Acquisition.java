@@ -233,14 +233,14 @@ final class Acquisition {
         return question == Question.ASKED || question == Question.ASKED_AND_AGAIN;
     }
 
-    /** Whether the waiters have had an answer of the store. */
+    /** Whether the waiters have had an answer of the store. Alongside other owners, that to an earlier one says nothing of the next. */
     boolean isAnswered() {
-        return findings.answered;
+        return terms.kind() == LockKind.EXCLUSIVE ? findings.answered : isRefused();
     }
 
-    /** Whether it has the lock, or another had when the store was asked last. */
+    /** Whether the waiters know that they cannot have the lock now. */
     boolean isTaken() {
-        return state == State.OWNED || findings.answered && findings.failing == null;
+        return isAnswered() && findings.failing == null;
     }
 
     /** Whether the store refused it when that was asked last. */
@@ -404,6 +404,27 @@ final class Acquisition {
             throw new IllegalStateException(id + " has not been granted");
         }
         return grant;
+    }
+
+    /** Whether it can pass the lock to the waiter. */
+    boolean canServe(Waiter next) {
+        return next.request().terms().equals(terms) && canServeAnother();
+    }
+
+    /** A lease that is not renewed is not shared: the next one is promised a whole one. */
+    private boolean canServeAnother() {
+        return terms.renew()
+                && !downgraded
+                && grant().canServeAnother(context.nanoTime())
+                && grant().leaseAt(context.now()) == LeaseState.RUNNING;
+    }
+
+    boolean mayLinger() {
+        return terms.lingerNanos() > 0
+                && !grant().isLimited()
+                && canServeAnother()
+                && engine.isNotified()
+                && !context.isClosing();
     }
 
     Renewer.Slot renewal() {

@@ -1,19 +1,20 @@
 package io.github.lockboot.engine;
 
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 
 import io.github.lockboot.engine.Grant.LeaseState;
 import io.github.lockboot.engine.LockRequest.Terms;
 import io.github.lockboot.engine.StoreFailure.GrantedTooLateException;
-import io.github.lockboot.engine.StoreFailure.NotAcknowledgedException;
 import io.github.lockboot.internal.Failures;
-import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -57,17 +58,16 @@ import org.jspecify.annotations.Nullable;
  *
  * <h2>Who may touch what</h2>
  *
- * Everything changes under the mutex of the {@link Waiters}, and nothing under the mutex blocks or runs code of a user. Waiters are woken
- * once the mutex is free. The fields that together say who has the lock:
+ * Everything changes under the mutex, and nothing under the mutex blocks or runs code of a user. Waiters are woken once the mutex is free. The fields that together say who has the lock:
  *
  * <pre>
  *   field                              guarded by                    written in
  *   LocalQueue asking, trying          mutex                         begin, waitFor, owned, forget, leaveStoreIfNobodyWaits
  *   LocalQueue owners                  mutex                         owned, forget
  *   LocalQueue holds                   mutex; read without           beginHold, forget
- *   LocalQueue lingering               mutex                         linger, resume, forget
+ *   Lingering owner                    mutex                         begin, interrupt, end
  *   LocalQueue retired                 mutex; never false again      retireIfIdle
- *   Waiters inOrder, toWake, thrown    mutex                         add, putBack, decide, locked
+ *   LocalQueue waiters, toWake, thrown mutex                         waitFor, putBack, decide, locked
  *   Waiter outcome                     mutex; read without           decide
  *   Waiter caller                      volatile; GONE is final       setLastCall, withdraw
  *   Hold state                         compare-and-set               claim by its waiter; all else under the mutex
@@ -82,9 +82,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class LocalQueue implements Hold.Releaser, Waiter.Line {
 
-    /** How soon a lock that lingers is given back once no message could tell of other JVMs. */
-    private static final long CHANNEL_CHECK_NANOS = TimeUnit.SECONDS.toNanos(1);
-
     private static final String FAILED = "the lock engine failed: please report it with the cause";
     private static final String THREAD_ENDED = "its thread ended without releasing it";
 
@@ -94,16 +91,20 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
             CompletableFuture.completedFuture(Hold.Release.UNKNOWN);
     private static final CompletableFuture<Hold.Release> LOST = CompletableFuture.completedFuture(Hold.Release.LOST);
 
-    /** An owner that has no hold, and until when it stays. */
-    private record Lingering(Acquisition owner, long until) {}
-
     private static final CompletableFuture<?> NOTHING_TO_LEAVE = CompletableFuture.completedFuture(null);
 
     private final String name;
     private final LockKind kind;
     private final EngineContext context;
     private final LockEngine engine;
-    private final Waiters waiters = new Waiters(this::beginAnew);
+    private final ReentrantLock mutex = new ReentrantLock();
+    private final Deque<Waiter> waiters = new ArrayDeque<>(2);
+
+    /** Waiters that are decided. They are woken once the mutex is free, because a woken thread locks it at once. */
+    private final Deque<Waiter> toWake = new ArrayDeque<>(2);
+
+    /** What an action has thrown, until the queue has begun anew. */
+    private volatile @Nullable Throwable thrown;
 
     /** Asks for the first waiter. Null if no waiter is left, or if the owner of an exclusive lock serves them. */
     private @Nullable Acquisition asking;
@@ -117,9 +118,8 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     /** Those of all owners. */
     private volatile Collection<Hold> holds = List.of();
 
+    /** Null until one lingers. */
     private @Nullable Lingering lingering;
-
-    private Timer.@Nullable Task endOfLingering;
 
     /** Whether the engine has forgotten this queue. A caller that has found it before enters the next one of that name. */
     private boolean retired;
@@ -159,19 +159,67 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         return newest;
     }
 
+    // --- the mutex --------------------------------------------------------------------------------------------
+
+    /**
+     * Runs the action with the mutex held; reentrant. If it throws, the queue begins anew before the mutex is free, or, if that throws as
+     * well, before the next action.
+     */
+    private <T extends @Nullable Object> T locked(Supplier<T> action) {
+        mutex.lock();
+        try {
+            beginAnewIfThrown();
+            return action.get();
+        } catch (Throwable failure) {
+            thrown = failure;
+            throw failure;
+        } finally {
+            freeMutex();
+        }
+    }
+
     private void locked(Runnable action) {
-        waiters.locked(() -> {
+        locked(() -> {
             action.run();
             return null;
         });
+    }
+
+    private void freeMutex() {
+        List<Waiter> awake = List.of();
+        try {
+            beginAnewIfThrown();
+            if (!toWake.isEmpty() && mutex.getHoldCount() == 1) {
+                awake = List.copyOf(toWake);
+                toWake.clear();
+            }
+        } finally {
+            mutex.unlock();
+        }
+        awake.forEach(Waiter::wake);
+    }
+
+    private void beginAnewIfThrown() {
+        Throwable failure = thrown;
+        if (failure != null && mutex.getHoldCount() == 1) {
+            beginAnew(failure);
+            thrown = null;
+        }
+    }
+
+    /** Called once a second: the action that has thrown may have had no stack left to begin anew. */
+    void checkThrown() {
+        if (thrown != null) {
+            onEvent(() -> {}); // begins anew first
+        }
     }
 
     /** Runs the action under the mutex. There is no caller to get what it throws, so it is logged. */
     void onEvent(Runnable action) {
         try {
             locked(action);
-        } catch (Throwable thrown) {
-            Failures.log("in the queue of a lock", thrown);
+        } catch (Throwable failure) {
+            Failures.log("in the queue of a lock", failure);
         }
     }
 
@@ -180,13 +228,13 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     /** @return false if this queue is retired: the caller enters the new one of that name */
     boolean enter(Waiter waiter) {
         waiter.joins(this);
-        return waiters.locked(() -> {
+        return locked(() -> {
             loseWhatRanOut();
             if (retired) {
                 return false;
             }
             if (context.isClosing()) {
-                waiters.decide(waiter, new Waiter.Failure(LockEngine.CLOSING, null, false));
+                decide(waiter, new Waiter.Failure(LockEngine.CLOSING, null, false));
                 retireIfIdle();
             } else if (!joinReaders(waiter) && !resume(waiter)) {
                 waitFor(waiter);
@@ -211,10 +259,10 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
             }
             waiters.add(waiter);
             engine.openChannel();
-        } else if (asked != null && asked.isAsking() && !isTaken(asked)) {
+        } else if (asked != null && asked.isAsking() && !asked.isTaken()) {
             waiters.add(waiter); // the answer is for it, too
         } else {
-            waiters.decide(waiter, outcomeNow());
+            decide(waiter, outcomeNow());
         }
     }
 
@@ -226,8 +274,8 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         engine.openChannel();
         limitUnlessNotified();
         for (Acquisition owner : owners) {
-            if (canServe(owner, waiter)) {
-                waiters.decide(waiter, beginHold(owner, waiter));
+            if (owner.canServe(waiter)) {
+                decide(waiter, beginHold(owner, waiter));
                 engine.renewer().needed(owner.renewal());
                 return true;
             }
@@ -237,13 +285,13 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
 
     /** Serves a caller for whom the lock has lingered. If it cannot be served, the lock is given back. */
     private boolean resume(Waiter waiter) {
-        if (lingering == null) {
+        Acquisition owner = lingering == null ? null : lingering.owner();
+        if (lingering == null || owner == null) {
             return false;
         }
-        Acquisition owner = lingering.owner;
-        if (canServe(owner, waiter)) {
-            waiters.decide(waiter, beginHold(owner, waiter));
-            lingering = null;
+        if (owner.canServe(waiter)) {
+            decide(waiter, beginHold(owner, waiter));
+            lingering.interrupt();
             return true;
         }
         forget(owner);
@@ -254,21 +302,17 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     /** The outcome for a waiter that does not wait any longer. */
     private Waiter.Outcome outcomeNow() {
         Acquisition asked = asking;
-        return asked == null || isTaken(asked) ? Waiter.Plain.REFUSED : noAnswer(asked.lastFailure());
-    }
-
-    /** Whether the callers of an acquisition know that they cannot have the lock now. Alongside other owners, only an answer tells. */
-    private boolean isTaken(Acquisition asked) {
-        return kind == LockKind.EXCLUSIVE ? asked.isTaken() : asked.isRefused();
+        return asked == null || asked.isTaken() ? Waiter.Plain.REFUSED : engine.noAnswer(asked.lastFailure());
     }
 
     @Override
     public boolean leave(Waiter waiter) {
-        return waiters.locked(() -> waiter.isWaiting() && leave(waiter, Waiter.Plain.REFUSED));
+        return locked(() -> waiter.isWaiting() && leave(waiter, Waiter.Plain.REFUSED));
     }
 
     private boolean leave(Waiter waiter, Waiter.Outcome outcome) {
-        waiters.leave(waiter, outcome);
+        decide(waiter, outcome);
+        waiters.remove(waiter);
         leaveStoreIfNobodyWaits();
         return true;
     }
@@ -278,7 +322,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         locked(() -> {
             Acquisition asked = asking;
             // Worth two command timeouts: it says whether the lock is taken or the store is away.
-            boolean answerComes = asked != null && asked.isAsking() && !isAnswered(asked);
+            boolean answerComes = asked != null && asked.isAsking() && !asked.isAnswered();
             if (!waiter.isWaiting() || answerComes && !waiter.isLongOverdue()) {
                 waiter.setLastCall();
             } else {
@@ -297,7 +341,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
                 lose(owner, owner.whyRanOut());
             } else if (owner != null && hold.takeBack()) {
                 forget(hold);
-                waiters.putBack(waiter, noAnswer(new GrantedTooLateException(owner.whyRanOut())));
+                putBack(waiter, engine.noAnswer(new GrantedTooLateException(owner.whyRanOut())));
                 askForFirst(null);
             }
         });
@@ -316,14 +360,58 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         });
     }
 
-    private Waiter.Failure noAnswer(@Nullable Throwable cause) {
-        LockStore store = engine.store();
-        boolean tooLate = cause instanceof GrantedTooLateException;
-        String reason = cause instanceof NotAcknowledgedException
-                ? LockEngine.NOT_ACKNOWLEDGED
-                : tooLate ? LockEngine.TOO_LATE : LockEngine.NO_ANSWER;
-        boolean notNow = tooLate || store.client().failureOf(cause) == StoreFailure.NOT_NOW;
-        return new Waiter.Failure(store.displayName() + reason, cause, notNow);
+    // --- the line ---------------------------------------------------------------------------------------------
+
+    /** The first one whose caller is there; those before it leave. */
+    private @Nullable Waiter firstPresent() {
+        Waiter first = waiters.peek();
+        while (first != null && !first.canUseLock()) {
+            decide(first, Waiter.Plain.REFUSED);
+            waiters.remove();
+            first = waiters.peek();
+        }
+        return first;
+    }
+
+    /**
+     * Puts back one that was granted the lock and could not use it.
+     *
+     * @param why the outcome if it does not wait any longer
+     */
+    private void putBack(Waiter waiter, Waiter.Failure why) {
+        if (waiter.isLastCall() || !waiter.canUseLock()) {
+            decide(waiter, why);
+        } else {
+            waiter.decide(Waiter.Plain.WAITING);
+            waiters.addFirst(waiter);
+        }
+    }
+
+    /** Decides one that is not in the line. */
+    private void decide(Waiter waiter, Waiter.Outcome outcome) {
+        waiter.decide(outcome);
+        toWake.add(waiter);
+    }
+
+    private void decideIf(Predicate<Waiter> which, Waiter.Outcome outcome) {
+        waiters.removeIf(waiter -> {
+            boolean decided = which.test(waiter);
+            if (decided) {
+                decide(waiter, outcome);
+            }
+            return decided;
+        });
+    }
+
+    /** Each leaves only once it is decided, so that one whose decision throws is decided by the next call. */
+    private void failAll(String reason, @Nullable Throwable cause) {
+        Waiter.Failure failure = new Waiter.Failure(reason, cause, false);
+        for (Waiter first = waiters.peek(); first != null; first = waiters.peek()) {
+            if (first.isWaiting()) {
+                decide(first, failure);
+            }
+            waiters.remove();
+        }
     }
 
     // --- acquisitions -----------------------------------------------------------------------------------------
@@ -333,11 +421,6 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
                 && (kind != LockKind.EXCLUSIVE
                         || owners.isEmpty()
                         || owners.get(owners.size() - 1).isDowngraded());
-    }
-
-    /** Whether the callers of an acquisition have had an answer. Alongside other owners, that to an earlier one says nothing of the next. */
-    private boolean isAnswered(Acquisition asked) {
-        return kind == LockKind.EXCLUSIVE ? asked.isAnswered() : asked.isRefused();
     }
 
     /** Whether another permit may be free: no answer says that they are taken, and fewer are held or asked for here than there are. */
@@ -366,9 +449,9 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
      */
     private void askForFirst(@Nullable Throwable tooLate) {
         if (context.isClosing()) {
-            waiters.failAll(LockEngine.CLOSING, null);
+            failAll(LockEngine.CLOSING, null);
         }
-        Waiter first = waiters.firstPresent();
+        Waiter first = firstPresent();
         if (first != null && asking == null && !trying.isEmpty()) {
             asking = trying.remove(0);
         } else if (first != null && mayAsk()) {
@@ -382,7 +465,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     }
 
     /** Gives the lock back to the store, and with a next waiter for whom no acquisition asks queues again in the same step. */
-    private CompletableFuture<Hold.Release> unlock(Acquisition owner, @Nullable Waiter next) {
+    CompletableFuture<Hold.Release> unlock(Acquisition owner, @Nullable Waiter next) {
         Acquisition again = next == null || asking != null ? null : begin(next, true); // first, because it may throw
         forget(owner);
         CompletableFuture<Hold.Release> unlocked = owner.unlock(again);
@@ -393,12 +476,8 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     /** Detaches the acquisition and its holds from this queue. */
     private void forget(Acquisition owner) {
         engine.renewer().end(owner.renewal());
-        if (isLingering(owner)) {
-            lingering = null;
-        }
-        if (endOfLingering != null) {
-            endOfLingering.cancel();
-            endOfLingering = null;
+        if (lingering != null) {
+            lingering.end(owner);
         }
         if (owner == asking) {
             asking = null;
@@ -467,7 +546,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
             owner.unlock(null); // something was thrown when it should have ended
             return;
         }
-        Waiter first = waiters.firstPresent();
+        Waiter first = firstPresent();
         if (first == null || !first.request().terms().equals(owner.terms)) {
             unlock(owner, first);
             return;
@@ -478,7 +557,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         if (kind == LockKind.SHARED) {
             serveReaders(owner);
         } else if (kind == LockKind.EXCLUSIVE) {
-            waiters.decideIf(Waiter::isLastCall, Waiter.Plain.REFUSED);
+            decideIf(Waiter::isLastCall, Waiter.Plain.REFUSED);
         }
         if (othersWait) {
             othersWait(owner);
@@ -490,10 +569,10 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
 
     /** Readers share the grant and its token, so one answer of the store serves all that wait, up to the first that cannot be served. */
     private void serveReaders(Acquisition owner) {
-        Waiter next = waiters.firstPresent();
-        while (next != null && canServe(owner, next)) {
+        Waiter next = firstPresent();
+        while (next != null && owner.canServe(next)) {
             serve(owner, next);
-            next = waiters.firstPresent();
+            next = firstPresent();
         }
     }
 
@@ -523,7 +602,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         if (hasTried(asked)) {
             return false;
         }
-        waiters.decideIf(waiter -> waiter.isLastCall() || !waiter.canUseLock(), Waiter.Plain.REFUSED);
+        decideIf(waiter -> waiter.isLastCall() || !waiter.canUseLock(), Waiter.Plain.REFUSED);
         leaveStoreIfNobodyWaits();
         if (asked != asking) {
             return false;
@@ -541,12 +620,12 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         if (hasTried(asked)) {
             return false;
         }
-        waiters.decideIf(
+        decideIf(
                 waiter -> outage == Acquisition.Outage.NEVER_ANSWERED
                         || waiter.isLastCall()
                         || outage == Acquisition.Outage.LASTING
                                 && waiter.request().isUnlimited(),
-                noAnswer(failure));
+                engine.noAnswer(failure));
         leaveStoreIfNobodyWaits();
         return asked == asking;
     }
@@ -647,8 +726,9 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
                 }
             }
             forget(owner);
-            taken.forEach(hold -> waiters.putBack(
-                    hold.waiter(), noAnswer(tooLate))); // first: who is in line is found again, whatever is thrown
+            taken.forEach(hold -> putBack(
+                    hold.waiter(),
+                    engine.noAnswer(tooLate))); // first: who is in line is found again, whatever is thrown
             if (taken.isEmpty() || !lost.isEmpty()) {
                 owner.drop();
             } else {
@@ -663,7 +743,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     // --- holds ------------------------------------------------------------------------------------------------
 
     private void serve(Acquisition owner, Waiter first) {
-        waiters.grantFirst(beginHold(owner, first));
+        decide(waiters.remove(), beginHold(owner, first));
     }
 
     /** The hold is in the list before its waiter sees it: a waiter that claims it may release it at once, on another thread. */
@@ -685,7 +765,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
 
     @Override
     public CompletableFuture<Hold.Release> release(Hold hold) {
-        return waiters.locked(() -> {
+        return locked(() -> {
             Acquisition owner = ownerOf(hold);
             if (hold.lease() == LeaseState.OVER && hold.state() != Hold.State.RELEASED) {
                 if (owner != null) {
@@ -706,8 +786,8 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         if (hasHold(owner)) {
             return PASSED_ON;
         }
-        Waiter next = waiters.firstPresent();
-        if (next == null ? !mayLinger(owner) : !canServe(owner, next)) {
+        Waiter next = firstPresent();
+        if (next == null ? !owner.mayLinger() : !owner.canServe(next)) {
             return unlock(owner, next);
         }
         engine.renewer().needed(owner.renewal());
@@ -720,51 +800,13 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         return PASSED_ON;
     }
 
-    private boolean canServe(Acquisition owner, Waiter next) {
-        return next.request().terms().equals(owner.terms) && canServeAnother(owner);
-    }
-
-    /** A lease that is not renewed is not shared: the next one is promised a whole one. */
-    private boolean canServeAnother(Acquisition owner) {
-        return owner.terms.renew()
-                && !owner.isDowngraded()
-                && owner.grant().canServeAnother(context.nanoTime())
-                && owner.grant().leaseAt(context.now()) == LeaseState.RUNNING;
-    }
-
-    private boolean mayLinger(Acquisition owner) {
-        return owner.terms.lingerNanos() > 0
-                && !owner.grant().isLimited()
-                && canServeAnother(owner)
-                && engine.isNotified()
-                && !context.isClosing();
-    }
-
     private void linger(Acquisition owner) {
-        lingering = new Lingering(owner, context.nanoTime() + owner.terms.lingerNanos());
-        checkLingering();
+        lingering = lingering == null ? new Lingering(engine, this) : lingering;
+        lingering.begin(owner);
     }
 
     private boolean isLingering(Acquisition owner) {
-        return lingering != null && lingering.owner == owner;
-    }
-
-    /** One task looks after many releases: to plan one for each would cost more than all the rest. */
-    private void checkLingering() {
-        if (lingering == null) {
-            return;
-        }
-        long left = lingering.until - context.nanoTime();
-        if (left <= 0 || !engine.isNotified()) {
-            unlock(lingering.owner, null);
-        } else if (endOfLingering == null) {
-            endOfLingering = context.schedule(
-                    Math.min(left, CHANNEL_CHECK_NANOS),
-                    () -> onEvent(() -> {
-                        endOfLingering = null;
-                        checkLingering();
-                    }));
-        }
+        return lingering != null && lingering.owner() == owner;
     }
 
     /** Writers of this JVM ask for themselves from now on. */
@@ -789,7 +831,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         Waiter.Failure failure = new Waiter.Failure(FAILED, thrown, false);
         for (Hold hold : List.copyOf(holds)) {
             if (hold.takeBack() || hold.state() == Hold.State.TAKEN_BACK) {
-                waiters.decide(hold.waiter(), failure);
+                decide(hold.waiter(), failure);
             }
             if (hold.state() != Hold.State.HELD) {
                 forget(hold);
@@ -804,15 +846,8 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
                 each.abandon();
             }
         }
-        waiters.failAll(FAILED, thrown);
+        failAll(FAILED, thrown);
         retireIfIdle();
-    }
-
-    /** Called once a second: the action that has thrown may have had no stack left to begin anew. */
-    void beginAnewIfThrown() {
-        if (waiters.hasThrown()) {
-            onEvent(() -> {}); // begins anew first
-        }
     }
 
     // --- shutdown ---------------------------------------------------------------------------------------------
@@ -823,9 +858,10 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
      * @return completes when the store has answered, or could not be asked
      */
     CompletableFuture<?> close() {
-        return waiters.locked(() -> {
-            waiters.failAll(LockEngine.CLOSING, null);
-            return lingering == null ? leaveStoreIfNobodyWaits() : unlock(lingering.owner, null);
+        return locked(() -> {
+            failAll(LockEngine.CLOSING, null);
+            Acquisition owner = lingering == null ? null : lingering.owner();
+            return owner == null ? leaveStoreIfNobodyWaits() : unlock(owner, null);
         });
     }
 }

@@ -25,6 +25,8 @@ import io.github.lockboot.engine.Grant.LeaseState;
 import io.github.lockboot.engine.Grant.Moment;
 import io.github.lockboot.engine.GrantChannel.Push;
 import io.github.lockboot.engine.LockRequest.Terms;
+import io.github.lockboot.engine.StoreFailure.GrantedTooLateException;
+import io.github.lockboot.engine.StoreFailure.NotAcknowledgedException;
 import io.github.lockboot.internal.Failures;
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.HeldByThread;
@@ -339,6 +341,14 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         }
     }
 
+    /** The outcome of a wait during which the store could not be asked, or could not grant the lock. */
+    Waiter.Failure noAnswer(@Nullable Throwable cause) {
+        boolean tooLate = cause instanceof GrantedTooLateException;
+        String reason = cause instanceof NotAcknowledgedException ? NOT_ACKNOWLEDGED : tooLate ? TOO_LATE : NO_ANSWER;
+        boolean notNow = tooLate || store.client().failureOf(cause) == StoreFailure.NOT_NOW;
+        return new Waiter.Failure(store.displayName() + reason, cause, notNow);
+    }
+
     // --- the channel: without it only time is lost ------------------------------------------------------------
 
     /** Whether a grant would be pushed. */
@@ -496,7 +506,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     private boolean check() {
         Moment now = context.now();
         acquisitions.values().forEach(acquisition -> acquisition.checkTimeOfDay(now));
-        queues().forEach(LocalQueue::beginAnewIfThrown);
+        queues().forEach(LocalQueue::checkThrown);
         return inUse() > 0;
     }
 

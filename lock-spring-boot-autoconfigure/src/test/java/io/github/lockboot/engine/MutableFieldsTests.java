@@ -27,7 +27,7 @@ class MutableFieldsTests {
             "engine.ThreadWaiter",
             "engine.FutureWaiter",
             "engine.LocalQueue",
-            "engine.Waiters",
+            "engine.Lingering",
             "engine.Hold",
             "engine.Grant",
             "engine.Renewer$Slot",
