@@ -14,10 +14,11 @@ final class Lingering {
     /** How soon it is unlocked once no message could tell of other JVMs. */
     private static final long CHANNEL_CHECK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+    private record Stay(Acquisition owner, long until) {}
+
     private final LockEngine engine;
     private final LocalQueue queue;
-    private @Nullable Acquisition owner;
-    private long until;
+    private @Nullable Stay stay;
     private Timer.@Nullable Task nextCheck;
 
     Lingering(LockEngine engine, LocalQueue queue) {
@@ -28,26 +29,25 @@ final class Lingering {
     /** Null if none lingers. */
     @Nullable
     Acquisition owner() {
-        return owner;
+        return stay == null ? null : stay.owner;
     }
 
-    void begin(Acquisition lingering) {
-        owner = lingering;
-        until = engine.context().nanoTime() + lingering.terms.lingerNanos();
+    void begin(Acquisition owner) {
+        stay = new Stay(owner, engine.context().nanoTime() + owner.terms.lingerNanos());
         check();
     }
 
     /** A caller has come back. The next check stays: to plan one for each release would cost more than all the rest. */
     void interrupt() {
-        owner = null;
+        stay = null;
     }
 
     /** This acquisition has ended. */
     void end(Acquisition ended) {
-        if (owner != null && owner != ended) {
+        if (stay != null && stay.owner != ended) {
             return;
         }
-        owner = null;
+        stay = null;
         if (nextCheck != null) {
             nextCheck.cancel();
             nextCheck = null;
@@ -55,13 +55,12 @@ final class Lingering {
     }
 
     private void check() {
-        Acquisition lingering = owner;
-        if (lingering == null) {
+        if (stay == null) {
             return;
         }
-        long left = until - engine.context().nanoTime();
+        long left = stay.until - engine.context().nanoTime();
         if (left <= 0 || !engine.isNotified()) {
-            queue.unlock(lingering, null);
+            queue.unlock(stay.owner, null);
         } else if (nextCheck == null) {
             nextCheck = engine.context()
                     .schedule(Math.min(left, CHANNEL_CHECK_NANOS), () -> queue.onEvent(this::checkAgain));

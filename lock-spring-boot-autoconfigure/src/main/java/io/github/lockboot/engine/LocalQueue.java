@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Deque;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -62,10 +63,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>
  *   field                              guarded by                    written in
- *   LocalQueue asking, trying          mutex                         begin, waitFor, owned, forget, leaveStoreIfNobodyWaits
+ *   LocalQueue asking                  mutex                         begin, waitFor, owned, forget, leaveStoreIfNobodyWaits
  *   LocalQueue owners                  mutex                         owned, forget
  *   LocalQueue holds                   mutex; read without           beginHold, forget
- *   Lingering owner                    mutex                         begin, interrupt, end
+ *   Lingering stay                     mutex                         begin, interrupt, end
  *   LocalQueue retired                 mutex; never false again      retireIfIdle
  *   LocalQueue waiters, toWake, thrown mutex                         waitFor, putBack, decide, locked
  *   Waiter outcome                     mutex; read without           decide
@@ -106,11 +107,11 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     /** What an action has thrown, until the queue has begun anew. */
     private volatile @Nullable Throwable thrown;
 
-    /** Asks for the first waiter. Null if no waiter is left, or if the owner of an exclusive lock serves them. */
-    private @Nullable Acquisition asking;
-
-    /** Those that ask alongside it, of a limited lock, without joining the queue in the store. */
-    private final List<Acquisition> trying = new ArrayList<>(0);
+    /**
+     * Those that ask. The first one joins the queue in the store; there is none if no waiter is left, or if the owner of an exclusive lock
+     * serves them. The others try alongside it, for permits of a limited lock.
+     */
+    private final Deque<Acquisition> asking = new ArrayDeque<>(2);
 
     /** Those that own the lock: at most one of an exclusive lock, one for each permit of a limited one. */
     private final List<Acquisition> owners = new ArrayList<>(1);
@@ -244,14 +245,14 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     }
 
     private void waitFor(Waiter waiter) {
-        Acquisition asked = asking;
+        Acquisition asked = asking.peek();
         if (mayAsk()) {
             waiters.add(waiter);
             begin(waiter, false).ask(!waiter.isLastCall());
         } else if (asked != null && mayTry(asked, waiter.request().terms())) {
             waiters.add(waiter);
             Acquisition another = new Acquisition(engine, this, asked.terms, true);
-            trying.add(another);
+            asking.add(another);
             another.ask(false);
         } else if (!waiter.isLastCall()) {
             if (asked == null && waiters.isEmpty()) {
@@ -285,13 +286,13 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
 
     /** Serves a caller for whom the lock has lingered. If it cannot be served, the lock is given back. */
     private boolean resume(Waiter waiter) {
-        Acquisition owner = lingering == null ? null : lingering.owner();
-        if (lingering == null || owner == null) {
+        Acquisition owner = lingering();
+        if (owner == null) {
             return false;
         }
         if (owner.canServe(waiter)) {
             decide(waiter, beginHold(owner, waiter));
-            lingering.interrupt();
+            Objects.requireNonNull(lingering).interrupt();
             return true;
         }
         forget(owner);
@@ -301,7 +302,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
 
     /** The outcome for a waiter that does not wait any longer. */
     private Waiter.Outcome outcomeNow() {
-        Acquisition asked = asking;
+        Acquisition asked = asking.peek();
         return asked == null || asked.isTaken() ? Waiter.Plain.REFUSED : engine.noAnswer(asked.lastFailure());
     }
 
@@ -320,7 +321,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     @Override
     public void leaveAtDeadline(Waiter waiter) {
         locked(() -> {
-            Acquisition asked = asking;
+            Acquisition asked = asking.peek();
             // Worth two command timeouts: it says whether the lock is taken or the store is away.
             boolean answerComes = asked != null && asked.isAsking() && !asked.isAnswered();
             if (!waiter.isWaiting() || answerComes && !waiter.isLongOverdue()) {
@@ -417,7 +418,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     // --- acquisitions -----------------------------------------------------------------------------------------
 
     private boolean mayAsk() {
-        return asking == null
+        return asking.isEmpty()
                 && (kind != LockKind.EXCLUSIVE
                         || owners.isEmpty()
                         || owners.get(owners.size() - 1).isDowngraded());
@@ -429,13 +430,13 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
                 && asked.isAsking()
                 && !asked.isRefused()
                 && asked.terms.equals(terms)
-                && owners.size() + 1 + trying.size() < terms.permits();
+                && owners.size() + asking.size() < terms.permits();
     }
 
     /** @param answered whether the waiters have had an answer of the store before */
     private Acquisition begin(Waiter first, boolean answered) {
         Acquisition begun = new Acquisition(engine, this, first.request().terms(), answered);
-        asking = begun;
+        asking.add(begun);
         if (begun.terms.lingerNanos() > 0) {
             engine.openChannel(); // only with it the lock lingers
         }
@@ -452,9 +453,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
             failAll(LockEngine.CLOSING, null);
         }
         Waiter first = firstPresent();
-        if (first != null && asking == null && !trying.isEmpty()) {
-            asking = trying.remove(0);
-        } else if (first != null && mayAsk()) {
+        if (first != null && mayAsk()) {
             Acquisition next = begin(first, true);
             if (tooLate != null) {
                 next.failedBefore(tooLate);
@@ -466,7 +465,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
 
     /** Gives the lock back to the store, and with a next waiter for whom no acquisition asks queues again in the same step. */
     CompletableFuture<Hold.Release> unlock(Acquisition owner, @Nullable Waiter next) {
-        Acquisition again = next == null || asking != null ? null : begin(next, true); // first, because it may throw
+        Acquisition again = next == null || !asking.isEmpty() ? null : begin(next, true); // first, because it may throw
         forget(owner);
         CompletableFuture<Hold.Release> unlocked = owner.unlock(again);
         leaveStoreIfNobodyWaits();
@@ -479,9 +478,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         if (lingering != null) {
             lingering.end(owner);
         }
-        if (owner == asking) {
-            asking = null;
-        } else if (!trying.remove(owner) && owners.remove(owner)) {
+        if (!asking.remove(owner) && owners.remove(owner)) {
             holds = owners.isEmpty() ? List.of() : those(hold -> hold.grant() != owner.grant());
         }
     }
@@ -515,22 +512,15 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
 
     private CompletableFuture<?> leaveStoreIfNobodyWaits() {
         CompletableFuture<?> left = NOTHING_TO_LEAVE;
-        if (waiters.isEmpty()) {
-            Acquisition waiting = asking;
-            if (waiting != null) {
-                asking = null;
-                left = waiting.leave();
-            }
-            while (!trying.isEmpty()) {
-                left = CompletableFuture.allOf(left, trying.remove(0).leave());
-            }
+        while (waiters.isEmpty() && !asking.isEmpty()) {
+            left = CompletableFuture.allOf(left, asking.remove().leave());
         }
         retireIfIdle();
         return left;
     }
 
     private void retireIfIdle() {
-        if (asking == null && trying.isEmpty() && owners.isEmpty() && waiters.isEmpty()) {
+        if (asking.isEmpty() && owners.isEmpty() && waiters.isEmpty()) {
             retired = true;
             engine.retire(this);
         }
@@ -540,9 +530,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
 
     /** The lock is ours: serves the first waiter, or gives it back. Waiters that do not wait any longer are refused. */
     void owned(Acquisition owner, boolean othersWait) {
-        if (owner == asking) {
-            asking = null;
-        } else if (!trying.remove(owner)) {
+        if (!asking.remove(owner)) {
             owner.unlock(null); // something was thrown when it should have ended
             return;
         }
@@ -588,7 +576,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
      * part; no reader joins any more. Another call changes nothing.
      */
     void othersWait(Acquisition owner) {
-        if (isLingering(owner)) {
+        if (owner == lingering()) {
             unlock(owner, null);
             return;
         }
@@ -604,7 +592,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         }
         decideIf(waiter -> waiter.isLastCall() || !waiter.canUseLock(), Waiter.Plain.REFUSED);
         leaveStoreIfNobodyWaits();
-        if (asked != asking) {
+        if (asked != asking.peek()) {
             return false;
         }
         engine.openChannel();
@@ -627,12 +615,12 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
                                 && waiter.request().isUnlimited(),
                 engine.noAnswer(failure));
         leaveStoreIfNobodyWaits();
-        return asked == asking;
+        return asked == asking.peek();
     }
 
     /** One that does not join the queue ends with its answer. What becomes of the waiters is decided by that of the one that asks. */
     private boolean hasTried(Acquisition asked) {
-        boolean tried = trying.remove(asked);
+        boolean tried = asked != asking.peek() && asking.remove(asked);
         if (tried) {
             asked.leave();
             retireIfIdle();
@@ -682,10 +670,10 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
 
     /** The lease is over although the lock was not released. */
     void lost(Acquisition owner, String reason) {
-        if (owner == asking || owners.contains(owner)) {
+        if (owner == asking.peek() || owners.contains(owner)) {
             lose(owner, reason);
         } else {
-            trying.remove(owner);
+            asking.remove(owner);
             owner.abandon();
         }
     }
@@ -695,20 +683,13 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         onEvent(this::loseWhatRanOut);
     }
 
-    private void loseWhatRanOut() {
-        for (Acquisition over = whatRanOut(); over != null; over = whatRanOut()) {
-            lose(over, over.whyRanOut());
-        }
-    }
-
     /** An owner without a hold, which lingers, is not lost: nobody relies on it, and the renewer gives it up. */
-    private @Nullable Acquisition whatRanOut() {
-        for (Acquisition owner : owners) {
-            if (owner.grant().leaseAt(context.now()) == LeaseState.OVER && hasHold(owner)) {
-                return owner;
+    private void loseWhatRanOut() {
+        for (Acquisition owner : List.copyOf(owners)) {
+            if (owners.contains(owner) && owner.grant().leaseAt(context.now()) == LeaseState.OVER && hasHold(owner)) {
+                lose(owner, owner.whyRanOut());
             }
         }
-        return null;
     }
 
     /** A hold that was not claimed is no loss: its waiter is the first again. */
@@ -717,7 +698,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         List<Hold> taken = new ArrayList<>(0);
         List<Hold> lost = new ArrayList<>(0);
         try {
-            for (Hold hold : owner == asking ? List.<Hold>of() : holdsOf(owner)) {
+            for (Hold hold : owners.contains(owner) ? holdsOf(owner) : List.<Hold>of()) {
                 if (hold.takeBack()) {
                     taken.add(0, hold);
                 } else if (hold.state() == Hold.State.HELD) {
@@ -805,8 +786,8 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         lingering.begin(owner);
     }
 
-    private boolean isLingering(Acquisition owner) {
-        return lingering != null && lingering.owner() == owner;
+    private @Nullable Acquisition lingering() {
+        return lingering == null ? null : lingering.owner();
     }
 
     /** Writers of this JVM ask for themselves from now on. */
@@ -860,7 +841,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     CompletableFuture<?> close() {
         return locked(() -> {
             failAll(LockEngine.CLOSING, null);
-            Acquisition owner = lingering == null ? null : lingering.owner();
+            Acquisition owner = lingering();
             return owner == null ? leaveStoreIfNobodyWaits() : unlock(owner, null);
         });
     }
