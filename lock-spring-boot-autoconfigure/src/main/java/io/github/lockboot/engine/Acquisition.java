@@ -20,9 +20,9 @@ import org.jspecify.annotations.Nullable;
  * The life of one acquisition id in the store. All waiters of this JVM for one name queue in the store under one id.
  *
  * <pre>
- *   asked for by ask, or by the      OWNER, or              unlock,
+ *   asked for by ask, or by the      GRANTED, or            unlock,
  *   unlock of its predecessor        a pushed grant         drop, abandon           answered, failed
- *   ─────────────────────▶ WAITING ───────────────▶ OWNED ──────────────────▶ ENDING ────────────────▶ ENDED
+ *   ─────────────────────▶ WAITING ───────────────▶ GRANTED ────────────────▶ ENDING ────────────────▶ ENDED
  *                             │             leave, drop, abandon                ▲
  *                             └─────────────────────────────────────────────────┘
  * </pre>
@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>WAITING: the store may have the id in its queue, and may have granted it the lock. At most one question is under way; if none is,
  *       the next is scheduled. A pushed grant is a hint that may be lost, so it asks again every poll interval.
  *       If leases have to be acknowledged, it is no more than a hint.
- *   <li>OWNED: the store has given the lock to the id. The grant knows until when that is certain, and the renewer renews it. It has one
+ *   <li>GRANTED: the store has given the lock to the id. The grant knows until when that is certain, and the renewer renews it. It has one
  *       hold after the other, or it lingers: it has no hold and is kept for a while, for a caller that comes back.
  *   <li>ENDING: the id never asks again. The command that has the store forget it is under way; it gives away what was granted. Drop sends
  *       none.
@@ -48,7 +48,7 @@ final class Acquisition {
 
     private enum State {
         WAITING,
-        OWNED,
+        GRANTED,
         ENDING,
         ENDED
     }
@@ -106,7 +106,7 @@ final class Acquisition {
             return new Findings(mayBeKnown && enqueued, true, true, place, null);
         }
 
-        Findings owned() {
+        Findings granted() {
             return new Findings(mayBeKnown, true, refused, place, null);
         }
 
@@ -233,7 +233,7 @@ final class Acquisition {
         return question == Question.ASKED || question == Question.ASKED_AND_AGAIN;
     }
 
-    /** Whether the waiters have had an answer of the store. Alongside other owners, that to an earlier one says nothing of the next. */
+    /** Whether the waiters have had an answer of the store. Alongside others that have the lock, that to an earlier one says nothing of the next. */
     boolean isAnswered() {
         return terms.kind() == LockKind.EXCLUSIVE ? findings.answered : isRefused();
     }
@@ -259,40 +259,40 @@ final class Acquisition {
         question = Question.NONE;
         if (hasEnded()) {
             onLateAnswer(reply);
-        } else if (reply instanceof Reply.Owner granted) {
-            onOwner(granted, sentAt);
-        } else if (state == State.OWNED) {
+        } else if (reply instanceof Reply.Granted granted) {
+            onGranted(granted, sentAt);
+        } else if (state == State.GRANTED) {
             return; // granted by a push in the meantime: this answer is older, or none
         } else if (reply instanceof Reply.Queued queued) {
             onQueued(queued, sentAt, again);
         } else if (reply instanceof Reply.Busy) {
             onBusy(enqueued);
-        } else if (reply == Reply.Plain.NOT_OWNER) {
+        } else if (reply == Reply.Plain.NOT_HOLDER) {
             ask(true); // the unlock that was to queue this id came too late for that
         } else {
             onFailure(failure == null ? null : Futures.unwrap(failure));
         }
     }
 
-    private void onOwner(Reply.Owner answer, Moment sentAt) {
+    private void onGranted(Reply.Granted answer, Moment sentAt) {
         Grant known = grant;
         if (known == null) {
             if (findings.place != null && messages == null) {
                 engine.verifyChannel(); // the grant of a queued id is pushed
             }
-            own(
-                    new Grant(terms, answer.fence(), answer.token(), answer.leaseMillis(), sentAt, false),
+            begin(
+                    new Grant(terms, answer.grantNumber(), answer.token(), answer.leaseMillis(), sentAt, false),
                     answer.waiters());
-        } else if (answer.fence() == known.fence()) {
+        } else if (answer.grantNumber() == known.grantNumber()) {
             known.prolong(answer.leaseMillis(), sentAt);
-        } else if (answer.fence() > known.fence()) { // else the answer is older than the push that granted it
+        } else if (answer.grantNumber() > known.grantNumber()) { // else it is older than the push that granted it
             queue.lost(this, "its lease ran out and the lock was granted again");
-            engine.unanswered().repeatEnd(() -> store.unlock(queue.name(), id, answer.fence()));
+            engine.unanswered().repeatEnd(() -> store.unlock(queue.name(), id, answer.grantNumber()));
         }
     }
 
     private void onQueued(Reply.Queued queued, Moment sentAt, boolean again) {
-        findings = findings.queued(new Place(sentAt, queued.fence()));
+        findings = findings.queued(new Place(sentAt, queued.grantNumber()));
         Messages before = messages;
         if (before != null && before.grant != null) {
             messages = new Messages(before.othersWait, null);
@@ -356,7 +356,7 @@ final class Acquisition {
         }
         Messages before = messages == null ? new Messages(false, null) : messages;
         messages = before;
-        if (state == State.OWNED && push.isHint()) {
+        if (state == State.GRANTED && push.isHint()) {
             queue.othersWait(this);
         } else if (state == State.WAITING && push.isHint()) {
             messages = new Messages(true, before.grant);
@@ -371,13 +371,13 @@ final class Acquisition {
         if (known == null) {
             // It overtook the answer QUEUED, which shows whether it is new.
             messages = new Messages(before.othersWait, push);
-        } else if (push.fence() > known.newestToken) {
+        } else if (push.grantNumber() > known.newestToken) {
             long lease = TimeUnit.MILLISECONDS.toNanos(push.leaseMillis());
             long left = known.askedAt.deadline(push.leaseMillis()) - context.nanoTime();
             boolean mayCount = terms.renew() && !store.client().acknowledges();
             if (mayCount && left >= lease / 3) {
-                own(
-                        new Grant(terms, push.fence(), push.token(), push.leaseMillis(), known.askedAt, true),
+                begin(
+                        new Grant(terms, push.grantNumber(), push.token(), push.leaseMillis(), known.askedAt, true),
                         push.waiters());
             } else {
                 askSoon();
@@ -385,18 +385,18 @@ final class Acquisition {
         }
     }
 
-    // --- owning -----------------------------------------------------------------------------------------------
+    // --- granted ----------------------------------------------------------------------------------------------
 
-    private void own(Grant granted, long othersWaiting) {
+    private void begin(Grant granted, long othersWaiting) {
         cancelPoll();
-        findings = findings.owned();
+        findings = findings.granted();
         grant = granted;
-        state = State.OWNED;
-        queue.owned(this, messages != null && messages.othersWait || othersWaiting > 0);
+        state = State.GRANTED;
+        queue.granted(this, messages != null && messages.othersWait || othersWaiting > 0);
     }
 
-    boolean isOwned() {
-        return state == State.OWNED;
+    boolean isGranted() {
+        return state == State.GRANTED;
     }
 
     Grant grant() {
@@ -432,11 +432,11 @@ final class Acquisition {
     }
 
     boolean shouldRenew() {
-        return state == State.OWNED && queue.shouldRenew(this);
+        return state == State.GRANTED && queue.shouldRenew(this);
     }
 
     void ranOut() {
-        if (state == State.OWNED) {
+        if (state == State.GRANTED) {
             queue.lost(this, whyRanOut());
         }
     }
@@ -467,7 +467,7 @@ final class Acquisition {
                     .renew(
                             first.queue.name(),
                             first.id,
-                            first.grant().fence(),
+                            first.grant().grantNumber(),
                             first.terms.ttlMillis(),
                             late -> first.onRenewal(late, null, sentAt))
                     .whenComplete((reply, failure) -> first.onRenewal(reply, failure, sentAt));
@@ -477,7 +477,7 @@ final class Acquisition {
     private static void renewPermits(Acquisition first, List<Acquisition> together) {
         Moment sentAt = first.renewal.askedAt();
         List<Permit> permits = together.stream()
-                .map(each -> new Permit(each.id, each.grant().fence(), each.terms.ttlMillis()))
+                .map(each -> new Permit(each.id, each.grant().grantNumber(), each.terms.ttlMillis()))
                 .toList();
         first.store
                 .renewPermits(first.queue.name(), permits, late -> onRenewal(together, late, null, sentAt))
@@ -498,7 +498,7 @@ final class Acquisition {
     }
 
     private void onRenewed(@Nullable Reply reply, @Nullable Throwable failure, Moment sentAt) {
-        if (state == State.OWNED && reply instanceof Reply.Renewed renewed) {
+        if (state == State.GRANTED && reply instanceof Reply.Renewed renewed) {
             findings = findings.renewed();
             grant().prolong(renewed.leaseMillis(), sentAt);
             engine.renewer().renewed(renewal, sentAt);
@@ -506,12 +506,12 @@ final class Acquisition {
             if (renewed.waiters() > 0) {
                 queue.othersWait(this);
             }
-        } else if (state == State.OWNED && reply == Reply.Plain.NOT_OWNER) {
-            loseIfNotOwner(reply);
+        } else if (state == State.GRANTED && reply == Reply.Plain.NOT_HOLDER) {
+            loseIfNotHolder(reply);
         } else if (hasEnded()) {
             onLateRenewal(reply);
         } else if (reply == null) {
-            if (state == State.OWNED && grant().leaseAt(context.now()) != LeaseState.OVER) {
+            if (state == State.GRANTED && grant().leaseAt(context.now()) != LeaseState.OVER) {
                 findings = findings.failed(failure, context.nanoTime());
             }
             engine.renewer().failed(renewal, sentAt, isSilence(failure));
@@ -533,15 +533,15 @@ final class Acquisition {
     void downgrade() {
         downgraded = true;
         String name = queue.name();
-        long fence = grant().fence();
+        long grantNumber = grant().grantNumber();
         long lastToken = grant().lastToken();
         engine.unanswered()
-                .repeat(() -> store.downgrade(name, id, fence, lastToken)
-                        .whenComplete((reply, failure) -> onEvent(() -> loseIfNotOwner(reply))));
+                .repeat(() -> store.downgrade(name, id, grantNumber, lastToken)
+                        .whenComplete((reply, failure) -> onEvent(() -> loseIfNotHolder(reply))));
     }
 
-    private void loseIfNotOwner(@Nullable Reply reply) {
-        if (state == State.OWNED && reply == Reply.Plain.NOT_OWNER) {
+    private void loseIfNotHolder(@Nullable Reply reply) {
+        if (state == State.GRANTED && reply == Reply.Plain.NOT_HOLDER) {
             queue.lost(this, "it had already ended when it was renewed");
         }
     }
@@ -582,7 +582,7 @@ final class Acquisition {
                 ? store.keep(
                         queue.name(),
                         id,
-                        grant().fence(),
+                        grant().grantNumber(),
                         TimeUnit.NANOSECONDS.toMillis(kept) + 2) // both clocks cut off what is less than a millisecond
                 : store.unlock(queue.name(), id, grant().lastToken());
     }
@@ -592,7 +592,7 @@ final class Acquisition {
             @Nullable Reply reply, @Nullable Throwable failure, Moment sentAt, CompletableFuture<Void> endAnswered) {
         predecessorAnswered = endAnswered;
         if (state == State.WAITING
-                && reply instanceof Reply.Owner
+                && reply instanceof Reply.Granted
                 && store.client().acknowledges()) {
             ask(true); // only an answer to a question is acknowledged
         } else {
@@ -653,7 +653,7 @@ final class Acquisition {
         return end.get().handle((reply, failure) -> {
             CompletableFuture<Void> endAnswered = reply == null ? endAgain() : DONE;
             onEvent(() -> {
-                onEnded(reply == Reply.Plain.NOT_OWNER || reply == Reply.Plain.UNKNOWN);
+                onEnded(reply == Reply.Plain.NOT_HOLDER || reply == Reply.Plain.UNKNOWN);
                 if (next != null) {
                     next.onPredecessorUnlocked(reply, failure, sentAt, endAnswered);
                 }
@@ -663,11 +663,11 @@ final class Acquisition {
     }
 
     /**
-     * NOT_OWNER to a command that may have been sent twice answers our own second copy; after the deadline, by either clock, it may
+     * NOT_HOLDER to a command that may have been sent twice answers our own second copy; after the deadline, by either clock, it may
      * only tell that the command came late, unless the lease had expired by wall clock already when the command was sent.
      */
     private Hold.Release releaseOf(Reply reply, long epochSentIn, Moment sentAt) {
-        if (reply != Reply.Plain.NOT_OWNER || grant == null) {
+        if (reply != Reply.Plain.NOT_HOLDER || grant == null) {
             return Hold.Release.RELEASED;
         }
         if (store.client().mayHaveRepeatedSince(epochSentIn)) {
@@ -685,7 +685,7 @@ final class Acquisition {
 
     /** In the store, the question and the end may have run in either order, or the question not yet. */
     private void onLateAnswer(@Nullable Reply reply) {
-        boolean alive = reply instanceof Reply.Owner || reply instanceof Reply.Queued;
+        boolean alive = reply instanceof Reply.Granted || reply instanceof Reply.Queued;
         question = reply == null ? Question.ANSWERED_UNKNOWN : alive ? Question.ANSWERED_ALIVE : Question.NONE;
         if (state == State.ENDED) {
             onEnded(true);
@@ -721,7 +721,7 @@ final class Acquisition {
 
     /** Called once a second, without the mutex. */
     void checkTimeOfDay(Moment now) {
-        if (state == State.OWNED && grant().leaseAt(now) == LeaseState.EXPIRED_BY_WALL_CLOCK) {
+        if (state == State.GRANTED && grant().leaseAt(now) == LeaseState.EXPIRED_BY_WALL_CLOCK) {
             onEvent(() -> engine.renewer().ranOutByTimeOfDay(renewal));
         }
     }

@@ -92,15 +92,15 @@ public abstract class EngineLock implements NamedLock, LockScope {
     /** Also if the lease may be lost: the thread would wait for itself. The holder of the write side may acquire the read side. */
     private boolean reenter() {
         Thread current = Thread.currentThread();
-        Hold owned = ownedBy(current);
-        if (owned == null) {
+        Hold held = heldBy(current);
+        if (held == null) {
             engine.requireNotHeldOtherwise(current, request);
             return false;
         }
-        if (kind() == LockKind.EXCLUSIVE && LockEngine.onlyReads(owned) && owned.lease() != LeaseState.OVER) {
-            throw LockEngine.wouldWaitForItself(current, request, owned);
+        if (kind() == LockKind.EXCLUSIVE && LockEngine.onlyReads(held) && held.lease() != LeaseState.OVER) {
+            throw LockEngine.wouldWaitForItself(current, request, held);
         }
-        return owned.enterAgain(kind());
+        return held.enterAgain(kind());
     }
 
     @Override
@@ -197,16 +197,14 @@ public abstract class EngineLock implements NamedLock, LockScope {
     }
 
     /** The hold of the thread that this side of the lock may use; for the read side also that of the write side. */
-    private @Nullable Hold ownedBy(Thread thread) {
-        Hold owned = engine.heldBy(thread, getName(), kind());
-        return owned == null && kind() == LockKind.SHARED
-                ? engine.heldBy(thread, getName(), LockKind.EXCLUSIVE)
-                : owned;
+    private @Nullable Hold heldBy(Thread thread) {
+        Hold held = engine.heldBy(thread, getName(), kind());
+        return held == null && kind() == LockKind.SHARED ? engine.heldBy(thread, getName(), LockKind.EXCLUSIVE) : held;
     }
 
     private @Nullable Hold mine() {
-        Hold owned = ownedBy(Thread.currentThread());
-        return owned == null || owned.count(kind()) <= 0 ? null : owned;
+        Hold held = heldBy(Thread.currentThread());
+        return held == null || held.count(kind()) <= 0 ? null : held;
     }
 
     private LockKind kind() {

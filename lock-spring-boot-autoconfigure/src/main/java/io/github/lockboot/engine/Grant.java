@@ -68,7 +68,7 @@ final class Grant {
     private static final int UNLIMITED = -1;
 
     private final Terms terms;
-    private final long fence;
+    private final long grantNumber;
     private final boolean pushed;
     private final long firstToken;
     private long lastToken;
@@ -80,13 +80,13 @@ final class Grant {
     private volatile Lease lease;
 
     /**
-     * @param fence by which the store knows the grant
+     * @param grantNumber by which the store knows the grant
      * @param token the first fencing token; the only one if it is shared
      * @param pushed whether the store gave the lock unasked, when another gave it back
      */
-    Grant(Terms terms, long fence, long token, long leaseMillis, Moment askedAt, boolean pushed) {
+    Grant(Terms terms, long grantNumber, long token, long leaseMillis, Moment askedAt, boolean pushed) {
         this.terms = terms;
-        this.fence = fence;
+        this.grantNumber = grantNumber;
         this.pushed = pushed;
         this.firstToken = token;
         this.lastToken = token - 1;
@@ -106,8 +106,8 @@ final class Grant {
         return terms;
     }
 
-    long fence() {
-        return fence;
+    long grantNumber() {
+        return grantNumber;
     }
 
     /** The last fencing token that a hold of this grant has, for the store to count on from; 0 if holds have no tokens of their own. */

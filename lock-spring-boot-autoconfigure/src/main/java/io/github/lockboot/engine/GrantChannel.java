@@ -13,13 +13,13 @@ import org.jspecify.annotations.Nullable;
 public interface GrantChannel extends AutoCloseable {
 
     /**
-     * A message from the store: {@code <id> <fence> <lease ms> <waiters> <token> <key>}. It grants the lock to {@code id} or, as a hint with
-     * a fence of 0, says that others wait for the lock that {@code id} holds.
+     * A message from the store: {@code <id> <grant number> <lease ms> <waiters> <token> <key>}. It grants the lock to {@code id} or, as a hint with
+     * a grant number of 0, says that others wait for the lock that {@code id} holds.
      */
-    record Push(String id, long fence, long leaseMillis, long waiters, long token, String key) {
+    record Push(String id, long grantNumber, long leaseMillis, long waiters, long token, String key) {
 
-        public Push(String id, long fence, long leaseMillis, long waiters, String key) {
-            this(id, fence, leaseMillis, waiters, fence, key);
+        public Push(String id, long grantNumber, long leaseMillis, long waiters, String key) {
+            this(id, grantNumber, leaseMillis, waiters, grantNumber, key);
         }
 
         private static final String NUMBER = " (0|[1-9][0-9]{0,17})";
@@ -27,7 +27,7 @@ public interface GrantChannel extends AutoCloseable {
                 Pattern.compile("([^ ]*)" + NUMBER + NUMBER + NUMBER + NUMBER + " (.*)", Pattern.DOTALL);
 
         public boolean isHint() {
-            return fence == 0;
+            return grantNumber == 0;
         }
 
         /** {@return the push; null if the message has another form} */

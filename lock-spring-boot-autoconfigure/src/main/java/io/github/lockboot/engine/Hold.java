@@ -105,7 +105,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
     /** Whether its thread was answered that it does not hold the lock, and may therefore never release it. */
     private volatile boolean renewalStopped;
 
-    /** @param acquisitionId the acquisition id that owns the lock in the store */
+    /** @param acquisitionId the acquisition id that has the lock in the store */
     Hold(EngineContext context, Releaser releaser, String acquisitionId, Grant grant, Waiter waiter) {
         this.context = context;
         this.releaser = releaser;

@@ -6,7 +6,7 @@ import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An owner of a queue that stays without a hold, for a caller that comes back. It is unlocked when its time is over, or when no message could
+ * An acquisition that stays without a hold, for a caller that comes back. It is unlocked when its time is over, or when no message could
  * tell of other JVMs. Guarded by the mutex of the queue.
  */
 final class Lingering {
@@ -14,7 +14,7 @@ final class Lingering {
     /** How soon it is unlocked once no message could tell of other JVMs. */
     private static final long CHANNEL_CHECK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    private record Stay(Acquisition owner, long until) {}
+    private record Stay(Acquisition acquisition, long until) {}
 
     private final LockEngine engine;
     private final LocalQueue queue;
@@ -28,12 +28,12 @@ final class Lingering {
 
     /** Null if none lingers. */
     @Nullable
-    Acquisition owner() {
-        return stay == null ? null : stay.owner;
+    Acquisition acquisition() {
+        return stay == null ? null : stay.acquisition;
     }
 
-    void begin(Acquisition owner) {
-        stay = new Stay(owner, engine.context().nanoTime() + owner.terms.lingerNanos());
+    void begin(Acquisition acquisition) {
+        stay = new Stay(acquisition, engine.context().nanoTime() + acquisition.terms.lingerNanos());
         check();
     }
 
@@ -44,7 +44,7 @@ final class Lingering {
 
     /** This acquisition has ended. */
     void end(Acquisition ended) {
-        if (stay != null && stay.owner != ended) {
+        if (stay != null && stay.acquisition != ended) {
             return;
         }
         stay = null;
@@ -60,7 +60,7 @@ final class Lingering {
         }
         long left = stay.until - engine.context().nanoTime();
         if (left <= 0 || !engine.isNotified()) {
-            queue.unlock(stay.owner, null);
+            queue.unlock(stay.acquisition, null);
         } else if (nextCheck == null) {
             nextCheck = engine.context()
                     .schedule(Math.min(left, CHANNEL_CHECK_NANOS), () -> queue.onEvent(this::checkAgain));

@@ -23,15 +23,15 @@ import org.jspecify.annotations.Nullable;
  *
  * <h2>One acquisition for all waiters</h2>
  *
- * One {@link Acquisition} at a time asks the store for all waiters of this JVM. While it owns the lock, the waiters pass the lock on among
+ * One {@link Acquisition} at a time asks the store for all waiters of this JVM. While it has the lock, the waiters pass the lock on among
  * themselves without a command. This is lock cohorting (Dice, Marathe and Shavit, "Lock Cohorting: A General Technique for Designing NUMA
  * Locks", PPoPP 2012), with JVMs in place of NUMA nodes: a command to the store costs a thousand times a hand-over within the JVM, and the
  * store's queue is as long as there are JVMs, not threads.
  *
- * <p>The steps are these. The first waiter makes an acquisition ask. Once that owns the lock, the first waiter is served with a hold of the
+ * <p>The steps are these. The first waiter makes an acquisition ask. Once that is granted the lock, the first waiter is served with a hold of the
  * grant, and readers are served all together. When the last hold is released, the next waiter is served with a hold of the same grant. If
  * this JVM has had its share, the acquisition is unlocked instead, and the next one is queued in the same step. When no waiter is left, the
- * queue retires. An exclusive lock has one acquisition, which asks or owns. A shared or limited lock may have owners, and alongside them
+ * queue retires. An exclusive lock has one acquisition, which asks or has the lock. Of a shared or limited lock some may have it, and alongside them
  * one acquisition that asks.
  *
  * <h2>When this JVM has had its share</h2>
@@ -45,8 +45,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>when other JVMs are known to wait, and as many waiters as then waited here, but at most the hand-off limit, have been served.
  * </ul>
  *
- * On terms with a linger time, an exclusive owner without a hold lingers when no waiter is left: it stays, and is renewed, for that time.
- * A caller that comes meanwhile is served with the next hold of the same grant, as if it had waited. The owner is unlocked when its time
+ * On terms with a linger time, an exclusive acquisition without a hold lingers when no waiter is left: it stays, and is renewed, for that time.
+ * A caller that comes meanwhile is served with the next hold of the same grant, as if it had waited. It is unlocked when its time
  * is over, when another JVM waits, when the caller cannot be served under it, when no message could tell of other JVMs, and at shutdown.
  *
  * <h2>Granted is not held</h2>
@@ -63,8 +63,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>
  *   field                              guarded by                    written in
- *   LocalQueue asking                  mutex                         begin, waitFor, owned, forget, leaveStoreIfNobodyWaits
- *   LocalQueue owners                  mutex                         owned, forget
+ *   LocalQueue asking                  mutex                         begin, waitFor, granted, forget, leaveStoreIfNobodyWaits
+ *   LocalQueue granted                 mutex                         granted, forget
  *   LocalQueue holds                   mutex; read without           beginHold, forget
  *   Lingering stay                     mutex                         begin, interrupt, end
  *   LocalQueue retired                 mutex; never false again      retireIfIdle
@@ -108,15 +108,15 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     private volatile @Nullable Throwable thrown;
 
     /**
-     * Those that ask. The first one joins the queue in the store; there is none if no waiter is left, or if the owner of an exclusive lock
+     * Those that ask. The first one joins the queue in the store; there is none if no waiter is left, or if the one that has an exclusive lock
      * serves them. The others try alongside it, for permits of a limited lock.
      */
     private final Deque<Acquisition> asking = new ArrayDeque<>(2);
 
-    /** Those that own the lock: at most one of an exclusive lock, one for each permit of a limited one. */
-    private final List<Acquisition> owners = new ArrayList<>(1);
+    /** Those that have the lock: at most one of an exclusive lock, one for each permit of a limited one. */
+    private final List<Acquisition> granted = new ArrayList<>(1);
 
-    /** Those of all owners. */
+    /** Those of all acquisitions. */
     private volatile Collection<Hold> holds = List.of();
 
     /** Null until one lingers. */
@@ -269,15 +269,15 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
 
     /** Serves a reader alongside others, without asking the store. */
     private boolean joinReaders(Waiter waiter) {
-        if (kind != LockKind.SHARED || owners.isEmpty()) {
+        if (kind != LockKind.SHARED || granted.isEmpty()) {
             return false;
         }
         engine.openChannel();
         limitUnlessNotified();
-        for (Acquisition owner : owners) {
-            if (owner.canServe(waiter)) {
-                decide(waiter, beginHold(owner, waiter));
-                engine.renewer().needed(owner.renewal());
+        for (Acquisition acquisition : granted) {
+            if (acquisition.canServe(waiter)) {
+                decide(waiter, beginHold(acquisition, waiter));
+                engine.renewer().needed(acquisition.renewal());
                 return true;
             }
         }
@@ -286,17 +286,17 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
 
     /** Serves a caller for whom the lock has lingered. If it cannot be served, the lock is given back. */
     private boolean resume(Waiter waiter) {
-        Acquisition owner = lingering();
-        if (owner == null) {
+        Acquisition acquisition = lingering();
+        if (acquisition == null) {
             return false;
         }
-        if (owner.canServe(waiter)) {
-            decide(waiter, beginHold(owner, waiter));
+        if (acquisition.canServe(waiter)) {
+            decide(waiter, beginHold(acquisition, waiter));
             Objects.requireNonNull(lingering).interrupt();
             return true;
         }
-        forget(owner);
-        owner.unlock(null);
+        forget(acquisition);
+        acquisition.unlock(null);
         return false;
     }
 
@@ -335,14 +335,14 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     @Override
     public void takeBack(Waiter waiter, Hold hold) {
         locked(() -> {
-            Acquisition owner = ownerOf(hold);
-            if (owner != null
+            Acquisition acquisition = acquisitionOf(hold);
+            if (acquisition != null
                     && hold.state() != Hold.State.HELD
-                    && (hold.lease() == LeaseState.OVER || holdsOf(owner).size() == 1)) {
-                lose(owner, owner.whyRanOut());
-            } else if (owner != null && hold.takeBack()) {
+                    && (hold.lease() == LeaseState.OVER || holdsOf(acquisition).size() == 1)) {
+                lose(acquisition, acquisition.whyRanOut());
+            } else if (acquisition != null && hold.takeBack()) {
                 forget(hold);
-                putBack(waiter, engine.noAnswer(new GrantedTooLateException(owner.whyRanOut())));
+                putBack(waiter, engine.noAnswer(new GrantedTooLateException(acquisition.whyRanOut())));
                 askForFirst(null);
             }
         });
@@ -420,8 +420,8 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     private boolean mayAsk() {
         return asking.isEmpty()
                 && (kind != LockKind.EXCLUSIVE
-                        || owners.isEmpty()
-                        || owners.get(owners.size() - 1).isDowngraded());
+                        || granted.isEmpty()
+                        || granted.get(granted.size() - 1).isDowngraded());
     }
 
     /** Whether another permit may be free: no answer says that they are taken, and fewer are held or asked for here than there are. */
@@ -430,7 +430,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
                 && asked.isAsking()
                 && !asked.isRefused()
                 && asked.terms.equals(terms)
-                && owners.size() + asking.size() < terms.permits();
+                && granted.size() + asking.size() < terms.permits();
     }
 
     /** @param answered whether the waiters have had an answer of the store before */
@@ -464,22 +464,22 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     }
 
     /** Gives the lock back to the store, and with a next waiter for whom no acquisition asks queues again in the same step. */
-    CompletableFuture<Hold.Release> unlock(Acquisition owner, @Nullable Waiter next) {
+    CompletableFuture<Hold.Release> unlock(Acquisition acquisition, @Nullable Waiter next) {
         Acquisition again = next == null || !asking.isEmpty() ? null : begin(next, true); // first, because it may throw
-        forget(owner);
-        CompletableFuture<Hold.Release> unlocked = owner.unlock(again);
+        forget(acquisition);
+        CompletableFuture<Hold.Release> unlocked = acquisition.unlock(again);
         leaveStoreIfNobodyWaits();
         return unlocked;
     }
 
     /** Detaches the acquisition and its holds from this queue. */
-    private void forget(Acquisition owner) {
-        engine.renewer().end(owner.renewal());
+    private void forget(Acquisition acquisition) {
+        engine.renewer().end(acquisition.renewal());
         if (lingering != null) {
-            lingering.end(owner);
+            lingering.end(acquisition);
         }
-        if (!asking.remove(owner) && owners.remove(owner)) {
-            holds = owners.isEmpty() ? List.of() : those(hold -> hold.grant() != owner.grant());
+        if (!asking.remove(acquisition) && granted.remove(acquisition)) {
+            holds = granted.isEmpty() ? List.of() : those(hold -> hold.grant() != acquisition.grant());
         }
     }
 
@@ -492,19 +492,21 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         return holds.stream().filter(which).toList();
     }
 
-    private Collection<Hold> holdsOf(Acquisition owner) {
-        return owners.size() == 1 ? holds : those(hold -> hold.grant() == owner.grant());
+    private Collection<Hold> holdsOf(Acquisition acquisition) {
+        return granted.size() == 1 ? holds : those(hold -> hold.grant() == acquisition.grant());
     }
 
-    private boolean hasHold(Acquisition owner) {
-        return owners.size() == 1 ? !holds.isEmpty() : holds.stream().anyMatch(hold -> hold.grant() == owner.grant());
+    private boolean hasHold(Acquisition acquisition) {
+        return granted.size() == 1
+                ? !holds.isEmpty()
+                : holds.stream().anyMatch(hold -> hold.grant() == acquisition.grant());
     }
 
     /** Null if the hold has ended. */
-    private @Nullable Acquisition ownerOf(Hold hold) {
-        for (Acquisition owner : owners) {
-            if (owner.grant() == hold.grant() && holds.contains(hold)) {
-                return owner;
+    private @Nullable Acquisition acquisitionOf(Hold hold) {
+        for (Acquisition acquisition : granted) {
+            if (acquisition.grant() == hold.grant() && holds.contains(hold)) {
+                return acquisition;
             }
         }
         return null;
@@ -520,7 +522,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     }
 
     private void retireIfIdle() {
-        if (asking.isEmpty() && owners.isEmpty() && waiters.isEmpty()) {
+        if (asking.isEmpty() && granted.isEmpty() && waiters.isEmpty()) {
             retired = true;
             engine.retire(this);
         }
@@ -529,26 +531,26 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     // --- answers and messages ---------------------------------------------------------------------------------
 
     /** The lock is ours: serves the first waiter, or gives it back. Waiters that do not wait any longer are refused. */
-    void owned(Acquisition owner, boolean othersWait) {
-        if (!asking.remove(owner)) {
-            owner.unlock(null); // something was thrown when it should have ended
+    void granted(Acquisition acquisition, boolean othersWait) {
+        if (!asking.remove(acquisition)) {
+            acquisition.unlock(null); // something was thrown when it should have ended
             return;
         }
         Waiter first = firstPresent();
-        if (first == null || !first.request().terms().equals(owner.terms)) {
-            unlock(owner, first);
+        if (first == null || !first.request().terms().equals(acquisition.terms)) {
+            unlock(acquisition, first);
             return;
         }
-        owners.add(owner);
-        engine.renewer().begin(owner.renewal());
-        serve(owner, first);
+        granted.add(acquisition);
+        engine.renewer().begin(acquisition.renewal());
+        serve(acquisition, first);
         if (kind == LockKind.SHARED) {
-            serveReaders(owner);
+            serveReaders(acquisition);
         } else if (kind == LockKind.EXCLUSIVE) {
             decideIf(Waiter::isLastCall, Waiter.Plain.REFUSED);
         }
         if (othersWait) {
-            othersWait(owner);
+            othersWait(acquisition);
         } else if (!waiters.isEmpty()) {
             limitUnlessNotified();
         }
@@ -556,10 +558,10 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     }
 
     /** Readers share the grant and its token, so one answer of the store serves all that wait, up to the first that cannot be served. */
-    private void serveReaders(Acquisition owner) {
+    private void serveReaders(Acquisition acquisition) {
         Waiter next = firstPresent();
-        while (next != null && owner.canServe(next)) {
-            serve(owner, next);
+        while (next != null && acquisition.canServe(next)) {
+            serve(acquisition, next);
             next = firstPresent();
         }
     }
@@ -567,22 +569,22 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     /** Without the channel nothing would tell that other JVMs wait. */
     private void limitUnlessNotified() {
         if (!engine.isNotified()) {
-            owners.forEach(this::othersWait);
+            granted.forEach(this::othersWait);
         }
     }
 
     /**
-     * Other JVMs wait for the lock, or may. It goes back to the store after the waiters that are here now, of which each owner serves its
+     * Other JVMs wait for the lock, or may. It goes back to the store after the waiters that are here now, of which each acquisition serves its
      * part; no reader joins any more. Another call changes nothing.
      */
-    void othersWait(Acquisition owner) {
-        if (owner == lingering()) {
-            unlock(owner, null);
+    void othersWait(Acquisition acquisition) {
+        if (acquisition == lingering()) {
+            unlock(acquisition, null);
             return;
         }
         int turn = kind == LockKind.SHARED ? 0 : Math.min(waiters.size(), context.localHandoffLimit());
-        int part = owners.size() < 2 ? turn : (turn + owners.indexOf(owner)) / owners.size();
-        owner.grant().limitHandOvers(part);
+        int part = granted.size() < 2 ? turn : (turn + granted.indexOf(acquisition)) / granted.size();
+        acquisition.grant().limitHandOvers(part);
     }
 
     /** Another has the lock. {@return whether a waiter waits on} */
@@ -631,20 +633,21 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     // --- the lease --------------------------------------------------------------------------------------------
 
     /** {@return what is renewed by the command that renews a lease} All permits are. */
-    List<Acquisition> renewedTogether(Acquisition owner) {
-        return owners.size() < 2 || kind != LockKind.LIMITED
-                ? List.of(owner)
-                : owners.stream()
-                        .filter(each -> each == owner || engine.renewer().mayAsk(each.renewal()) && shouldRenew(each))
+    List<Acquisition> renewedTogether(Acquisition acquisition) {
+        return granted.size() < 2 || kind != LockKind.LIMITED
+                ? List.of(acquisition)
+                : granted.stream()
+                        .filter(each ->
+                                each == acquisition || engine.renewer().mayAsk(each.renewal()) && shouldRenew(each))
                         .toList();
     }
 
     /** {@return whether to renew the lease, which is due} */
-    boolean shouldRenew(Acquisition owner) {
-        if (!owners.contains(owner) || !owner.terms.renew() || context.isClosed()) {
+    boolean shouldRenew(Acquisition acquisition) {
+        if (!granted.contains(acquisition) || !acquisition.terms.renew() || context.isClosed()) {
             return false;
         }
-        Collection<Hold> its = holdsOf(owner);
+        Collection<Hold> its = holdsOf(acquisition);
         boolean anyInUse = its.isEmpty();
         for (Hold hold : its) {
             boolean tooLong = hold.isHeldTooLong();
@@ -657,24 +660,24 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     }
 
     /** Notifies the listeners of all holds under the lease, of which each is a use of its own. */
-    void notify(Acquisition owner, Consumer<UseNotifier> renewal) {
-        if (owners.contains(owner)) {
-            holdsOf(owner).forEach(hold -> hold.waiter().report(renewal));
+    void notify(Acquisition acquisition, Consumer<UseNotifier> renewal) {
+        if (granted.contains(acquisition)) {
+            holdsOf(acquisition).forEach(hold -> hold.waiter().report(renewal));
         }
     }
 
     /** Another has perhaps changed the lock in the store. */
     void changed() {
-        onEvent(() -> owners.forEach(owner -> engine.renewer().changed(owner.renewal())));
+        onEvent(() -> granted.forEach(acquisition -> engine.renewer().changed(acquisition.renewal())));
     }
 
     /** The lease is over although the lock was not released. */
-    void lost(Acquisition owner, String reason) {
-        if (owner == asking.peek() || owners.contains(owner)) {
-            lose(owner, reason);
+    void lost(Acquisition acquisition, String reason) {
+        if (acquisition == asking.peek() || granted.contains(acquisition)) {
+            lose(acquisition, reason);
         } else {
-            asking.remove(owner);
-            owner.abandon();
+            asking.remove(acquisition);
+            acquisition.abandon();
         }
     }
 
@@ -683,22 +686,24 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         onEvent(this::loseWhatRanOut);
     }
 
-    /** An owner without a hold, which lingers, is not lost: nobody relies on it, and the renewer gives it up. */
+    /** An acquisition without a hold, which lingers, is not lost: nobody relies on it, and the renewer gives it up. */
     private void loseWhatRanOut() {
-        for (Acquisition owner : List.copyOf(owners)) {
-            if (owners.contains(owner) && owner.grant().leaseAt(context.now()) == LeaseState.OVER && hasHold(owner)) {
-                lose(owner, owner.whyRanOut());
+        for (Acquisition acquisition : List.copyOf(granted)) {
+            if (granted.contains(acquisition)
+                    && acquisition.grant().leaseAt(context.now()) == LeaseState.OVER
+                    && hasHold(acquisition)) {
+                lose(acquisition, acquisition.whyRanOut());
             }
         }
     }
 
     /** A hold that was not claimed is no loss: its waiter is the first again. */
-    private void lose(Acquisition owner, String reason) {
+    private void lose(Acquisition acquisition, String reason) {
         Throwable tooLate = new GrantedTooLateException(reason);
         List<Hold> taken = new ArrayList<>(0);
         List<Hold> lost = new ArrayList<>(0);
         try {
-            for (Hold hold : owners.contains(owner) ? holdsOf(owner) : List.<Hold>of()) {
+            for (Hold hold : granted.contains(acquisition) ? holdsOf(acquisition) : List.<Hold>of()) {
                 if (hold.takeBack()) {
                     taken.add(0, hold);
                 } else if (hold.state() == Hold.State.HELD) {
@@ -706,14 +711,14 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
                     hold.lose(hold.waiter().canUseLock() ? reason : THREAD_ENDED);
                 }
             }
-            forget(owner);
+            forget(acquisition);
             taken.forEach(hold -> putBack(
                     hold.waiter(),
                     engine.noAnswer(tooLate))); // first: who is in line is found again, whatever is thrown
             if (taken.isEmpty() || !lost.isEmpty()) {
-                owner.drop();
+                acquisition.drop();
             } else {
-                owner.unlock(null);
+                acquisition.unlock(null);
             }
         } finally {
             lost.stream().filter(hold -> hold.state() == Hold.State.LOST).forEach(Hold::reportLoss);
@@ -723,13 +728,13 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
 
     // --- holds ------------------------------------------------------------------------------------------------
 
-    private void serve(Acquisition owner, Waiter first) {
-        decide(waiters.remove(), beginHold(owner, first));
+    private void serve(Acquisition acquisition, Waiter first) {
+        decide(waiters.remove(), beginHold(acquisition, first));
     }
 
     /** The hold is in the list before its waiter sees it: a waiter that claims it may release it at once, on another thread. */
-    private Hold beginHold(Acquisition owner, Waiter waiter) {
-        Hold hold = new Hold(context, this, owner.id, owner.grant(), waiter);
+    private Hold beginHold(Acquisition acquisition, Waiter waiter) {
+        Hold hold = new Hold(context, this, acquisition.id, acquisition.grant(), waiter);
         holds = holds.isEmpty() ? List.of(hold) : ManyHolds.with(holds, hold);
         return hold;
     }
@@ -737,9 +742,9 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     @Override
     public void keepUntil(Hold hold, long nanoTime) {
         locked(() -> {
-            Acquisition owner = ownerOf(hold);
-            if (owner != null && hold.state() == Hold.State.HELD) {
-                owner.grant().keepUntil(nanoTime);
+            Acquisition acquisition = acquisitionOf(hold);
+            if (acquisition != null && hold.state() == Hold.State.HELD) {
+                acquisition.grant().keepUntil(nanoTime);
             }
         });
     }
@@ -747,56 +752,56 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     @Override
     public CompletableFuture<Hold.Release> release(Hold hold) {
         return locked(() -> {
-            Acquisition owner = ownerOf(hold);
+            Acquisition acquisition = acquisitionOf(hold);
             if (hold.lease() == LeaseState.OVER && hold.state() != Hold.State.RELEASED) {
-                if (owner != null) {
-                    lose(owner, owner.whyRanOut());
+                if (acquisition != null) {
+                    lose(acquisition, acquisition.whyRanOut());
                 }
                 return LOST;
             }
-            if (!hold.markReleased() || owner == null) {
+            if (!hold.markReleased() || acquisition == null) {
                 return hold.state() == Hold.State.LOST ? LOST : PASSED_ON;
             }
             forget(hold);
-            return passOn(owner);
+            return passOn(acquisition);
         });
     }
 
     /** The hand-over within the JVM: neither a command nor a new token range, only the next token of the grant. */
-    private CompletableFuture<Hold.Release> passOn(Acquisition owner) {
-        if (hasHold(owner)) {
+    private CompletableFuture<Hold.Release> passOn(Acquisition acquisition) {
+        if (hasHold(acquisition)) {
             return PASSED_ON;
         }
         Waiter next = firstPresent();
-        if (next == null ? !owner.mayLinger() : !owner.canServe(next)) {
-            return unlock(owner, next);
+        if (next == null ? !acquisition.mayLinger() : !acquisition.canServe(next)) {
+            return unlock(acquisition, next);
         }
-        engine.renewer().needed(owner.renewal());
+        engine.renewer().needed(acquisition.renewal());
         if (next == null) {
-            linger(owner);
+            linger(acquisition);
         } else {
-            serve(owner, next);
+            serve(acquisition, next);
         }
         leaveStoreIfNobodyWaits();
         return PASSED_ON;
     }
 
-    private void linger(Acquisition owner) {
+    private void linger(Acquisition acquisition) {
         lingering = lingering == null ? new Lingering(engine, this) : lingering;
-        lingering.begin(owner);
+        lingering.begin(acquisition);
     }
 
     private @Nullable Acquisition lingering() {
-        return lingering == null ? null : lingering.owner();
+        return lingering == null ? null : lingering.acquisition();
     }
 
     /** Writers of this JVM ask for themselves from now on. */
     @Override
     public void downgrade(Hold hold) {
         locked(() -> {
-            Acquisition owner = ownerOf(hold);
-            if (owner != null) {
-                owner.downgrade();
+            Acquisition acquisition = acquisitionOf(hold);
+            if (acquisition != null) {
+                acquisition.downgrade();
                 askForFirst(null);
             }
         });
@@ -820,7 +825,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         }
         for (Acquisition each :
                 engine.acquisitions().stream().filter(each -> each.isOf(this)).toList()) {
-            if (owners.contains(each) && hasHold(each)) {
+            if (granted.contains(each) && hasHold(each)) {
                 engine.renewer().beginAnew(each.renewal());
             } else {
                 forget(each);
@@ -841,8 +846,8 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     CompletableFuture<?> close() {
         return locked(() -> {
             failAll(LockEngine.CLOSING, null);
-            Acquisition owner = lingering();
-            return owner == null ? leaveStoreIfNobodyWaits() : unlock(owner, null);
+            Acquisition acquisition = lingering();
+            return acquisition == null ? leaveStoreIfNobodyWaits() : unlock(acquisition, null);
         });
     }
 }

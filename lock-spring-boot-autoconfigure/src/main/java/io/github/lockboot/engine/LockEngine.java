@@ -151,7 +151,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         String id = hold.acquisitionId();
         long ttlMillis = hold.grant().terms().ttlMillis();
         CompletableFuture<Reply> renewed =
-                store.renew(hold.name(), id, hold.grant().fence(), ttlMillis, late -> {});
+                store.renew(hold.name(), id, hold.grant().grantNumber(), ttlMillis, late -> {});
         return renewed.handle((none, failure) -> hold.closeAfter(Duration.ZERO))
                 .thenCompose(Function.identity())
                 .thenCompose(none -> renewed)

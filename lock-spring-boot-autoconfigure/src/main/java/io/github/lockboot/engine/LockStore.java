@@ -76,42 +76,42 @@ public interface LockStore {
     }
 
     /**
-     * Takes or renews the lock, or queues the id. {@code OWNER}, if the client {@link Client#acknowledges} only once that is
+     * Takes or renews the lock, or queues the id. {@code GRANTED}, if the client {@link Client#acknowledges} only once that is
      * acknowledged, {@code QUEUED} or {@code BUSY}.
      */
     CompletableFuture<Reply> acquire(String name, String id, Terms terms, boolean enqueue);
 
-    /** Releases the lock to the first waiter, if any. {@code RELEASED}, {@code HANDED_OVER} or {@code NOT_OWNER}. */
+    /** Releases the lock to the first waiter, if any. {@code RELEASED}, {@code HANDED_OVER} or {@code NOT_HOLDER}. */
     CompletableFuture<Reply> unlock(String name, String id, long lastToken);
 
     /**
-     * Queues the next id, on the same or other terms, and releases the lock. {@code OWNER} or {@code QUEUED} for the next id, or
-     * {@code NOT_OWNER}.
+     * Queues the next id, on the same or other terms, and releases the lock. {@code GRANTED} or {@code QUEUED} for the next id, or
+     * {@code NOT_HOLDER}.
      */
     CompletableFuture<Reply> unlock(String name, String id, long lastToken, String nextId, Terms nextTerms);
 
     /**
      * Ends the hold of the grant with this number. The lock stays taken for the given time, whatever the lease was, without an id that any
-     * command could renew or release. {@code KEPT} or {@code NOT_OWNER}.
+     * command could renew or release. {@code KEPT} or {@code NOT_HOLDER}.
      */
     CompletableFuture<Reply> keep(String name, String id, long grantNumber, long millis);
 
     /**
-     * Makes a shared hold of the exclusive one with this fence, under the same id and lease; waiting readers are admitted.
-     * {@code RENEWED}, also if it is shared already, or {@code NOT_OWNER}.
+     * Makes a shared hold of the exclusive one with this number, under the same id and lease; waiting readers are admitted.
+     * {@code RENEWED}, also if it is shared already, or {@code NOT_HOLDER}.
      */
-    CompletableFuture<Reply> downgrade(String name, String id, long fence, long lastToken);
+    CompletableFuture<Reply> downgrade(String name, String id, long grantNumber, long lastToken);
 
-    /** A permit to be renewed: the id that holds it, and the fence of its grant. */
-    record Permit(String id, long fence, long ttlMillis) {}
+    /** A permit to be renewed: the id that holds it, and the number of its grant. */
+    record Permit(String id, long grantNumber, long ttlMillis) {}
 
     /**
-     * Extends the lease of the grant with this fence. {@code RENEWED}, if the client {@link Client#acknowledges} only once that is
-     * acknowledged, or {@code NOT_OWNER}.
+     * Extends the lease of the grant with this number. {@code RENEWED}, if the client {@link Client#acknowledges} only once that is
+     * acknowledged, or {@code NOT_HOLDER}.
      *
      * @param late gets the reply if it comes after the future has failed; a reply is as true then
      */
-    CompletableFuture<Reply> renew(String name, String id, long fence, long ttlMillis, Consumer<Reply> late);
+    CompletableFuture<Reply> renew(String name, String id, long grantNumber, long ttlMillis, Consumer<Reply> late);
 
     /** Extends the leases of several permits of one lock. {@code ALL}, with a reply for each as by {@link #renew}. */
     CompletableFuture<Reply> renewPermits(String name, List<Permit> permits, Consumer<Reply> late);

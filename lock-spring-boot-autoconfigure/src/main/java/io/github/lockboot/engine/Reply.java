@@ -14,7 +14,7 @@ public sealed interface Reply {
         RELEASED,
         HANDED_OVER,
         KEPT,
-        NOT_OWNER,
+        NOT_HOLDER,
         LEFT,
         GIVEN_AWAY,
         UNKNOWN,
@@ -24,20 +24,20 @@ public sealed interface Reply {
     }
 
     /**
-     * The id owns the lock: the caller's after {@code acquire}, the next one after {@code unlock}.
+     * The id has the lock: the caller's after {@code acquire}, the next one after {@code unlock}.
      *
-     * @param fence by which the store knows the grant; it only grows
-     * @param token the fencing token: the fence, but for a reader the last one of those who held the lock before the readers
+     * @param grantNumber by which the store knows the grant; it only grows
+     * @param token the fencing token: that number, but for a reader the last one of those who held the lock before the readers
      */
-    record Owner(long fence, long leaseMillis, long waiters, long token) implements Reply {
+    record Granted(long grantNumber, long leaseMillis, long waiters, long token) implements Reply {
 
-        public Owner(long fence, long leaseMillis, long waiters) {
-            this(fence, leaseMillis, waiters, fence);
+        public Granted(long grantNumber, long leaseMillis, long waiters) {
+            this(grantNumber, leaseMillis, waiters, grantNumber);
         }
     }
 
-    /** The id is in the queue, at a position from 1; {@code fence} is the newest of all grants. */
-    record Queued(long position, long fence, long leftMillis) implements Reply {}
+    /** The id is in the queue, at a position from 1; {@code grantNumber} is the newest of all grants. */
+    record Queued(long position, long grantNumber, long leftMillis) implements Reply {}
 
     /** The id is not queued: not requested, the queue is full, or the key is not a lock. */
     record Busy(long leftMillis) implements Reply {}
@@ -47,7 +47,7 @@ public sealed interface Reply {
     /** One reply for each lock. */
     record All(List<Reply> replies) implements Reply {}
 
-    record Held(long fence, long leftMillis, String owner) implements Reply {}
+    record Held(long grantNumber, long leftMillis, String holderId) implements Reply {}
 
     /** The store refuses to publish; the reason is its own words. */
     record Unpublished(String reason) implements Reply {}
@@ -56,11 +56,11 @@ public sealed interface Reply {
      * What is stored under the key of a lock.
      *
      * @param leftMillis how long the key will be there: -1 for ever, -2 if there is none
-     * @param fence the newest of all grants; 0 if the key is not a lock
+     * @param grantNumber the newest of all grants; 0 if the key is not a lock
      * @param holders those whose leases run, in the order of their grants
      * @param text as it is stored; empty if there is no key, or it is not a lock
      */
-    record Shown(long leftMillis, long fence, List<Holder> holders, String text) implements Reply {
+    record Shown(long leftMillis, long grantNumber, List<Holder> holders, String text) implements Reply {
 
         private static final int NUMBERS = 4;
 
@@ -80,11 +80,11 @@ public sealed interface Reply {
     /**
      * A holder of a lock.
      *
-     * @param fence that of its grant
+     * @param grantNumber that of its grant
      * @param untilMillis the end of its lease, by the clock of the store
      * @param permits how many of its kind may hold the lock at a time, if it is limited
      */
-    record Holder(String id, long fence, long ttlMillis, long untilMillis, LockKind kind, int permits) {
+    record Holder(String id, long grantNumber, long ttlMillis, long untilMillis, LockKind kind, int permits) {
 
         private static final int WORDS = 5;
 
@@ -97,7 +97,7 @@ public sealed interface Reply {
 
         /** {@return the last token that may have been used under its grant} All readers have one, of those who held the lock before. */
         public long lastToken() {
-            return kind == LockKind.SHARED ? 0 : fence + kind.tokens() - 1;
+            return kind == LockKind.SHARED ? 0 : grantNumber + kind.tokens() - 1;
         }
     }
 
@@ -113,8 +113,8 @@ public sealed interface Reply {
         String[] words = line.split(" ", line.startsWith("HELD ") ? 4 : 5);
         try {
             return switch (words[0]) {
-                case "OWNER" ->
-                    new Owner(
+                case "GRANTED" ->
+                    new Granted(
                             number(words, 1),
                             number(words, 2),
                             number(words, 3),

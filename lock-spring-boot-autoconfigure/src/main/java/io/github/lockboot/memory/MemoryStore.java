@@ -129,14 +129,14 @@ final class MemoryStore implements LockStore {
                 name,
                 id,
                 (state, holder) ->
-                        holder.grantNumber == grantNumber ? state.keep(holder, millis) : Reply.Plain.NOT_OWNER);
+                        holder.grantNumber == grantNumber ? state.keep(holder, millis) : Reply.Plain.NOT_HOLDER);
     }
 
     @Override
     public CompletableFuture<Reply> downgrade(String name, String id, long grantNumber, long lastToken) {
         return askAsHolder(name, id, (state, holder) -> {
             if (grantNumber != holder.grantNumber || holder.terms.kind() == LockKind.LIMITED) {
-                return Reply.Plain.NOT_OWNER;
+                return Reply.Plain.NOT_HOLDER;
             }
             if (holder.terms.kind() == LockKind.EXCLUSIVE) {
                 holder.terms = Terms.shared(holder.terms.ttlMillis(), holder.terms.renew());
@@ -200,7 +200,7 @@ final class MemoryStore implements LockStore {
     private CompletableFuture<Reply> askAsHolder(String name, String id, BiFunction<State, Holder, Reply> question) {
         return ask(name, state -> {
             Holder holder = state.holderOf(id);
-            return holder == null ? Reply.Plain.NOT_OWNER : question.apply(state, holder);
+            return holder == null ? Reply.Plain.NOT_HOLDER : question.apply(state, holder);
         });
     }
 
@@ -399,7 +399,7 @@ final class MemoryStore implements LockStore {
         Reply answerTo(String id) {
             Holder holder = holderOf(id);
             if (holder != null) {
-                return new Reply.Owner(holder.grantNumber, holder.left(), queue.size(), tokenOf(holder));
+                return new Reply.Granted(holder.grantNumber, holder.left(), queue.size(), tokenOf(holder));
             }
             int position = List.copyOf(queue.keySet()).indexOf(id) + 1;
             if (position == 1) {
@@ -419,8 +419,8 @@ final class MemoryStore implements LockStore {
 
         Reply renew(Permit permit) {
             Holder holder = holderOf(permit.id());
-            if (holder == null || holder.grantNumber != permit.fence()) {
-                return Reply.Plain.NOT_OWNER;
+            if (holder == null || holder.grantNumber != permit.grantNumber()) {
+                return Reply.Plain.NOT_HOLDER;
             }
             holder.extend(permit.ttlMillis());
             return renewed(holder);

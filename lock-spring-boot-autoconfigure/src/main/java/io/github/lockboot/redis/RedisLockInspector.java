@@ -108,13 +108,13 @@ public final class RedisLockInspector {
         if (shown.leftMillis() == NO_KEY) {
             return Map.of();
         }
-        boolean foreign = shown.fence() == NO_LOCK;
+        boolean foreign = shown.grantNumber() == NO_LOCK;
         Map<String, Object> state = new LinkedHashMap<>();
         state.put("key-type", foreign ? "foreign" : "lock");
         state.put("key-expires-in-ms", shown.leftMillis());
         if (!foreign) {
             state.put("state", shown.text());
-            state.put("fence", shown.fence());
+            state.put("fence", shown.grantNumber());
             state.put(
                     "holders",
                     shown.holders().stream().map(RedisLockInspector::stateOf).toList());
@@ -129,7 +129,7 @@ public final class RedisLockInspector {
         if (holder.kind() == LockKind.LIMITED) {
             state.put("permits", holder.permits());
         }
-        state.put("fence", holder.fence());
+        state.put("fence", holder.grantNumber());
         state.put("ttl", Duration.ofMillis(holder.ttlMillis()));
         state.put("until", Instant.ofEpochMilli(holder.untilMillis()));
         return state;
@@ -155,7 +155,7 @@ public final class RedisLockInspector {
                 // ends it.
                 boolean here = LockEngine.revokeInProcess(ownerId, FORCED);
                 Reply reply = answer(name, store.get().unlock(name, ownerId, holder.lastToken()));
-                return here || reply != Reply.Plain.NOT_OWNER;
+                return here || reply != Reply.Plain.NOT_HOLDER;
             }
         }
         return false;

@@ -8,7 +8,7 @@
 -- ARGV[4]  the kind
 -- ARGV[5]  1 to queue the caller, 0 otherwise
 --
--- OWNER grant-number lease-ms waiters [token, unless it is that number] | QUEUED position grant-number ms-left | BUSY ms-left
+-- GRANTED grant-number lease-ms waiters [token, unless it is that number] | QUEUED position grant-number ms-left | BUSY ms-left
 local ttl, kind, enqueue = tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5] == '1'
 
 update(me)

@@ -298,12 +298,12 @@ local function answer(...)
   return table.concat(words, ' ')
 end
 
--- Ends a script that acquires the lock for this id: OWNER or QUEUED.
+-- Ends a script that acquires the lock for this id: GRANTED or QUEUED.
 local function answer_to(id)
   local holder = holder_of(id)
   if holder then
     local token = token_of(holder)
-    return answer('OWNER', holder.grant_number, holder.expiry - now, #lock.queue, token ~= holder.grant_number and token or nil)
+    return answer('GRANTED', holder.grant_number, holder.expiry - now, #lock.queue, token ~= holder.grant_number and token or nil)
   end
   local position = position_of(id)
   lock.hint = position == 1

@@ -7,13 +7,13 @@
 -- ARGV[3]  the number of the caller's grant: a late copy must not change a later one
 -- ARGV[4]  the last fencing token used under the caller's id; shared holders use it as theirs
 --
--- RENEWED lease-ms waiters | NOT_OWNER
+-- RENEWED lease-ms waiters | NOT_HOLDER
 local grant_number, last_token = tonumber(ARGV[3]), tonumber(ARGV[4])
 
 update()
 local holder = holder_of(me)
 if not holder or holder.grant_number ~= grant_number or holder.kind > 0 then
-  return answer('NOT_OWNER')
+  return answer('NOT_HOLDER')
 end
 if holder.kind == EXCLUSIVE then
   holder.kind, lock.grant_number, lock.changed = SHARED, math.max(lock.grant_number, last_token), true

@@ -7,13 +7,13 @@
 -- ARGV[3]  the number of the caller's grant
 -- ARGV[4]  how long the lock stays taken, ms
 --
--- KEPT | NOT_OWNER
+-- KEPT | NOT_HOLDER
 local grant_number, stay = tonumber(ARGV[3]), tonumber(ARGV[4])
 
 update()
 local holder = holder_of(me)
 if not holder or holder.grant_number ~= grant_number then
-  return answer('NOT_OWNER')
+  return answer('NOT_HOLDER')
 end
 local first = lock.queue[1]
 if first and now + stay < holder.expiry then

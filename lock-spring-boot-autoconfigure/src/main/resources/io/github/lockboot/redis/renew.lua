@@ -6,13 +6,13 @@
 -- ARGV[3]  the number of the caller's grant
 -- ARGV[4]  ttl, ms
 --
--- RENEWED lease-ms waiters | NOT_OWNER
+-- RENEWED lease-ms waiters | NOT_HOLDER
 local grant_number, ttl = tonumber(ARGV[3]), tonumber(ARGV[4])
 
 update()
 local holder = holder_of(me)
 if not holder or holder.grant_number ~= grant_number then
-  return answer('NOT_OWNER')
+  return answer('NOT_HOLDER')
 end
 holder.expiry, lock.changed = math.max(holder.expiry, now + ttl), true
 local reply = answer('RENEWED', holder.expiry - now, #lock.queue)

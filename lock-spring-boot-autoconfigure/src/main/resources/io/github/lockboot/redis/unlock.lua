@@ -16,11 +16,11 @@
 -- ARGV[5]  its ttl, ms
 -- ARGV[6]  its kind
 --
--- RELEASED | HANDED_OVER | OWNER and QUEUED as by acquire, of the next id | NOT_OWNER
+-- RELEASED | HANDED_OVER | GRANTED and QUEUED as by acquire, of the next id | NOT_HOLDER
 update()
 local holder, place = holder_of(me)
 if not holder then
-  return answer('NOT_OWNER')
+  return answer('NOT_HOLDER')
 end
 if holder.kind ~= SHARED then
   lock.grant_number = math.max(lock.grant_number, last_token)

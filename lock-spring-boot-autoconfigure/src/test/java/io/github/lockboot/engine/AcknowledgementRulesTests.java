@@ -17,7 +17,7 @@ class AcknowledgementRulesTests {
 
     private static final Duration LONG = Duration.ofMinutes(10);
     private static final Duration CLAIM = Duration.ofSeconds(6);
-    private static final Reply OWNER = new Reply.Owner(101, 30_000, 0);
+    private static final Reply GRANTED = new Reply.Granted(101, 30_000, 0);
 
     private final ScriptedEngine scripted = new ScriptedEngine(64);
 
@@ -65,7 +65,7 @@ class AcknowledgementRulesTests {
         assertThat(future).isNotDone();
         Sent again = scripted.next("acquire");
         assertThat(again.id()).isEqualTo(acquire.id());
-        again.answer(OWNER);
+        again.answer(GRANTED);
         assertThat(future.join().fencingToken()).isEqualTo(101);
         assertThat(future.join().remainingLease()).isEqualTo(Duration.ofMillis(30_000 - 300 - 2));
         scripted.nothingIsSent();
@@ -90,7 +90,7 @@ class AcknowledgementRulesTests {
         Sent poll = scripted.next("acquire");
         scripted.push(acquire.id(), 101, CLAIM, 0);
         scripted.nothingIsSent();
-        poll.answer(OWNER);
+        poll.answer(GRANTED);
         assertThat(future.join().isValid()).isTrue();
         scripted.nothingIsSent();
     }
@@ -103,7 +103,7 @@ class AcknowledgementRulesTests {
         Sent poll = scripted.next("acquire");
         scripted.push(acquire.id(), 101, CLAIM, 0);
         poll.answer(new Reply.Queued(1, 100, 30_000));
-        scripted.next("acquire").answer(OWNER);
+        scripted.next("acquire").answer(GRANTED);
         assertThat(future.join().isValid()).isTrue();
     }
 
@@ -113,7 +113,7 @@ class AcknowledgementRulesTests {
         Sent acquire = scripted.next("acquire");
         scripted.push(acquire.id(), 101, CLAIM, 0);
         acquire.answer(new Reply.Queued(1, 100, 30_000));
-        scripted.next("acquire").answer(OWNER);
+        scripted.next("acquire").answer(GRANTED);
         assertThat(future.join().isValid()).isTrue();
         scripted.nothingIsSent();
     }
@@ -123,14 +123,14 @@ class AcknowledgementRulesTests {
         CompletableFuture<Lease> first = scripted.acquire(LONG);
         Sent acquire = scripted.next("acquire");
         CompletableFuture<Lease> second = scripted.acquire(LONG);
-        acquire.answer(new Reply.Owner(100, 30_000, 5));
+        acquire.answer(new Reply.Granted(100, 30_000, 5));
         scripted.push(acquire.id(), 0, Duration.ZERO, 5);
         CompletableFuture<Lease> third = scripted.acquire(LONG);
         first.join().close();
         second.join().close();
-        scripted.next("unlock").answer(new Reply.Owner(70_000, 30_000, 0));
+        scripted.next("unlock").answer(new Reply.Granted(70_000, 30_000, 0));
         assertThat(third).isNotDone();
-        scripted.next("acquire").answer(new Reply.Owner(70_000, 30_000, 0));
+        scripted.next("acquire").answer(new Reply.Granted(70_000, 30_000, 0));
         assertThat(third.join().fencingToken()).isEqualTo(70_000);
         scripted.nothingIsSent();
     }
@@ -143,7 +143,7 @@ class AcknowledgementRulesTests {
         scripted.next("acquire").answer(new Reply.Queued(1, 200, 30_000));
         assertThat(future).isNotDone();
         scripted.push(acquire.id(), 201, CLAIM, 0);
-        scripted.next("acquire").answer(new Reply.Owner(201, 30_000, 0));
+        scripted.next("acquire").answer(new Reply.Granted(201, 30_000, 0));
         assertThat(future.join().fencingToken()).isEqualTo(201);
     }
 
@@ -153,7 +153,7 @@ class AcknowledgementRulesTests {
         Sent acquire = scripted.next("acquire");
         future.cancel(false);
         scripted.next("cancel").answer(Reply.Plain.GIVEN_AWAY);
-        acquire.answer(OWNER); // acknowledged late: it may have been granted after the cancel
+        acquire.answer(GRANTED); // acknowledged late: it may have been granted after the cancel
         scripted.next("cancel").answer(Reply.Plain.UNKNOWN);
         assertThat(scripted.engine.inUse()).isZero();
     }
@@ -161,7 +161,7 @@ class AcknowledgementRulesTests {
     @Test
     void aHoldThatIsPassedOnInThisJvmNeedsNoQuestion() {
         CompletableFuture<Lease> first = scripted.acquire(LONG);
-        scripted.next("acquire").answer(OWNER);
+        scripted.next("acquire").answer(GRANTED);
         CompletableFuture<Lease> second = scripted.acquire(LONG);
         first.join().close();
         assertThat(second.join().isValid()).isTrue();

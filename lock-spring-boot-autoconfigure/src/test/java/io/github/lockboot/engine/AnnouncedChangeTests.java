@@ -99,7 +99,7 @@ class AnnouncedChangeTests {
     @Test
     void aShortLeaseIsRenewedAsEver() {
         CompletableFuture<Lease> future = scripted.acquire(Duration.ZERO, SECOND, true);
-        scripted.next("acquire").answer(new Reply.Owner(100, 1_000, 0));
+        scripted.next("acquire").answer(new Reply.Granted(100, 1_000, 0));
         scripted.timer.tick(Duration.ofMillis(334));
         scripted.next("renew").answer(new Reply.Renewed(1_000, 0));
         release(future.join());
@@ -108,7 +108,7 @@ class AnnouncedChangeTests {
     @Test
     void aLeaseThatIsNotRenewedIsNotWatched() {
         CompletableFuture<Lease> future = scripted.acquire(Duration.ZERO, TTL, false);
-        scripted.next("acquire").answer(new Reply.Owner(100, TTL.toMillis(), 0));
+        scripted.next("acquire").answer(new Reply.Granted(100, TTL.toMillis(), 0));
         scripted.timer.tick(TTL.dividedBy(2));
         announce(KEY);
         scripted.nothingIsSent();
@@ -123,7 +123,7 @@ class AnnouncedChangeTests {
         lease.onLost(() -> losses.add("lost"));
         announce(ofOneKey ? KEY : null);
         assertThat(lease.isValid()).as("it is only a hint").isTrue();
-        scripted.next("renew").answer(Reply.Plain.NOT_OWNER);
+        scripted.next("renew").answer(Reply.Plain.NOT_HOLDER);
         assertThat(lease.isValid()).isFalse();
         assertThat(losses).containsExactly("lost");
         assertThat(scripted.engine.inUse()).isZero();
@@ -196,7 +196,7 @@ class AnnouncedChangeTests {
 
     private Lease longOne(int permits) {
         CompletableFuture<Lease> future = scripted.acquire(new Kind(permits), Duration.ZERO, LONG);
-        scripted.next("acquire").answer(new Reply.Owner(100, LONG.toMillis(), 0));
+        scripted.next("acquire").answer(new Reply.Granted(100, LONG.toMillis(), 0));
         return future.join();
     }
 
@@ -258,7 +258,7 @@ class AnnouncedChangeTests {
         scripted.nothingIsSent();
         early.answer(new Reply.Renewed(LONG.toMillis(), 0));
         scripted.timer.tick(POLL);
-        scripted.next("renew").answer(Reply.Plain.NOT_OWNER);
+        scripted.next("renew").answer(Reply.Plain.NOT_HOLDER);
         assertThat(lease.isValid()).isFalse();
     }
 
@@ -291,7 +291,7 @@ class AnnouncedChangeTests {
     @Test
     void readersDoNotKeepEachOtherBusy() {
         CompletableFuture<Lease> future = scripted.acquire(Kind.SHARED, Duration.ZERO);
-        scripted.next("acquire").answer(new Reply.Owner(100, TTL.toMillis(), 0));
+        scripted.next("acquire").answer(new Reply.Granted(100, TTL.toMillis(), 0));
         int before = renewalsWhileOthersChangeIt(Duration.ofSeconds(30));
         assertThat(renewalsWhileOthersChangeIt(Duration.ofMinutes(1))).isBetween(6, 7);
         assertThat(before).isLessThanOrEqualTo(8);
@@ -337,7 +337,7 @@ class AnnouncedChangeTests {
         renew();
         announce(KEY);
         Sent renewal = scripted.next("renew");
-        renewal.answer(Reply.Plain.NOT_OWNER);
+        renewal.answer(Reply.Plain.NOT_HOLDER);
         assertThat(lease.isValid()).isFalse();
     }
 }

@@ -34,9 +34,9 @@ class EngineRulesTests {
         return Duration.ofMillis(Math.round(seconds * 1_000));
     }
 
-    private Sent queuedAt(long position, long fence) {
+    private Sent queuedAt(long position, long grantNumber) {
         Sent acquire = scripted.next("acquire");
-        acquire.answer(new Reply.Queued(position, fence, 30_000));
+        acquire.answer(new Reply.Queued(position, grantNumber, 30_000));
         return acquire;
     }
 
@@ -47,7 +47,7 @@ class EngineRulesTests {
         @Test
         void aLostLockWhoseRenewalFailedIsReleasedInRedisInCaseThatHasRenewedIt() {
             CompletableFuture<Lease> lost = scripted.acquire(Duration.ofMinutes(1));
-            scripted.next("acquire").answer(new Reply.Owner(100, TTL.toMillis(), 0));
+            scripted.next("acquire").answer(new Reply.Granted(100, TTL.toMillis(), 0));
             scripted.timer.tick(TTL.dividedBy(3));
             Sent renewal = scripted.next("renew");
             renewal.fail("not acknowledged");
@@ -63,7 +63,7 @@ class EngineRulesTests {
             CompletableFuture<Lease> future = scripted.acquire(LONG);
             Sent acquire = scripted.next("acquire");
             scripted.timer.stopFor(seconds(20));
-            acquire.answer(new Reply.Owner(100, 30_000, 0));
+            acquire.answer(new Reply.Granted(100, 30_000, 0));
             assertThat(future.join().remainingLease()).isEqualTo(Duration.ofMillis(30_000 - 20_000 - 300 - 2));
         }
 
@@ -103,7 +103,7 @@ class EngineRulesTests {
             scripted.timer.tick(seconds(2));
             Sent again = scripted.next("acquire");
             scripted.push(acquire.id(), 300, seconds(6), 0);
-            again.answer(new Reply.Owner(200, 30_000, 0));
+            again.answer(new Reply.Granted(200, 30_000, 0));
             assertThat(future.join().fencingToken()).isEqualTo(300);
             assertThat(future.join().remainingLease()).isLessThan(seconds(6));
             scripted.nothingIsSent();
@@ -118,7 +118,7 @@ class EngineRulesTests {
             assertThat(future).isNotDone();
             Sent again = scripted.next("acquire");
             assertThat(again.id()).isEqualTo(acquire.id());
-            again.answer(new Reply.Owner(101, 30_000, 0));
+            again.answer(new Reply.Granted(101, 30_000, 0));
             assertThat(future.join().isValid()).isTrue();
         }
 
@@ -128,7 +128,7 @@ class EngineRulesTests {
             Sent acquire = queuedAt(1, 100);
             scripted.push(acquire.id(), 101, seconds(6), 0);
             assertThat(future).isNotDone();
-            scripted.next("acquire").answer(new Reply.Owner(101, 30_000, 0));
+            scripted.next("acquire").answer(new Reply.Granted(101, 30_000, 0));
             assertThat(future.join().remainingLease()).isGreaterThan(seconds(29));
         }
 
@@ -140,7 +140,7 @@ class EngineRulesTests {
             scripted.timer.tick(seconds(0.9));
             scripted.push(acquire.id(), 101, seconds(3), 0);
             assertThat(future).isNotDone();
-            scripted.next("acquire").answer(new Reply.Owner(101, 3_000, 0));
+            scripted.next("acquire").answer(new Reply.Granted(101, 3_000, 0));
             assertThat(future.join().remainingLease()).isGreaterThan(seconds(2.9));
         }
 
@@ -192,7 +192,7 @@ class EngineRulesTests {
             lease.onLost(losses::incrementAndGet);
             scripted.timer.setWallForwardBy(TTL);
             scripted.timer.tick(seconds(1));
-            scripted.next("renew").answer(Reply.Plain.NOT_OWNER);
+            scripted.next("renew").answer(Reply.Plain.NOT_HOLDER);
             assertThat(losses).hasValue(1);
         }
 
@@ -209,7 +209,7 @@ class EngineRulesTests {
             renewal.fail("timed out");
             Sent unlock = scripted.next("unlock");
             assertThat(unlock.id()).isEqualTo(renewal.id());
-            unlock.answer(Reply.Plain.NOT_OWNER);
+            unlock.answer(Reply.Plain.NOT_HOLDER);
             assertThat(scripted.engine.inUse()).isZero();
         }
 
@@ -221,7 +221,7 @@ class EngineRulesTests {
                     .queue(LockKind.EXCLUSIVE, ScriptedEngine.NAME)
                     .release((Hold) lease);
             scripted.timer.setWallForwardBy(TTL);
-            scripted.next("unlock").answer(Reply.Plain.NOT_OWNER);
+            scripted.next("unlock").answer(Reply.Plain.NOT_HOLDER);
             assertThat(released).isCompletedWithValue(Hold.Release.RELEASED);
         }
 
@@ -233,7 +233,7 @@ class EngineRulesTests {
             CompletableFuture<Hold.Release> released = scripted.engine
                     .queue(LockKind.EXCLUSIVE, ScriptedEngine.NAME)
                     .release((Hold) lease);
-            scripted.next("unlock").answer(Reply.Plain.NOT_OWNER);
+            scripted.next("unlock").answer(Reply.Plain.NOT_HOLDER);
             assertThat(released).isCompletedWithValue(Hold.Release.LOST);
         }
 
@@ -243,7 +243,7 @@ class EngineRulesTests {
             Lease lease = scripted.granted(100, TTL);
             CompletableFuture<Throwable> failure =
                     lease.closeAfter(seconds(delay)).handle((none, thrown) -> thrown);
-            scripted.next(delay > 0 ? "keep" : "unlock").answer(Reply.Plain.NOT_OWNER);
+            scripted.next(delay > 0 ? "keep" : "unlock").answer(Reply.Plain.NOT_HOLDER);
             assertThat(failure.join()).isInstanceOf(LockLostException.class);
         }
 
@@ -280,12 +280,12 @@ class EngineRulesTests {
         void aGrantThatWasSleptAwayIsNotTaken() {
             CompletableFuture<Lease> future = scripted.acquire(LONG);
             scripted.holdThreads();
-            scripted.next("acquire").answer(new Reply.Owner(100, TTL.toMillis(), 0));
+            scripted.next("acquire").answer(new Reply.Granted(100, TTL.toMillis(), 0));
             scripted.timer.setWallForwardBy(TTL);
             scripted.resumeThreads();
             assertThat(future).isNotDone();
-            scripted.next("unlock").answer(Reply.Plain.NOT_OWNER);
-            scripted.next("acquire").answer(new Reply.Owner(200, TTL.toMillis(), 0));
+            scripted.next("unlock").answer(Reply.Plain.NOT_HOLDER);
+            scripted.next("acquire").answer(new Reply.Granted(200, TTL.toMillis(), 0));
             assertThat(future.join().isValid()).isTrue();
         }
 
@@ -303,7 +303,7 @@ class EngineRulesTests {
             CompletableFuture<Lease> future = scripted.acquire(LONG);
             queuedAt(1, 100);
             scripted.timer.tick(seconds(2));
-            scripted.next("acquire").answer(new Reply.Owner(101, 30_000, 0));
+            scripted.next("acquire").answer(new Reply.Granted(101, 30_000, 0));
             assertThat(future).isCompleted();
             assertThat(scripted.channelVerified).isEqualTo(1);
         }
@@ -315,7 +315,7 @@ class EngineRulesTests {
             CompletableFuture<Lease> future = scripted.acquire(LONG, TTL, false);
             Sent acquire = queuedAt(1, 100);
             scripted.push(acquire.id(), 101, seconds(6), 0);
-            scripted.next("acquire").answer(new Reply.Owner(101, 30_000, 0));
+            scripted.next("acquire").answer(new Reply.Granted(101, 30_000, 0));
             assertThat(future).isCompleted();
             assertThat(scripted.channelVerified).isZero();
         }
@@ -363,7 +363,7 @@ class EngineRulesTests {
         void renewalsDueAtAboutTheSameTimeAreSentTogetherAndNoneWaitsForAnother() {
             for (int i = 0; i < 100; i++) {
                 scripted.acquireNamed("idle-" + i, LONG);
-                scripted.next("acquire").answer(new Reply.Owner(100 + i, 30_000, 0));
+                scripted.next("acquire").answer(new Reply.Granted(100 + i, 30_000, 0));
                 scripted.timer.tick(Duration.ofMillis(100));
             }
             int renewals = 0;
@@ -407,7 +407,7 @@ class EngineRulesTests {
             AtomicInteger told = new AtomicInteger();
             lease.onLost(told::incrementAndGet);
             scripted.timer.tick(seconds(10));
-            scripted.next("renew").answer(Reply.Plain.NOT_OWNER);
+            scripted.next("renew").answer(Reply.Plain.NOT_HOLDER);
             assertThat(lease.isValid()).isFalse();
             assertThat(told).hasValue(1);
             scripted.nothingIsSent();
@@ -434,7 +434,7 @@ class EngineRulesTests {
             CompletableFuture<Void> closing = CompletableFuture.runAsync(lease::close);
             Actor.await("it is sent", () -> scripted.engine.queue(LockKind.EXCLUSIVE, ScriptedEngine.NAME) == null);
             scripted.epoch++;
-            scripted.next("unlock").answer(Reply.Plain.NOT_OWNER);
+            scripted.next("unlock").answer(Reply.Plain.NOT_HOLDER);
             closing.join();
         }
 
@@ -443,7 +443,7 @@ class EngineRulesTests {
             Lease lease = scripted.granted(100, TTL);
             CompletableFuture<Void> closing = CompletableFuture.runAsync(lease::close);
             Actor.await("it is sent", () -> scripted.engine.queue(LockKind.EXCLUSIVE, ScriptedEngine.NAME) == null);
-            scripted.next("unlock").answer(Reply.Plain.NOT_OWNER);
+            scripted.next("unlock").answer(Reply.Plain.NOT_HOLDER);
             assertThat(closing.handle((none, failure) -> failure.getCause()).join())
                     .isInstanceOf(LockLostException.class);
         }
@@ -453,7 +453,7 @@ class EngineRulesTests {
             Lease lease = scripted.granted(100, TTL);
             CompletableFuture<Void> closing = lease.closeAfter(Duration.ZERO);
             scripted.timer.tick(TTL);
-            scripted.next("unlock").answer(Reply.Plain.NOT_OWNER);
+            scripted.next("unlock").answer(Reply.Plain.NOT_HOLDER);
             assertThat(closing).isCompleted();
         }
 
@@ -488,11 +488,11 @@ class EngineRulesTests {
             Sent release = scripted.next("unlock");
             question.fail("timed out");
             scripted.nothingIsSent();
-            release.answer(new Reply.Owner(301, 20_000, 0));
+            release.answer(new Reply.Granted(301, 20_000, 0));
             assertThat(second.join().fencingToken()).isEqualTo(301);
             Sent settled = scripted.next("unlock");
             assertThat(settled.id()).isEqualTo(acquire.id());
-            settled.answer(Reply.Plain.NOT_OWNER);
+            settled.answer(Reply.Plain.NOT_HOLDER);
             scripted.nothingIsSent();
         }
 
@@ -501,9 +501,9 @@ class EngineRulesTests {
             CompletableFuture<Lease> future = scripted.acquire(Duration.ZERO);
             Sent acquire = scripted.next("acquire");
             scripted.timer.stopFor(TTL);
-            acquire.answer(new Reply.Owner(100, TTL.toMillis(), 0));
+            acquire.answer(new Reply.Granted(100, TTL.toMillis(), 0));
             assertThat(future.handle((lease, failure) -> failure).join()).isInstanceOf(LockUnavailableException.class);
-            scripted.next("unlock").answer(Reply.Plain.NOT_OWNER);
+            scripted.next("unlock").answer(Reply.Plain.NOT_HOLDER);
             scripted.nothingIsSent();
             assertThat(scripted.engine.inUse()).isZero();
         }
@@ -522,7 +522,7 @@ class EngineRulesTests {
                 again.fail("timed out");
                 scripted.timer.tick(seconds(2));
             }
-            scripted.next("unlock").answer(Reply.Plain.NOT_OWNER);
+            scripted.next("unlock").answer(Reply.Plain.NOT_HOLDER);
             scripted.timer.tick(seconds(60));
             scripted.nothingIsSent();
         }
@@ -550,7 +550,7 @@ class EngineRulesTests {
             Sent acquire = scripted.next("acquire");
             future.cancel(false);
             scripted.next("cancel").answer(Reply.Plain.UNKNOWN);
-            acquire.answer(new Reply.Owner(100, 30_000, 0));
+            acquire.answer(new Reply.Granted(100, 30_000, 0));
             Sent again = scripted.next("cancel");
             assertThat(again.id()).isEqualTo(acquire.id());
             again.answer(Reply.Plain.GIVEN_AWAY);
@@ -611,7 +611,7 @@ class EngineRulesTests {
             scripted.timer.tick(seconds(0.02));
             Sent again = scripted.next("acquire");
             assertThat(again.id()).isEqualTo(acquire.id());
-            again.answer(new Reply.Owner(100, 30_000, 0));
+            again.answer(new Reply.Granted(100, 30_000, 0));
             assertThat(future.join().isValid()).isTrue();
         }
 
@@ -646,7 +646,7 @@ class EngineRulesTests {
             scripted.timer.tick(seconds(0.02));
             Sent again = scripted.next("acquire");
             assertThat(again.id()).isEqualTo(acquire.id());
-            again.answer(new Reply.Owner(100, 30_000, 0));
+            again.answer(new Reply.Granted(100, 30_000, 0));
             assertThat(patient.join().isValid()).isTrue();
         }
 
@@ -679,7 +679,7 @@ class EngineRulesTests {
                 assertThat(future).isNotDone();
                 scripted.timer.tick(seconds(2));
             }
-            scripted.next("acquire").answer(new Reply.Owner(101, 30_000, 0));
+            scripted.next("acquire").answer(new Reply.Granted(101, 30_000, 0));
             assertThat(future.join().isValid()).isTrue();
         }
 
@@ -715,7 +715,7 @@ class EngineRulesTests {
         void whoTriesOnceBehindAQuestionIsRefusedWhenWhoAskedGetsIt() {
             CompletableFuture<Lease> first = scripted.acquire(LONG);
             CompletableFuture<Lease> once = scripted.acquire(Duration.ZERO);
-            scripted.next("acquire").answer(new Reply.Owner(100, 30_000, 0));
+            scripted.next("acquire").answer(new Reply.Granted(100, 30_000, 0));
             assertThat(first.join().isValid()).isTrue();
             assertThat(failureOf(once)).isInstanceOf(LockNotAcquiredException.class);
             scripted.nothingIsSent();
@@ -726,7 +726,7 @@ class EngineRulesTests {
             CompletableFuture<Lease> first = scripted.acquire(LONG);
             CompletableFuture<Lease> once = scripted.acquire(Duration.ZERO);
             first.cancel(false);
-            scripted.next("acquire").answer(new Reply.Owner(100, 30_000, 0));
+            scripted.next("acquire").answer(new Reply.Granted(100, 30_000, 0));
             assertThat(once.join().isValid()).isTrue();
             scripted.nothingIsSent();
         }
@@ -782,7 +782,7 @@ class EngineRulesTests {
             scripted.timer.tick(seconds(3));
             assertThat(future).isNotDone();
             scripted.nothingIsSent();
-            acquire.answer(new Reply.Owner(100, 30_000, 0));
+            acquire.answer(new Reply.Granted(100, 30_000, 0));
             assertThat(future.join().isValid()).isTrue();
         }
 
@@ -916,7 +916,7 @@ class EngineRulesTests {
         void withLittleOfTheLeaseLeftTheTurnEnds() {
             Lease lease = scripted.acquire(LONG, TTL, false).getNow(null);
             assertThat(lease).isNull();
-            scripted.next("acquire").answer(new Reply.Owner(100, 30_000, 0));
+            scripted.next("acquire").answer(new Reply.Granted(100, 30_000, 0));
             CompletableFuture<Lease> next = scripted.acquire(LONG, TTL, false);
             scripted.timer.tick(seconds(20));
             Hold holder = scripted.engine
@@ -934,7 +934,7 @@ class EngineRulesTests {
             CompletableFuture<Lease> other = scripted.acquire(LONG, seconds(10), true);
             Sent unlock = endTurn(lease);
             assertThat(unlock.argument(4)).isEqualTo("10000");
-            unlock.answer(new Reply.Owner(500, 10_000, 0));
+            unlock.answer(new Reply.Granted(500, 10_000, 0));
             assertThat(other.join().fencingToken()).isEqualTo(500);
         }
 
@@ -945,7 +945,7 @@ class EngineRulesTests {
             Sent unlock = endTurn(lease);
             other.cancel(false);
             Sent cancel = scripted.next("cancel");
-            unlock.answer(new Reply.Owner(500, 10_000, 0));
+            unlock.answer(new Reply.Granted(500, 10_000, 0));
             cancel.answer(Reply.Plain.GIVEN_AWAY);
             scripted.nothingIsSent();
             assertThat(scripted.engine.inUse()).isZero();

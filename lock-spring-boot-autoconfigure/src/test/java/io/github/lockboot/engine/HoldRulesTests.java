@@ -45,8 +45,8 @@ class HoldRulesTests {
         return result.join();
     }
 
-    private static Reply owner(long fence) {
-        return new Reply.Owner(fence, TTL.toMillis(), 0);
+    private static Reply owner(long grantNumber) {
+        return new Reply.Granted(grantNumber, TTL.toMillis(), 0);
     }
 
     /** It does not wait for the answer: neither an interrupt nor a time that is over leaves any time for that. */
@@ -109,7 +109,7 @@ class HoldRulesTests {
             readers.add(shared().join());
         }
         scripted.timer.tick(TTL.dividedBy(2));
-        scripted.next("renew").answer(Reply.Plain.NOT_OWNER);
+        scripted.next("renew").answer(Reply.Plain.NOT_HOLDER);
         assertThat(readers).allSatisfy(reader -> assertThat(reader.isValid()).isFalse());
         assertThat(readers)
                 .allSatisfy(reader ->
@@ -156,7 +156,7 @@ class HoldRulesTests {
     void aLeaseThatHadEndedBeforeItIsKeptIsLost() {
         Lease lease = scripted.granted(100, TTL);
         CompletableFuture<Void> closed = lease.closeAfter(LONG);
-        keep(LONG).answer(Reply.Plain.NOT_OWNER);
+        keep(LONG).answer(Reply.Plain.NOT_HOLDER);
         assertThat(closed.handle((none, failure) -> failure).join()).isInstanceOf(LockLostException.class);
         assertThat(lease.closeAfter(LONG)).isCompletedExceptionally();
     }
@@ -182,7 +182,7 @@ class HoldRulesTests {
         scripted.timer.tick(Duration.ofSeconds(3));
         keep(Duration.ofMillis(2_940)).expire();
         scripted.timer.tick(Duration.ofSeconds(3));
-        scripted.next("unlock").answer(Reply.Plain.NOT_OWNER);
+        scripted.next("unlock").answer(Reply.Plain.NOT_HOLDER);
         scripted.timer.tick(LONG);
         scripted.nothingIsSent();
         assertThat(scripted.engine.inUse()).isZero();
@@ -439,7 +439,7 @@ class HoldRulesTests {
         scripted.next("acquire").answer(owner(100));
         scripted.next("renew").answer(new Reply.Renewed(TTL.toMillis(), 0));
         scripted.next("unlock").answer(Reply.Plain.RELEASED);
-        scripted.next("unlock").answer(Reply.Plain.NOT_OWNER);
+        scripted.next("unlock").answer(Reply.Plain.NOT_HOLDER);
         scripted.holdThreads();
         scripted.engine.onSubscribed();
         scripted.timer.tick(Duration.ofSeconds(2));

@@ -28,13 +28,13 @@ class KindRulesTests {
 
     private final ScriptedEngine scripted = new ScriptedEngine(64);
 
-    private static Reply.Owner owner(long fence, long waiters, long token) {
-        return new Reply.Owner(fence, ScriptedEngine.TTL.toMillis(), waiters, token);
+    private static Reply.Granted owner(long grantNumber, long waiters, long token) {
+        return new Reply.Granted(grantNumber, ScriptedEngine.TTL.toMillis(), waiters, token);
     }
 
-    private Lease granted(Kind kind, long fence) {
+    private Lease granted(Kind kind, long grantNumber) {
         CompletableFuture<Lease> future = scripted.acquire(kind, LONG);
-        scripted.next("acquire").answer(owner(fence, 0, fence));
+        scripted.next("acquire").answer(owner(grantNumber, 0, grantNumber));
         return future.join();
     }
 
@@ -177,7 +177,7 @@ class KindRulesTests {
             firstIs(owner(100, 0, 100));
             CompletableFuture<Lease> second = scripted.acquire(Kind.SHARED, LONG);
             scripted.timer.tick(Duration.ofSeconds(11));
-            scripted.next("renew").answer(Reply.Plain.NOT_OWNER);
+            scripted.next("renew").answer(Reply.Plain.NOT_HOLDER);
             assertThat(first.join().isValid()).isFalse();
             assertThat(second.join().isValid()).isFalse();
             assertThat(scripted.engine.inUse()).isZero();
@@ -398,7 +398,7 @@ class KindRulesTests {
             Lease kept = granted(TWO, 164);
             scripted.timer.tick(Duration.ofSeconds(11));
             scripted.next("renew-permits")
-                    .answer(new Reply.All(List.of(Reply.Plain.NOT_OWNER, new Reply.Renewed(30_000, 0))));
+                    .answer(new Reply.All(List.of(Reply.Plain.NOT_HOLDER, new Reply.Renewed(30_000, 0))));
             scripted.nothingIsSent();
             assertThat(lost.isValid()).isFalse();
             assertThat(kept.isValid()).isTrue();
@@ -427,7 +427,7 @@ class KindRulesTests {
 
         @Test
         void hasLostItsHoldIfRedisNoLongerHasIt() {
-            downgrade().answer(Reply.Plain.NOT_OWNER);
+            downgrade().answer(Reply.Plain.NOT_HOLDER);
             assertThat(writer.join().isValid()).isFalse();
         }
 

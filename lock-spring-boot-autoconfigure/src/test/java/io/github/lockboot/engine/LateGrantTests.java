@@ -38,7 +38,7 @@ class LateGrantTests {
     private void grantLate() {
         Sent acquire = scripted.next("acquire");
         scripted.timer.tick(LATE);
-        acquire.answer(new Reply.Owner(100, TTL.toMillis(), 0));
+        acquire.answer(new Reply.Granted(100, TTL.toMillis(), 0));
         scripted.next("unlock").answer(Reply.Plain.RELEASED);
     }
 
@@ -83,7 +83,7 @@ class LateGrantTests {
             Actor.await("it waits", () -> scripted.sentCount() == 1 && actor.isWaiting());
             Sent acquire = scripted.next("acquire");
             scripted.timer.tick(LATE);
-            acquire.answer(new Reply.Owner(100, TTL.toMillis(), 0));
+            acquire.answer(new Reply.Granted(100, TTL.toMillis(), 0));
             assertThatExceptionOfType(LockUnavailableException.class)
                     .isThrownBy(() -> Actor.get(trying))
                     .withMessageContaining("Redis granted the lock, but too late")
@@ -114,7 +114,7 @@ class LateGrantTests {
 
     private void answerLate(Sent... commands) {
         scripted.timer.tick(LATE);
-        Stream.of(commands).forEach(each -> each.answer(new Reply.Owner(100, TTL.toMillis(), 0)));
+        Stream.of(commands).forEach(each -> each.answer(new Reply.Granted(100, TTL.toMillis(), 0)));
     }
 
     /** As a process that is stopped between the answer and the caller that wakes. */
@@ -122,7 +122,7 @@ class LateGrantTests {
     void aGrantThatItsCallerSeesTooLateIsAnOutage() {
         CompletableFuture<Lease> trying = scripted.acquire(Duration.ZERO, TTL, true);
         scripted.holdThreads();
-        scripted.next("acquire").answer(new Reply.Owner(100, TTL.toMillis(), 0));
+        scripted.next("acquire").answer(new Reply.Granted(100, TTL.toMillis(), 0));
         scripted.timer.stopFor(LATE);
         scripted.resumeThreads();
         scripted.next("unlock").answer(Reply.Plain.RELEASED);
@@ -146,7 +146,7 @@ class LateGrantTests {
     void ifTheNextAnswerComesInTimeTheLockIsHeld() {
         CompletableFuture<Lease> waiting = scripted.acquire(Duration.ofSeconds(5), TTL, true);
         grantLate();
-        scripted.next("acquire").answer(new Reply.Owner(101, TTL.toMillis(), 0));
+        scripted.next("acquire").answer(new Reply.Granted(101, TTL.toMillis(), 0));
         assertThat(waiting.join().isValid()).isTrue();
     }
 
@@ -154,7 +154,7 @@ class LateGrantTests {
     @Test
     void whoeverWaitsForALockThatIsLostHereIsRefused() {
         CompletableFuture<Lease> held = scripted.acquire(Duration.ZERO, TTL, false);
-        scripted.next("acquire").answer(new Reply.Owner(100, TTL.toMillis(), 0));
+        scripted.next("acquire").answer(new Reply.Granted(100, TTL.toMillis(), 0));
         CompletableFuture<Lease> waiting = scripted.acquire(Duration.ofSeconds(2), TTL, false);
         scripted.timer.tick(Duration.ofMillis(1_500));
         assertThat(held.join().isValid()).isFalse();

@@ -56,7 +56,7 @@ class LeaseRulesTests {
                 acquire(TTL.multipliedBy(2).dividedBy(3));
 
         private Lease granted() {
-            scripted.next("acquire").answer(new Reply.Owner(100, TTL.toMillis(), 0));
+            scripted.next("acquire").answer(new Reply.Granted(100, TTL.toMillis(), 0));
             return stuck.join();
         }
 
@@ -135,13 +135,13 @@ class LeaseRulesTests {
     void aLeaseThatNobodyRenewsIsWholeForEachHolder() {
         CompletableFuture<Lease> one = scripted.acquire(LONG, TTL, false);
         Sent first = scripted.next("acquire");
-        first.answer(new Reply.Owner(100, TTL.toMillis(), 0));
+        first.answer(new Reply.Granted(100, TTL.toMillis(), 0));
         CompletableFuture<Lease> two = scripted.acquire(LONG, TTL, false);
         scripted.timer.tick(TTL.dividedBy(2));
         one.join().closeAfter(Duration.ZERO);
         Sent unlock = scripted.next("unlock");
         assertThat(unlock.argument(3)).as("the next id, in the same step").isNotEmpty();
-        unlock.answer(new Reply.Owner(200, TTL.toMillis(), 0));
+        unlock.answer(new Reply.Granted(200, TTL.toMillis(), 0));
         assertThat(two.join().remainingLease())
                 .isGreaterThan(TTL.multipliedBy(9).dividedBy(10));
         release(two.join());
@@ -152,7 +152,7 @@ class LeaseRulesTests {
     void aRequestThatIsGivenUpWhileTheProcessStandsStillDoesNotWaitAgain() {
         CompletableFuture<Lease> request = scripted.acquire(LONG);
         scripted.holdThreads();
-        scripted.next("acquire").answer(new Reply.Owner(100, TTL.toMillis(), 0));
+        scripted.next("acquire").answer(new Reply.Granted(100, TTL.toMillis(), 0));
         request.cancel(false);
         scripted.timer.stopFor(TTL.multipliedBy(2));
         scripted.resumeThreads();
@@ -175,7 +175,7 @@ class LeaseRulesTests {
                     () -> EngineLocks.of(scripted.engine, NAME, options).lock());
             holder.start();
             Actor.await("it asks", () -> scripted.sentCount() > 0);
-            scripted.next("acquire").answer(new Reply.Owner(100, TTL.toMillis(), 0));
+            scripted.next("acquire").answer(new Reply.Granted(100, TTL.toMillis(), 0));
             holder.join();
         }
 
@@ -196,7 +196,7 @@ class LeaseRulesTests {
             holdAndEnd();
             CompletableFuture<Lease> next = scripted.acquire(LONG);
             scripted.timer.tick(TTL);
-            scripted.next("acquire").answer(new Reply.Owner(200, TTL.toMillis(), 0));
+            scripted.next("acquire").answer(new Reply.Granted(200, TTL.toMillis(), 0));
             assertThat(next.join().isValid()).isTrue();
             release(next.join());
         }
@@ -211,7 +211,7 @@ class LeaseRulesTests {
         void aGrantIsToldLater() {
             CompletableFuture<Lease> request = scripted.acquire(LONG);
             scripted.lackThread();
-            scripted.next("acquire").answer(new Reply.Owner(100, TTL.toMillis(), 0));
+            scripted.next("acquire").answer(new Reply.Granted(100, TTL.toMillis(), 0));
             scripted.timer.tick(SOON);
             release(request.join());
         }
@@ -223,7 +223,7 @@ class LeaseRulesTests {
             CompletableFuture<Hold.Release> released =
                     scripted.engine.queue(LockKind.EXCLUSIVE, NAME).release((Hold) lease);
             scripted.lackThread();
-            scripted.next("unlock").answer(new Reply.Owner(200, TTL.toMillis() / 2, 0));
+            scripted.next("unlock").answer(new Reply.Granted(200, TTL.toMillis() / 2, 0));
             assertThat(released).isCompletedWithValue(Hold.Release.RELEASED);
             scripted.timer.tick(SOON);
             release(next.join());

@@ -39,7 +39,7 @@ class LingerRulesTests {
 
     private Lease granted(long token, Duration linger) {
         CompletableFuture<Lease> request = request(WAIT, linger);
-        scripted.next("acquire").answer(new Reply.Owner(token, LEASE.toMillis(), 0));
+        scripted.next("acquire").answer(new Reply.Granted(token, LEASE.toMillis(), 0));
         request.join().onLost(losses::incrementAndGet);
         return request.join();
     }
@@ -135,7 +135,7 @@ class LingerRulesTests {
         Terms terms = Terms.exclusive(LEASE.toMillis(), true).lingering(LEASE.toNanos());
         CompletableFuture<Lease> stuck =
                 scripted.engine.acquireAsync(new LockRequest(NAME, null, terms, WAIT.toNanos(), 1));
-        scripted.next("acquire").answer(new Reply.Owner(100, LEASE.toMillis(), 0));
+        scripted.next("acquire").answer(new Reply.Granted(100, LEASE.toMillis(), 0));
         scripted.timer.tick(LEASE.dividedBy(2));
         scripted.nothingIsSent();
         stuck.join().close();
@@ -161,7 +161,7 @@ class LingerRulesTests {
     @Test
     void whereOthersWaitedWhenItWasGrantedItDoesNotLinger() {
         CompletableFuture<Lease> request = request(WAIT, LINGER);
-        scripted.next("acquire").answer(new Reply.Owner(100, LEASE.toMillis(), 1));
+        scripted.next("acquire").answer(new Reply.Granted(100, LEASE.toMillis(), 1));
         request.join().closeAfter(Duration.ZERO);
         assertGivenBack(100);
     }
@@ -197,7 +197,7 @@ class LingerRulesTests {
         Sent unlock = scripted.next("unlock");
         Sent acquire = scripted.next("acquire");
         unlock.answer(Reply.Plain.RELEASED);
-        acquire.answer(new Reply.Owner(200, ScriptedEngine.TTL.toMillis(), 0));
+        acquire.answer(new Reply.Granted(200, ScriptedEngine.TTL.toMillis(), 0));
         assertThat(other.join().fencingToken()).isEqualTo(200);
     }
 
@@ -207,7 +207,7 @@ class LingerRulesTests {
         scripted.timer.stopFor(LEASE.multipliedBy(3).dividedBy(4));
         CompletableFuture<Lease> next = request(Duration.ZERO, LEASE);
         scripted.next("unlock").answer(Reply.Plain.RELEASED);
-        scripted.next("acquire").answer(new Reply.Owner(200, LEASE.toMillis(), 0));
+        scripted.next("acquire").answer(new Reply.Granted(200, LEASE.toMillis(), 0));
         assertThat(next.join().fencingToken()).isEqualTo(200);
     }
 
@@ -217,7 +217,7 @@ class LingerRulesTests {
         scripted.timer.setWallForwardBy(LEASE);
         CompletableFuture<Lease> next = request(Duration.ZERO, LEASE);
         scripted.next("unlock").answer(Reply.Plain.RELEASED);
-        scripted.next("acquire").answer(new Reply.Owner(200, LEASE.toMillis(), 0));
+        scripted.next("acquire").answer(new Reply.Granted(200, LEASE.toMillis(), 0));
         assertThat(next.join().isValid()).isTrue();
     }
 
@@ -266,7 +266,7 @@ class LingerRulesTests {
         void toAnotherNobodyIsTold() {
             lingering(100, LEASE);
             scripted.timer.tick(LEASE.dividedBy(3));
-            scripted.next("renew").answer(Reply.Plain.NOT_OWNER);
+            scripted.next("renew").answer(Reply.Plain.NOT_HOLDER);
             assertAllIsOver();
         }
 
@@ -292,7 +292,7 @@ class LingerRulesTests {
             lingering(100, LEASE);
             scripted.engine.revoke(SESSION + "-1", "taken by another");
             CompletableFuture<Lease> next = request(Duration.ZERO, LEASE);
-            scripted.next("acquire").answer(new Reply.Owner(200, LEASE.toMillis(), 0));
+            scripted.next("acquire").answer(new Reply.Granted(200, LEASE.toMillis(), 0));
             assertThat(next.join().fencingToken()).isEqualTo(200);
         }
     }

@@ -83,7 +83,7 @@ class RenewalRulesTests {
 
         @Test
         void endsTheLeaseIfItsLateAnswerIsThatItIsLost() {
-            silent.answer(Reply.Plain.NOT_OWNER);
+            silent.answer(Reply.Plain.NOT_HOLDER);
             assertThat(lease.isValid()).isFalse();
             assertThat(scripted.engine.inUse()).isZero();
         }
@@ -91,7 +91,7 @@ class RenewalRulesTests {
         @Test
         void isForgottenInRedisIfItsLateAnswerComesAfterTheRelease() {
             lease.closeAfter(Duration.ZERO);
-            scripted.next("unlock").answer(Reply.Plain.NOT_OWNER);
+            scripted.next("unlock").answer(Reply.Plain.NOT_HOLDER);
             silent.answer(renewed());
             scripted.next("unlock").answer(Reply.Plain.RELEASED);
             assertThat(scripted.engine.inUse()).isZero();
@@ -137,7 +137,7 @@ class RenewalRulesTests {
             for (int i = 0; i < LEASES; i++) {
                 CompletableFuture<Lease> future = scripted.acquireNamed("lock-" + i, Duration.ZERO);
                 Sent acquire = scripted.next("acquire");
-                acquire.answer(new Reply.Owner(100, TTL.toMillis(), 0));
+                acquire.answer(new Reply.Granted(100, TTL.toMillis(), 0));
                 leases.put(acquire.id(), future.join());
                 pass(10);
             }
@@ -211,7 +211,7 @@ class RenewalRulesTests {
         void thatEndMeanwhileLeaveTheirPlacesToOthers() {
             scripted.engine.onChanged(null);
             List<Sent> underWay = sent();
-            underWay.forEach(each -> each.answer(Reply.Plain.NOT_OWNER));
+            underWay.forEach(each -> each.answer(Reply.Plain.NOT_HOLDER));
             assertThat(sent()).hasSize(Renewer.MOST_EXTRA);
         }
     }
@@ -281,7 +281,7 @@ class RenewalRulesTests {
                 Sent sent = toRun.remove();
                 unanswered.remove(sent);
                 underWay.computeIfPresent(sent.id(), (id, copies) -> copies - 1);
-                sent.answer(sent.script().equals("acquire") ? new Reply.Owner(100, TTL.toMillis(), 0) : renewed());
+                sent.answer(sent.script().equals("acquire") ? new Reply.Granted(100, TTL.toMillis(), 0) : renewed());
             }
         }
 
@@ -369,7 +369,7 @@ class RenewalRulesTests {
         List<Lease> permits = new ArrayList<>();
         for (int i = 0; i < 5; i++) {
             CompletableFuture<Lease> future = scripted.acquire(five, Duration.ZERO);
-            scripted.next("acquire").answer(new Reply.Owner(100 * (i + 1), TTL.toMillis(), 0));
+            scripted.next("acquire").answer(new Reply.Granted(100 * (i + 1), TTL.toMillis(), 0));
             permits.add(future.join());
             scripted.timer.tick(Duration.ofSeconds(1));
         }
@@ -389,7 +389,7 @@ class RenewalRulesTests {
         Kind five = new Kind(5);
         for (int i = 0; i < 5; i++) {
             CompletableFuture<Lease> future = scripted.acquire(five, Duration.ZERO);
-            scripted.next("acquire").answer(new Reply.Owner(100 * (i + 1), TTL.toMillis(), 0));
+            scripted.next("acquire").answer(new Reply.Granted(100 * (i + 1), TTL.toMillis(), 0));
             assertThat(future).isCompleted();
         }
         scripted.timer.tick(THIRD);

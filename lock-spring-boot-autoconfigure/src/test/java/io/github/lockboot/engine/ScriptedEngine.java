@@ -151,16 +151,16 @@ public final class ScriptedEngine {
     /** A lease granted at once, Redis answering without delay. */
     public Lease granted(long token, Duration lease) {
         CompletableFuture<Lease> future = acquire(Duration.ofMinutes(1));
-        next("acquire").answer(new Reply.Owner(token, lease.toMillis(), 0));
+        next("acquire").answer(new Reply.Granted(token, lease.toMillis(), 0));
         return future.join();
     }
 
-    public void push(String id, long fence, Duration lease, long waiters) {
-        push(id, fence, lease, waiters, fence);
+    public void push(String id, long grantNumber, Duration lease, long waiters) {
+        push(id, grantNumber, lease, waiters, grantNumber);
     }
 
-    public void push(String id, long fence, Duration lease, long waiters, long token) {
-        engine.onPush(new Push(id, fence, lease.toMillis(), waiters, token, "lock:" + NAME));
+    public void push(String id, long grantNumber, Duration lease, long waiters, long token) {
+        engine.onPush(new Push(id, grantNumber, lease.toMillis(), waiters, token, "lock:" + NAME));
     }
 
     private final class Redis implements ScriptStore.Runner {

@@ -32,7 +32,7 @@ class SentReleaseRulesTests {
 
     private Lease granted(long token) {
         CompletableFuture<Lease> request = request();
-        scripted.next("acquire").answer(new Reply.Owner(token, TTL.toMillis(), 0));
+        scripted.next("acquire").answer(new Reply.Granted(token, TTL.toMillis(), 0));
         Lease lease = request.join();
         lease.onLost(losses::incrementAndGet);
         listener.clear();
@@ -70,7 +70,7 @@ class SentReleaseRulesTests {
         granted(100).close();
         CompletableFuture<Lease> next = request();
         Sent unlock = scripted.next("unlock");
-        scripted.next("acquire").answer(new Reply.Owner(200, TTL.toMillis(), 0));
+        scripted.next("acquire").answer(new Reply.Granted(200, TTL.toMillis(), 0));
         assertThat(next.join().fencingToken()).isEqualTo(200);
         unlock.answer(Reply.Plain.RELEASED);
         assertThat(next.join().isValid()).isTrue();
@@ -80,7 +80,7 @@ class SentReleaseRulesTests {
     void aLossThatTheAnswerShowsIsToldOnceAndNotThrown() {
         Lease lease = granted(100);
         lease.close();
-        scripted.next("unlock").answer(Reply.Plain.NOT_OWNER);
+        scripted.next("unlock").answer(Reply.Plain.NOT_HOLDER);
         assertToldOnly("lost name it had already ended when it was released");
     }
 
@@ -88,7 +88,7 @@ class SentReleaseRulesTests {
     void aLossThatTheFutureDoesNotKnowIsToldAllTheSame() {
         Lease lease = granted(100);
         CompletableFuture<Void> closed = lease.closeAfter(Duration.ZERO);
-        scripted.next("unlock").answer(Reply.Plain.NOT_OWNER);
+        scripted.next("unlock").answer(Reply.Plain.NOT_HOLDER);
         assertThat(closed).isCompleted();
         assertToldOnly("lost name it had already ended when it was released");
     }
@@ -97,7 +97,7 @@ class SentReleaseRulesTests {
     void whatASecondCopyMayHaveAnsweredIsNoLoss() {
         granted(100).close();
         scripted.epoch++;
-        scripted.next("unlock").answer(Reply.Plain.NOT_OWNER);
+        scripted.next("unlock").answer(Reply.Plain.NOT_HOLDER);
         assertToldOnly("released name");
     }
 
@@ -105,7 +105,7 @@ class SentReleaseRulesTests {
     void aLossThatIsKnownIsThrown() {
         Lease lease = granted(100);
         scripted.timer.tick(TTL.dividedBy(3));
-        scripted.next("renew").answer(Reply.Plain.NOT_OWNER);
+        scripted.next("renew").answer(Reply.Plain.NOT_HOLDER);
         assertThatExceptionOfType(LockLostException.class).isThrownBy(lease::close);
         scripted.nothingIsSent();
         assertToldOnly("lost name it had already ended when it was renewed");

@@ -31,7 +31,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /** Several locks that are tried, or released, without waiting for one answer before the next is sent. */
 class SeveralRulesTests {
 
-    private static final Reply.Owner OWNER = new Reply.Owner(7, ScriptedEngine.TTL.toMillis(), 0);
+    private static final Reply.Granted GRANTED = new Reply.Granted(7, ScriptedEngine.TTL.toMillis(), 0);
     private static final Reply.Busy BUSY = new Reply.Busy(0);
     private static final Duration MINUTE = Duration.ofMinutes(1);
 
@@ -138,7 +138,7 @@ class SeveralRulesTests {
                 awaitCommands(caller, 3);
                 List<Sent> attempts =
                         Stream.of("a", "b", "c").map(this::nextAttempt).toList();
-                attempts.forEach(each -> each.answer(OWNER));
+                attempts.forEach(each -> each.answer(GRANTED));
                 HeldLocks held = Actor.get(taking);
                 assertThat(held.size()).isEqualTo(3);
                 CompletableFuture<Void> releasing = caller.begin(() -> held.release(true));
@@ -161,7 +161,7 @@ class SeveralRulesTests {
                 .toList());
         List<Sent> attempts = Stream.of("a", "b").map(this::nextAttempt).toList();
         scripted.nothingIsSent();
-        attempts.forEach(each -> each.answer(OWNER));
+        attempts.forEach(each -> each.answer(GRANTED));
         CompletableFuture<Void> released = taking.join().releaseLater(true);
         List<Sent> unlocks =
                 Stream.of("b", "a").map(name -> next("unlock", name)).toList();
@@ -180,17 +180,17 @@ class SeveralRulesTests {
             CompletableFuture<HeldLocks> taking = caller.start(
                     () -> HeldLocks.acquire(List.of(wanted("a", MINUTE), wanted("b", MINUTE), wanted("c", MINUTE))));
             awaitCommands(caller, 3);
-            nextAttempt("a").answer(OWNER);
+            nextAttempt("a").answer(GRANTED);
             nextAttempt("b").answer(BUSY);
-            nextAttempt("c").answer(OWNER);
+            nextAttempt("c").answer(GRANTED);
             awaitCommands(caller, 1);
             next("unlock", "c").answer(Reply.Plain.RELEASED);
             awaitCommands(caller, 1);
             Sent second = next("acquire", "b");
             assertThat(second.argument(4)).as("whether it queues").isEqualTo("1");
-            second.answer(OWNER);
+            second.answer(GRANTED);
             awaitCommands(caller, 1);
-            next("acquire", "c").answer(OWNER);
+            next("acquire", "c").answer(GRANTED);
             HeldLocks held = Actor.get(taking);
             CompletableFuture<Void> releasing = caller.begin(() -> held.release(true));
             awaitCommands(caller, 3);
@@ -219,14 +219,14 @@ class SeveralRulesTests {
         CompletableFuture<HeldLocks> taking = HeldLocks.acquireAsync(Stream.of("a", "b", "c")
                 .map(name -> wanted(name, How.EXCLUSIVE, Whose.CALL, MINUTE))
                 .toList());
-        nextAttempt("a").answer(OWNER);
+        nextAttempt("a").answer(GRANTED);
         nextAttempt("b").answer(BUSY);
-        nextAttempt("c").answer(OWNER);
+        nextAttempt("c").answer(GRANTED);
         Sent release = next("unlock", "c");
         scripted.nothingIsSent();
         release.answer(Reply.Plain.RELEASED);
-        next("acquire", "b").answer(OWNER);
-        next("acquire", "c").answer(OWNER);
+        next("acquire", "b").answer(GRANTED);
+        next("acquire", "c").answer(GRANTED);
         assertThat(taking.join().size()).isEqualTo(3);
     }
 
@@ -237,7 +237,7 @@ class SeveralRulesTests {
             CompletableFuture<HeldLocks> taking = caller.start(
                     () -> HeldLocks.acquire(List.of(wanted("a", Duration.ZERO), wanted("b", Duration.ZERO))));
             awaitCommands(caller, 2);
-            nextAttempt("a").answer(OWNER);
+            nextAttempt("a").answer(GRANTED);
             nextAttempt("b").answer(BUSY);
             awaitCommands(caller, 1);
             nextAttempt("b").answer(BUSY);
@@ -277,12 +277,12 @@ class SeveralRulesTests {
     @Test
     void aLockThatAnotherCallerHereHasIsRefusedWithoutACommand() throws Exception {
         CompletableFuture<Lease> held = scripted.acquireNamed("b", Duration.ZERO);
-        scripted.next("acquire").answer(OWNER);
+        scripted.next("acquire").answer(GRANTED);
         try (Actor caller = new Actor()) {
             CompletableFuture<HeldLocks> taking = caller.start(
                     () -> HeldLocks.acquire(List.of(wanted("a", Duration.ZERO), wanted("b", Duration.ZERO))));
             awaitCommands(caller, 1);
-            nextAttempt("a").answer(OWNER);
+            nextAttempt("a").answer(GRANTED);
             awaitCommands(caller, 1);
             next("unlock", "a").answer(Reply.Plain.RELEASED);
             assertThat(Actor.get(taking).refusedAt()).isEqualTo(1);
@@ -299,12 +299,12 @@ class SeveralRulesTests {
             NamedLock second = lock("b", options(How.EXCLUSIVE, MINUTE));
             CompletableFuture<Void> locking = caller.begin(second::lock);
             awaitCommands(caller, 1);
-            next("acquire", "b").answer(OWNER);
+            next("acquire", "b").answer(GRANTED);
             Actor.get(locking);
             CompletableFuture<HeldLocks> taking =
                     caller.start(() -> HeldLocks.acquire(List.of(wanted("a", MINUTE), wanted("b", MINUTE))));
             awaitCommands(caller, 1);
-            nextAttempt("a").answer(OWNER);
+            nextAttempt("a").answer(GRANTED);
             HeldLocks held = Actor.get(taking);
             assertThat(caller.call(second::getHoldCount)).isEqualTo(2);
             CompletableFuture<Void> releasing = caller.begin(() -> held.release(true));
@@ -336,7 +336,7 @@ class SeveralRulesTests {
         Actor.await("it is done", () -> {
             if (scripted.sentCount() > 0) {
                 Sent next = scripted.next();
-                next.answer(next.script().equals("acquire") ? OWNER : Reply.Plain.RELEASED);
+                next.answer(next.script().equals("acquire") ? GRANTED : Reply.Plain.RELEASED);
             }
             return done.isDone();
         });
@@ -348,12 +348,12 @@ class SeveralRulesTests {
             NamedLock reader = lock("b", options(How.SHARED, MINUTE));
             CompletableFuture<Void> locking = caller.begin(reader::lock);
             awaitCommands(caller, 1);
-            next("acquire", "b").answer(OWNER);
+            next("acquire", "b").answer(GRANTED);
             Actor.get(locking);
             CompletableFuture<HeldLocks> taking =
                     caller.start(() -> HeldLocks.acquire(List.of(wanted("a", MINUTE), wanted("b", MINUTE))));
             awaitCommands(caller, 1);
-            nextAttempt("a").answer(OWNER);
+            nextAttempt("a").answer(GRANTED);
             awaitCommands(caller, 1);
             next("unlock", "a").answer(Reply.Plain.RELEASED);
             assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> Actor.get(taking));
@@ -370,7 +370,7 @@ class SeveralRulesTests {
                     caller.start(() -> HeldLocks.acquire(List.of(wanted("a", MINUTE), wanted("b", MINUTE))));
             awaitCommands(caller, 2);
             nextAttempt("a").fail("Redis did not answer in time");
-            next("acquire", "b").answer(OWNER);
+            next("acquire", "b").answer(GRANTED);
             next("cancel", "a").answer(Reply.Plain.GIVEN_AWAY);
             awaitCommands(caller, 1);
             next("unlock", "b").answer(Reply.Plain.RELEASED);
@@ -388,13 +388,13 @@ class SeveralRulesTests {
         CompletableFuture<HeldLocks> taking = HeldLocks.acquireAsync(Stream.of("a", "b")
                 .map(name -> wanted(name, How.EXCLUSIVE, Whose.CALL, MINUTE))
                 .toList());
-        nextAttempt("a").answer(OWNER);
-        nextAttempt("b").answer(OWNER);
+        nextAttempt("a").answer(GRANTED);
+        nextAttempt("b").answer(GRANTED);
         CompletableFuture<Void> released = taking.join().releaseLater(true);
         next("unlock", "b").fail("Redis did not answer in time");
         next("unlock", "a").answer(Reply.Plain.RELEASED);
         assertThat(released).isCompleted();
-        next("unlock", "b").answer(Reply.Plain.NOT_OWNER);
+        next("unlock", "b").answer(Reply.Plain.NOT_HOLDER);
         allIsOver();
     }
 
@@ -405,9 +405,9 @@ class SeveralRulesTests {
             CompletableFuture<HeldLocks> taking = caller.start(
                     () -> HeldLocks.acquire(List.of(wanted("a", MINUTE), wanted("b", MINUTE), wanted("c", MINUTE))));
             awaitCommands(caller, 3);
-            nextAttempt("a").answer(OWNER);
+            nextAttempt("a").answer(GRANTED);
             Sent late = nextAttempt("b");
-            nextAttempt("c").answer(OWNER);
+            nextAttempt("c").answer(GRANTED);
             Actor.await("it waits for the second", caller::isWaiting);
             caller.interrupt();
             awaitCommands(caller, 3);
@@ -418,7 +418,7 @@ class SeveralRulesTests {
                     .isThrownBy(() -> Actor.get(taking))
                     .withCauseInstanceOf(InterruptedException.class)
                     .satisfies(failure -> assertThat(failure.getLockName()).isEqualTo("b"));
-            late.answer(OWNER);
+            late.answer(GRANTED);
             next("cancel", "b").answer(Reply.Plain.GIVEN_AWAY);
         }
         allIsOver();
@@ -443,8 +443,8 @@ class SeveralRulesTests {
         Sent first = several.next("acquire");
         Sent second = several.next("acquire");
         loss.add(() -> several.engine.revoke(second.id(), "deleted"));
-        first.answer(OWNER);
-        second.answer(OWNER);
+        first.answer(GRANTED);
+        second.answer(GRANTED);
         assertThat(listener.told)
                 .containsExactly(
                         "requested a", "acquired a ASKED", "requested b", "acquired b ASKED", "lost b deleted");
@@ -455,7 +455,7 @@ class SeveralRulesTests {
     void anAttemptOfAThreadIsAwaitedWhenItLikes() throws Exception {
         EngineLock first = (EngineLock) lock("a", options(How.EXCLUSIVE, MINUTE));
         Callable<@Nullable Lease> attempt = first.attempt(true);
-        nextAttempt("a").answer(OWNER);
+        nextAttempt("a").answer(GRANTED);
         assertThat(first.isHeldByCurrentThread()).isFalse();
         assertThat(attempt.call()).isNull();
         assertThat(first.isHeldByCurrentThread()).isTrue();

@@ -324,7 +324,7 @@ final class SimulatedClient {
         int run = redis.lastRun();
         if (answered) {
             boolean waits = acknowledging
-                    && (reply instanceof Reply.Owner || reply instanceof Reply.Renewed || reply instanceof Reply.All);
+                    && (reply instanceof Reply.Granted || reply instanceof Reply.Renewed || reply instanceof Reply.All);
             after(waits && chance(faults.late) ? lateDelay() : delay(), () -> {
                 if (waits && chance(faults.unacknowledged)) {
                     fail(sent, new StoreFailure.NotAcknowledgedException("0 of 1", null));

@@ -155,7 +155,7 @@ final class SimulatedRedis {
         LuaScript script = call.script();
         List<Object> reply = script == LuaScript.ACQUIRE
                 ? List.of("BUSY", (until - micros()) / 1_000)
-                : List.of(script == LuaScript.CANCEL ? "UNKNOWN" : "NOT_OWNER");
+                : List.of(script == LuaScript.CANCEL ? "UNKNOWN" : "NOT_HOLDER");
         return new LockModel.Outcome(reply, List.of());
     }
 
@@ -202,7 +202,9 @@ final class SimulatedRedis {
     }
 
     private static Reply withOldToken(Reply reply) {
-        return reply instanceof Reply.Owner owner ? new Reply.Owner(1, owner.leaseMillis(), owner.waiters()) : reply;
+        return reply instanceof Reply.Granted owner
+                ? new Reply.Granted(1, owner.leaseMillis(), owner.waiters())
+                : reply;
     }
 
     /** Its clock is set, forward or back. */

@@ -20,7 +20,7 @@ import java.util.Set;
  *   ran c n reply | old | new its run number n: what it answered, and what the key had before and has after it
  *   answered n                the engine has the answer of that run
  *   told message renewed      the engine has a message of its channel; "fixed" instead if the lease of its id is not renewed
- *   owns id fence tokens deadline downgraded
+ *   owns id number tokens deadline downgraded
  *   owns no more id           what an engine believes, if that has changed
  *   usable id                 the engine has ended it, but a thread may still use its hold
  *   gone id                   the engine has forgotten it
@@ -103,7 +103,7 @@ final class SimulationTrace {
         Set<String> known = new LinkedHashSet<>();
         for (Acquisition each : client.engine.acquisitions()) {
             known.add(each.id);
-            if (each.isOwned()) {
+            if (each.isGranted()) {
                 owned.add(each.id);
                 List<Hold> holds = client.engine
                         .queues()
@@ -113,7 +113,7 @@ final class SimulationTrace {
                 usable.addAll(holds);
                 List<Long> tokens = holds.stream().map(Hold::fencingToken).toList();
                 Grant grant = each.grant();
-                String belief = each.id + " " + grant.fence() + " "
+                String belief = each.id + " " + grant.grantNumber() + " "
                         + tokens.toString().replace(" ", "") + " " + grant.deadline() + " " + each.isDowngraded();
                 if (!belief.equals(believed.put(each.id, belief))) {
                     add(client.session, "owns " + belief);

@@ -27,12 +27,12 @@ class ThrownWhileLostTests {
         for (int nth = 1; nth <= READS; nth++) {
             ScriptedEngine each = new ScriptedEngine(64);
             CompletableFuture<Lease> future = each.acquire(new Kind(permits), Duration.ofMinutes(1));
-            each.next("acquire").answer(new Reply.Owner(100, TTL.toMillis(), 0));
+            each.next("acquire").answer(new Reply.Granted(100, TTL.toMillis(), 0));
             List<String> losses = new ArrayList<>();
             future.join().onLost(() -> losses.add("lost"));
             each.timer.tick(TTL.dividedBy(3));
             each.timer.failClockAt(nth);
-            each.next("renew").answer(Reply.Plain.NOT_OWNER);
+            each.next("renew").answer(Reply.Plain.NOT_HOLDER);
             each.timer.failClockAt(0);
             each.timer.tick(TTL.multipliedBy(2));
             assertThat(losses).as("reading %d throws", nth).containsExactly("lost");
@@ -79,7 +79,7 @@ class ThrownWhileLostTests {
             ScriptedEngine each = new ScriptedEngine(64);
             CompletableFuture<Lease> future = each.acquire(Duration.ofMinutes(1));
             each.holdThreads();
-            each.next("acquire").answer(new Reply.Owner(100, TTL.toMillis(), 0));
+            each.next("acquire").answer(new Reply.Granted(100, TTL.toMillis(), 0));
             each.timer.stopFor(TTL.multipliedBy(2));
             each.timer.failClockAt(nth);
             each.timer.tick(Duration.ofMillis(1));

@@ -125,8 +125,8 @@ class MemoryStoreTests {
     private void acquire(String id, boolean enqueue) {
         CompletableFuture<Reply> answer = store.acquire(NAME, id, kind(id).terms(TTL, true), enqueue);
         same(model.acquire(id, kind(id), TTL, enqueue, 100), answer);
-        if (answer.join() instanceof Reply.Owner owner) {
-            fences.put(id, owner.fence());
+        if (answer.join() instanceof Reply.Granted owner) {
+            fences.put(id, owner.grantNumber());
         } else {
             fences.remove(id);
         }
@@ -145,7 +145,7 @@ class MemoryStoreTests {
     /** Fences of the model are times; those of the store are not. */
     private long fence(String id) {
         if (store.inspect(NAME).join() instanceof Reply.Held held) {
-            fences.put(held.owner(), held.fence());
+            fences.put(held.holderId(), held.grantNumber());
         }
         if (model.holder(id) != null && !fences.containsKey(id)) {
             acquire(id, true);
@@ -161,20 +161,20 @@ class MemoryStoreTests {
     private boolean same(LockModel.Outcome expected, CompletableFuture<Reply> answer) {
         List<Object> reply = new ArrayList<>(expected.reply());
         Object status = reply.get(0);
-        if (status.equals("OWNER")) {
+        if (status.equals("GRANTED")) {
             reply.subList(4, reply.size()).clear();
             reply.remove(1);
         } else if (status.equals("QUEUED")) {
             reply.remove(2);
         }
         assertThat(words(answer.join())).isEqualTo(reply);
-        return !status.equals("NOT_OWNER");
+        return !status.equals("NOT_HOLDER");
     }
 
     /** As the model answers, without tokens. */
     private static List<Object> words(Reply reply) {
-        if (reply instanceof Reply.Owner owner) {
-            return List.of("OWNER", owner.leaseMillis(), owner.waiters());
+        if (reply instanceof Reply.Granted owner) {
+            return List.of("GRANTED", owner.leaseMillis(), owner.waiters());
         } else if (reply instanceof Reply.Queued queued) {
             return List.of("QUEUED", queued.position(), queued.leftMillis());
         } else if (reply instanceof Reply.Busy busy) {
@@ -194,46 +194,48 @@ class MemoryStoreTests {
 
     @Test
     void tokensGrowAlsoAfterAnOwnerThatDidNotTellWhatItUsed() {
-        Reply.Owner first = (Reply.Owner) store.acquire(NAME, "session-1", Terms.exclusive(TTL, true), true)
+        Reply.Granted first = (Reply.Granted) store.acquire(NAME, "session-1", Terms.exclusive(TTL, true), true)
                 .join();
         timer.stopFor(Duration.ofMillis(TTL));
-        Reply.Owner second = (Reply.Owner) store.acquire(NAME, "session-2", Terms.exclusive(TTL, true), true)
+        Reply.Granted second = (Reply.Granted) store.acquire(NAME, "session-2", Terms.exclusive(TTL, true), true)
                 .join();
-        assertThat(second.fence()).isGreaterThanOrEqualTo(first.fence() + 65_536);
-        store.unlock(NAME, "session-2", second.fence() + 7);
-        Reply.Owner third = (Reply.Owner) store.acquire(NAME, "session-3", Terms.exclusive(TTL, true), true)
+        assertThat(second.grantNumber()).isGreaterThanOrEqualTo(first.grantNumber() + 65_536);
+        store.unlock(NAME, "session-2", second.grantNumber() + 7);
+        Reply.Granted third = (Reply.Granted) store.acquire(NAME, "session-3", Terms.exclusive(TTL, true), true)
                 .join();
-        assertThat(third.fence()).isGreaterThan(second.fence() + 7);
+        assertThat(third.grantNumber()).isGreaterThan(second.grantNumber() + 7);
     }
 
     @Test
     void aReaderHasTheLastTokenOfThoseBeforeTheReadersAndAPermitHas64() {
-        Reply.Owner writer = acquired("session-1", Kind.EXCLUSIVE);
+        Reply.Granted writer = acquired("session-1", Kind.EXCLUSIVE);
         acquired("session-2", Kind.SHARED);
-        store.downgrade(NAME, "session-1", writer.fence(), writer.fence() + 7);
-        Reply.Owner reader = acquired("session-3", Kind.SHARED);
-        assertThat(reader.token()).isEqualTo(writer.fence() + 7).isLessThan(reader.fence());
+        store.downgrade(NAME, "session-1", writer.grantNumber(), writer.grantNumber() + 7);
+        Reply.Granted reader = acquired("session-3", Kind.SHARED);
+        assertThat(reader.token()).isEqualTo(writer.grantNumber() + 7).isLessThan(reader.grantNumber());
         assertThat(acquired("session-1", Kind.SHARED).token()).isEqualTo(reader.token());
         for (int id = 1; id <= 3; id++) {
             store.unlock(NAME, "session-" + id, 0);
         }
-        Reply.Owner permit = acquired("session-4", Kind.limitedTo(2));
-        Reply.Owner other = acquired("session-5", Kind.limitedTo(2));
-        assertThat(permit.token()).isEqualTo(permit.fence()).isGreaterThan(reader.fence());
+        Reply.Granted permit = acquired("session-4", Kind.limitedTo(2));
+        Reply.Granted other = acquired("session-5", Kind.limitedTo(2));
+        assertThat(permit.token()).isEqualTo(permit.grantNumber()).isGreaterThan(reader.grantNumber());
         assertThat(other.token()).isEqualTo(permit.token() + 64);
     }
 
     @Test
     void readersAfterADowngradeHaveItsTokenWhateverElseWasLockedMeanwhile() {
-        Reply.Owner writer = acquired("session-1", Kind.EXCLUSIVE);
+        Reply.Granted writer = acquired("session-1", Kind.EXCLUSIVE);
         acquired("session-2", Kind.SHARED);
         store.acquire("another", "session-3", Terms.exclusive(TTL, true), true);
-        store.downgrade(NAME, "session-1", writer.fence(), writer.fence());
-        assertThat(acquired("session-2", Kind.SHARED).token()).isEqualTo(writer.fence());
+        store.downgrade(NAME, "session-1", writer.grantNumber(), writer.grantNumber());
+        assertThat(acquired("session-2", Kind.SHARED).token()).isEqualTo(writer.grantNumber());
     }
 
-    private Reply.Owner acquired(String id, Kind kind) {
-        return store.acquire(NAME, id, kind.terms(TTL, true), true).join() instanceof Reply.Owner owner ? owner : null;
+    private Reply.Granted acquired(String id, Kind kind) {
+        return store.acquire(NAME, id, kind.terms(TTL, true), true).join() instanceof Reply.Granted owner
+                ? owner
+                : null;
     }
 
     @Test

@@ -42,7 +42,7 @@ class DoubtedHoldTests {
     void holdAndDoubt() throws Exception {
         CompletableFuture<Boolean> locked = holder.start(lock::tryLock);
         Actor.await("it asks", () -> scripted.sentCount() > 0);
-        scripted.next("acquire").answer(new Reply.Owner(100, TTL.toMillis(), 0));
+        scripted.next("acquire").answer(new Reply.Granted(100, TTL.toMillis(), 0));
         assertThat(Actor.get(locked)).isTrue();
         scripted.timer.setWallForwardBy(TTL);
     }
@@ -131,7 +131,7 @@ class DoubtedHoldTests {
     private void keep(Consumer<HeldLocks> body) {
         Function<Duration, CompletableFuture<Lease>> leasing = wait -> {
             CompletableFuture<Lease> lease = scripted.acquireNamed("kept", wait);
-            scripted.next("acquire").answer(new Reply.Owner(100, TTL.toMillis(), 0));
+            scripted.next("acquire").answer(new Reply.Granted(100, TTL.toMillis(), 0));
             return lease;
         };
         HeldLocks held =
@@ -151,7 +151,7 @@ class DoubtedHoldTests {
         try (Actor another = new Actor()) {
             CompletableFuture<Boolean> locked = holder.start(shared::tryLock);
             Actor.await("it asks", () -> scripted.sentCount() > 0);
-            scripted.next("acquire").answer(new Reply.Owner(200, TTL.toMillis(), 0));
+            scripted.next("acquire").answer(new Reply.Granted(200, TTL.toMillis(), 0));
             assertThat(Actor.get(locked)).isTrue();
             assertThat(another.<Boolean>call(shared::tryLock)).isTrue();
             scripted.timer.setWallForwardBy(TTL);

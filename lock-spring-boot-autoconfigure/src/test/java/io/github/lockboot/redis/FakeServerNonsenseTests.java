@@ -57,9 +57,9 @@ class FakeServerNonsenseTests {
             Answer.raw("?!\u0000\u0001 nonsense\r\n"),
             Answer.raw("HTTP/1.1 400 Bad Request\r\n\r\n"),
             Answer.text(""),
-            Answer.text("OWNER"),
-            Answer.text("OWNER a b c"),
-            Answer.text("OWNER 99999999999999999999 30000 0"),
+            Answer.text("GRANTED"),
+            Answer.text("GRANTED a b c"),
+            Answer.text("GRANTED 99999999999999999999 30000 0"),
             Answer.text("owner 1 30000 0"),
             Answer.text("\u001b[31mOWNER\r\n1 30000 0"));
 
@@ -69,7 +69,7 @@ class FakeServerNonsenseTests {
             Answer.half("*100000\r\n"),
             Answer.half("-"),
             Answer.half("$notanumber\r\n"),
-            Answer.endless("$1000000000\r\n", "OWNER 1 ".repeat(1_000)),
+            Answer.endless("$1000000000\r\n", "GRANTED 1 ".repeat(1_000)),
             Answer.endless("+", "x".repeat(1_000)));
 
     private static final Duration WAIT = Duration.ofMillis(300);

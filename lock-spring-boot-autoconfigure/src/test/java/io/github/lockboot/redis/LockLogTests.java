@@ -41,10 +41,10 @@ class LockLogTests {
 
     private void loseAndMiss(ScriptedEngine scripted) {
         scripted.acquireNamed(NAME, Duration.ofMinutes(1));
-        scripted.next("acquire").answer(new Reply.Owner(100, 30_000, 0));
+        scripted.next("acquire").answer(new Reply.Granted(100, 30_000, 0));
         scripted.acquireNamed(NAME, Duration.ZERO);
         scripted.timer.tick(Duration.ofSeconds(10));
-        scripted.next("renew").answer(Reply.Plain.NOT_OWNER);
+        scripted.next("renew").answer(Reply.Plain.NOT_HOLDER);
     }
 
     @Test
@@ -62,7 +62,7 @@ class LockLogTests {
     void aReleaseThatRedisDoesNotConfirmIsAWarning() {
         ScriptedEngine scripted = new ScriptedEngine(64);
         CompletableFuture<Lease> future = scripted.acquireNamed(NAME, Duration.ofMinutes(1));
-        scripted.next("acquire").answer(new Reply.Owner(100, 30_000, 0));
+        scripted.next("acquire").answer(new Reply.Granted(100, 30_000, 0));
         future.join().closeAfter(Duration.ZERO);
         scripted.next("unlock").fail("timed out");
         scripted.next("unlock").answer(Reply.Plain.RELEASED);

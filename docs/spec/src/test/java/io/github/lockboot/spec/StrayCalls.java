@@ -74,7 +74,7 @@ final class StrayCalls {
                 arguments, i -> i == 0 ? id : i == 1 ? SETTINGS : i < arguments.length - 1 ? "" + others[i - 2] : "1");
         String reply = redis.execute(script, List.of(key), arguments);
         String[] words = reply.split(" ");
-        if (words[1].equals("OWNER") && script == LuaScript.ACQUIRE) {
+        if (words[1].equals("GRANTED") && script == LuaScript.ACQUIRE) {
             fences.put(key + id, Long.valueOf(words[2]));
         }
     }

@@ -482,7 +482,7 @@ final class Trace {
         List<String> reply = run.reply;
         String script = run.command.script;
         switch (reply.get(0)) {
-            case "OWNER" -> {
+            case "GRANTED" -> {
                 message.put("k", "owner");
                 message.put("fence", fence(reply.get(1)));
                 message.put("token", fence(reply.get(reply.size() > 4 ? 4 : 1)));
@@ -505,7 +505,7 @@ final class Trace {
                 message.put("others", !reply.get(2).equals("0"));
                 message.put("age", age(run.command));
             }
-            case "NOT_OWNER" -> {
+            case "NOT_HOLDER" -> {
                 if (!script.equals("renew") && !script.equals("downgrade")) {
                     return null;
                 }
@@ -525,7 +525,7 @@ final class Trace {
         Id id = ids.get(run.id);
         boolean onlyHint = acknowledging.contains(run.command.session)
                 && run.command.script.equals("unlock")
-                && run.reply.get(0).equals("OWNER");
+                && run.reply.get(0).equals("GRANTED");
         if (message == null || onlyHint) {
             return;
         }

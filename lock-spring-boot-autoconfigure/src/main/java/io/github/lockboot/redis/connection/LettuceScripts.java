@@ -517,7 +517,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
                 } else if (reply == null) {
                     fail(link, failure != null ? failure : new IllegalStateException("no reply"));
                 } else if (rounds == null
-                        || !(reply instanceof Reply.Owner
+                        || !(reply instanceof Reply.Granted
                                 || reply instanceof Reply.Renewed
                                 || reply instanceof Reply.All)) {
                     complete(reply);

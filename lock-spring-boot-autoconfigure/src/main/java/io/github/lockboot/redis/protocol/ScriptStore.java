@@ -152,8 +152,8 @@ public final class ScriptStore implements LockStore {
     }
 
     @Override
-    public CompletableFuture<Reply> downgrade(String name, String id, long fence, long lastToken) {
-        return run(LuaScript.DOWNGRADE, name, id, fence, lastToken);
+    public CompletableFuture<Reply> downgrade(String name, String id, long grantNumber, long lastToken) {
+        return run(LuaScript.DOWNGRADE, name, id, grantNumber, lastToken);
     }
 
     @Override
@@ -162,14 +162,15 @@ public final class ScriptStore implements LockStore {
     }
 
     @Override
-    public CompletableFuture<Reply> renew(String name, String id, long fence, long ttlMillis, Consumer<Reply> late) {
-        return run(late, LuaScript.RENEW, name, id, fence, ttlMillis);
+    public CompletableFuture<Reply> renew(
+            String name, String id, long grantNumber, long ttlMillis, Consumer<Reply> late) {
+        return run(late, LuaScript.RENEW, name, id, grantNumber, ttlMillis);
     }
 
     @Override
     public CompletableFuture<Reply> renewPermits(String name, List<Permit> permits, Consumer<Reply> late) {
         Object[] others = permits.stream()
-                .flatMap(permit -> Stream.<Object>of(permit.id(), permit.fence(), permit.ttlMillis()))
+                .flatMap(permit -> Stream.<Object>of(permit.id(), permit.grantNumber(), permit.ttlMillis()))
                 .toArray();
         return run(late, LuaScript.RENEW_PERMITS, name, permits.get(0).id(), others);
     }

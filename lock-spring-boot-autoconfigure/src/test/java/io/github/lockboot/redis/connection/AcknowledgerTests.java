@@ -35,7 +35,7 @@ class AcknowledgerTests {
     void granted() {
         when(commands.getConnection()).thenReturn(connection);
         when(commands.waitForReplication(anyInt(), anyLong())).thenReturn(replicas);
-        granted.complete(new Reply.Owner(100, 30_000, 0));
+        granted.complete(new Reply.Granted(100, 30_000, 0));
         acknowledger.on(commands).acknowledge(call, granted);
         assertThat(call).isNotDone();
     }

@@ -170,7 +170,7 @@ class ChannelScheduleTests {
 
         @Override
         public void onPush(Push push) {
-            if (push.fence() == LAST) {
+            if (push.grantNumber() == LAST) {
                 heard.incrementAndGet();
             }
         }

@@ -85,7 +85,7 @@ class LateReplyTests {
 
     private long acquire(String name, Terms terms, String id) throws Exception {
         Reply reply = Actor.get(store.acquire(name, id, terms, false));
-        return ((Reply.Owner) reply).fence();
+        return ((Reply.Granted) reply).grantNumber();
     }
 
     private CompletableFuture<Reply> renew(String name, long fence, Consumer<Reply> lateReply) {
@@ -215,7 +215,7 @@ class LateReplyTests {
         connections = plain;
         store = acknowledged;
         CompletableFuture<Reply> renewal = held.size() == 1
-                ? renew(name, held.get(0).fence(), late::add)
+                ? renew(name, held.get(0).grantNumber(), late::add)
                 : store.renewPermits(name, held, late::add);
         Throwable failure = Actor.get(renewal.handle((reply, thrown) -> thrown));
         assertThat(Stream.iterate(failure, each -> each != null, Throwable::getCause))

@@ -274,7 +274,7 @@ class DeadWaiterScriptTests {
     }
 
     private static boolean isGranted(Seen seen) {
-        return seen.reply().get(0).equals("OWNER");
+        return seen.reply().get(0).equals("GRANTED");
     }
 
     /** Turns the clock, and has the key expire by it. */

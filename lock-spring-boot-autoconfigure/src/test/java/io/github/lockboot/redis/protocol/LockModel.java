@@ -28,7 +28,7 @@ public final class LockModel {
     private static final long NEVER = Long.MAX_VALUE;
     private static final long NONE = 0;
 
-    private static final Set<String> REFUSALS = Set.of("NOT_OWNER", "UNKNOWN", "BUSY");
+    private static final Set<String> REFUSALS = Set.of("NOT_HOLDER", "UNKNOWN", "BUSY");
 
     /** The settings of a registry, as scripts get them. */
     public static String settings(String channels, int mostWaiters) {
@@ -129,7 +129,7 @@ public final class LockModel {
             begin(null);
         }
         if (!isHolder(id)) {
-            return end("NOT_OWNER");
+            return end("NOT_HOLDER");
         }
         if (!holder(id).kind().isShared()) {
             used(lastToken);
@@ -151,7 +151,7 @@ public final class LockModel {
         begin(null);
         Holder holder = holder(id);
         if (holder == null || downgraded != holder.fence() || holder.kind().permits() > 0) {
-            return end("NOT_OWNER");
+            return end("NOT_HOLDER");
         }
         boolean changes = holder.kind().isExclusive();
         if (changes) {
@@ -166,7 +166,7 @@ public final class LockModel {
         begin(null);
         Holder holder = holder(id);
         if (holder == null || renewed != holder.fence()) {
-            return end("NOT_OWNER");
+            return end("NOT_HOLDER");
         }
         prolong(id, ttl);
         return end("RENEWED", holder(id).until() - now(), (long) queue.size());
@@ -176,7 +176,7 @@ public final class LockModel {
         begin(null);
         Holder holder = holder(id);
         if (holder == null || kept != holder.fence()) {
-            return end("NOT_OWNER");
+            return end("NOT_HOLDER");
         }
         List<String> messages = new ArrayList<>();
         if (!queue.isEmpty() && now() + stay < holder.until()) {
@@ -196,8 +196,8 @@ public final class LockModel {
         List<String> replies = new ArrayList<>();
         for (LockStore.Permit permit : permits) {
             Holder holder = holder(permit.id());
-            if (holder == null || permit.fence() != holder.fence()) {
-                replies.add("NOT_OWNER");
+            if (holder == null || permit.grantNumber() != holder.fence()) {
+                replies.add("NOT_HOLDER");
             } else {
                 prolong(permit.id(), permit.ttlMillis());
                 changes = true;
@@ -371,7 +371,7 @@ public final class LockModel {
     private Outcome endOwned(String id) {
         Holder holder = holder(id);
         List<Object> reply =
-                new ArrayList<>(List.of("OWNER", holder.fence(), holder.until() - now(), (long) queue.size()));
+                new ArrayList<>(List.of("GRANTED", holder.fence(), holder.until() - now(), (long) queue.size()));
         if (tokenOf(holder) != holder.fence()) {
             reply.add(tokenOf(holder));
         }

@@ -51,14 +51,14 @@ class MessageFuzzTests {
     @Test
     void aReplyIsUnderstoodOrRefusedInOneWay() {
         String[] replies = {
-            "OWNER 1700000000000000 30000 2",
-            "OWNER 1 2 3",
-            "OWNER 1700000000000000 30000 2 1600000000000000",
+            "GRANTED 1700000000000000 30000 2",
+            "GRANTED 1 2 3",
+            "GRANTED 1700000000000000 30000 2 1600000000000000",
             "QUEUED 1 1700000000000000 29999",
             "BUSY 5",
             "RELEASED",
             "HANDED_OVER",
-            "NOT_OWNER",
+            "NOT_HOLDER",
             "RENEWED 30000 1",
             "LEFT",
             "GIVEN_AWAY",
@@ -88,7 +88,7 @@ class MessageFuzzTests {
     void noMessageGivesTakesOrEndsALock() {
         ScriptedEngine scripted = new ScriptedEngine(64);
         CompletableFuture<Lease> holding = scripted.acquireNamed("held", LONG);
-        String held = answer(scripted, new Reply.Owner(5, 30_000, 0));
+        String held = answer(scripted, new Reply.Granted(5, 30_000, 0));
         CompletableFuture<Lease> waiting = scripted.acquire(LONG);
         String queued = answer(scripted, new Reply.Queued(3, NEWEST, 30_000));
         Lease lease = holding.join();
@@ -112,7 +112,7 @@ class MessageFuzzTests {
     private static boolean isWhatRedisWouldSay(Push push, String queued) {
         return push.id().equals(queued)
                 && push.key().equals(KEY)
-                && push.fence() > NEWEST
+                && push.grantNumber() > NEWEST
                 && push.leaseMillis() > 0
                 && push.leaseMillis() <= ScriptedEngine.TTL.toMillis();
     }
@@ -135,7 +135,7 @@ class MessageFuzzTests {
                 && !sent.id().equals(queued)
                 && !sent.id().equals(held)
                 && key.startsWith("lock:")) {
-            sent.answer(Reply.Plain.NOT_OWNER);
+            sent.answer(Reply.Plain.NOT_HOLDER);
         } else {
             throw new AssertionError("sends " + sent.script() + " of " + sent.id() + " on " + key);
         }
@@ -143,7 +143,7 @@ class MessageFuzzTests {
 
     private static String written(Push push) {
         return "%s %d %d %d %d %s"
-                .formatted(push.id(), push.fence(), push.leaseMillis(), push.waiters(), push.token(), push.key());
+                .formatted(push.id(), push.grantNumber(), push.leaseMillis(), push.waiters(), push.token(), push.key());
     }
 
     private static String message(Fuzz fuzz, String id, String key) {

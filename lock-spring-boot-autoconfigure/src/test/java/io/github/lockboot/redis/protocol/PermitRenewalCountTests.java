@@ -92,9 +92,9 @@ class PermitRenewalCountTests {
         List<Permit> held = new ArrayList<>();
         for (int i = 0; i < permits; i++) {
             String id = "0123456789abcdef0123456789abcdef-1000" + (100 + i) + ".0123456789abcdef";
-            Reply.Owner owner = (Reply.Owner) store.acquire("k", id, Terms.limited(permits, TTL, true), true)
+            Reply.Granted owner = (Reply.Granted) store.acquire("k", id, Terms.limited(permits, TTL, true), true)
                     .join();
-            held.add(new Permit(id, owner.fence(), TTL));
+            held.add(new Permit(id, owner.grantNumber(), TTL));
         }
         redis.command("CONFIG", "RESETSTAT");
         List<Reply> replies =

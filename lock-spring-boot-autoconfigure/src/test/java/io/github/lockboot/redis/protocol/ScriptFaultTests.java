@@ -31,9 +31,9 @@ class ScriptFaultTests {
     private static final String CHANNELS = "lock:client:";
     private static final String REFUSED = "(?s).*(permission|can't run).*";
     private static final long LARGEST_EXACT = 1L << 53;
-    private static final Set<String> REFUSALS = Set.of("BUSY", "NOT_OWNER", "UNKNOWN", "FREE", "FOREIGN");
+    private static final Set<String> REFUSALS = Set.of("BUSY", "NOT_HOLDER", "UNKNOWN", "FREE", "FOREIGN");
     private static final Set<String> REPLIES = Set.of(
-            "OWNER", "QUEUED", "RELEASED", "HANDED_OVER", "RENEWED", "KEPT", "LEFT", "GIVEN_AWAY", "HELD", "ALL");
+            "GRANTED", "QUEUED", "RELEASED", "HANDED_OVER", "RENEWED", "KEPT", "LEFT", "GIVEN_AWAY", "HELD", "ALL");
 
     private RedisServer server;
     private RedisProbe redis;
@@ -205,11 +205,11 @@ class ScriptFaultTests {
             redis.command(stranger);
             String before = dump();
             assertThat(acquire(KEY, "a-1", true).get(0)).isEqualTo("BUSY");
-            assertThat(renew(KEY, "a-1", 1)).containsExactly("NOT_OWNER");
-            assertThat(renewPermits("a-1", 1, "b-1", 7)).containsExactly("ALL", "NOT_OWNER,NOT_OWNER");
-            assertThat(unlock(KEY, "a-1", 1, "a-2")).containsExactly("NOT_OWNER");
+            assertThat(renew(KEY, "a-1", 1)).containsExactly("NOT_HOLDER");
+            assertThat(renewPermits("a-1", 1, "b-1", 7)).containsExactly("ALL", "NOT_HOLDER,NOT_HOLDER");
+            assertThat(unlock(KEY, "a-1", 1, "a-2")).containsExactly("NOT_HOLDER");
             assertThat(cancel(KEY, "a-1")).containsExactly("UNKNOWN");
-            assertThat(run(LuaScript.DOWNGRADE, KEY, "a-1", 1, 1)).containsExactly("NOT_OWNER");
+            assertThat(run(LuaScript.DOWNGRADE, KEY, "a-1", 1, 1)).containsExactly("NOT_HOLDER");
             assertThat(run(LuaScript.INSPECT, KEY, "")).containsExactly("FOREIGN");
             assertThat(dump()).as(String.join(" ", stranger)).isEqualTo(before);
         }
@@ -226,8 +226,8 @@ class ScriptFaultTests {
         for (StoredLock newer : List.of(held, held.withQueue(now, queue))) {
             newer.storeAt(redis, KEY);
             String before = dump();
-            assertThat(unlock(KEY, "a-1", 7, "")).containsExactly("NOT_OWNER");
-            assertThat(unlock(KEY, "a-1", 7, "a-2")).containsExactly("NOT_OWNER");
+            assertThat(unlock(KEY, "a-1", 7, "")).containsExactly("NOT_HOLDER");
+            assertThat(unlock(KEY, "a-1", 7, "a-2")).containsExactly("NOT_HOLDER");
             assertThat(acquire(KEY, "c-1", true).get(0)).isEqualTo("BUSY");
             assertThat(dump()).isEqualTo(before);
         }
@@ -290,7 +290,7 @@ class ScriptFaultTests {
         redis.command("SET", KEY, "[1,\"" + newest + "\"]");
         for (int grant = 0; grant < 8; grant++) {
             List<Object> reply = acquire(KEY, "a-" + grant, true);
-            if (!reply.get(0).equals("OWNER")) {
+            if (!reply.get(0).equals("GRANTED")) {
                 break;
             }
             assertThat((Long) reply.get(1)).isGreaterThan(newest).isLessThanOrEqualTo(LARGEST_EXACT);
@@ -309,7 +309,7 @@ class ScriptFaultTests {
         start(program);
         long ttl = 999_999_999_999_999L;
         List<Object> owner = run(LuaScript.ACQUIRE, KEY, "a-1", ttl, 0, 1);
-        assertThat(owner).startsWith("OWNER").endsWith(ttl, 0L);
+        assertThat(owner).startsWith("GRANTED").endsWith(ttl, 0L);
         assertThat((Long) run(LuaScript.RENEW, KEY, "a-1", owner.get(1), ttl).get(1))
                 .isGreaterThanOrEqualTo(ttl - 1_000);
         assertThat(acquire(KEY, "b-1", false).get(0)).isEqualTo("BUSY");
@@ -336,7 +336,7 @@ class ScriptFaultTests {
                     Push push = Objects.requireNonNull(Push.parse((String) message.get(2)));
                     assertThat(push.id()).isEqualTo(id);
                     assertThat(push.key()).isEqualTo(key);
-                    assertThat(unlock(key, id, push.fence(), "")).containsExactly("RELEASED");
+                    assertThat(unlock(key, id, push.grantNumber(), "")).containsExactly("RELEASED");
                 }
             }
         }

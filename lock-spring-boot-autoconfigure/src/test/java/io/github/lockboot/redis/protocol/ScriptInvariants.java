@@ -18,7 +18,7 @@ final class ScriptInvariants {
 
     private static final Set<LuaScript> ENDS = Set.of(LuaScript.UNLOCK, LuaScript.CANCEL, LuaScript.KEEP);
 
-    private static final Set<String> REFUSALS = Set.of("NOT_OWNER", "UNKNOWN", "BUSY");
+    private static final Set<String> REFUSALS = Set.of("NOT_HOLDER", "UNKNOWN", "BUSY");
 
     /** A holder as it is stored. */
     private record Holder(String id, int permits, long fence) {
@@ -54,7 +54,7 @@ final class ScriptInvariants {
             assertThat(persisted || stored.ttl() >= 0).as("our key has a TTL").isTrue();
         }
         String next = script == LuaScript.UNLOCK && arguments.size() > 3 ? arguments.get(3) : "";
-        if (status.equals("NOT_OWNER") && !next.isEmpty()) {
+        if (status.equals("NOT_HOLDER") && !next.isEmpty()) {
             assertThat(isQueued(next, stored.lock()))
                     .as("a refused unlock queues no next id")
                     .isLessThanOrEqualTo(isQueued(next, before.lock()));
@@ -83,7 +83,7 @@ final class ScriptInvariants {
         } else {
             assertThat(seen.reply())
                     .as("reply to a duplicate, after %s", status)
-                    .isEqualTo(List.of(script == LuaScript.CANCEL ? "UNKNOWN" : "NOT_OWNER"));
+                    .isEqualTo(List.of(script == LuaScript.CANCEL ? "UNKNOWN" : "NOT_HOLDER"));
         }
     }
 
@@ -149,7 +149,7 @@ final class ScriptInvariants {
     private void readers(List<Holder> after, String caller, Seen seen) {
         for (Holder holder : after) {
             if (holder.permits < 0) {
-                if (seen.reply().get(0).equals("OWNER") && holder.id.equals(caller)) {
+                if (seen.reply().get(0).equals("GRANTED") && holder.id.equals(caller)) {
                     assertReadersToken(
                             holder, (Long) seen.reply().get(seen.reply().size() > 4 ? 4 : 1));
                 }

@@ -75,18 +75,18 @@ class ScriptModelTests {
         }
         assertThat(covered)
                 .as("what the sequences reach")
-                .containsKeys("OWNER", "BUSY", "QUEUED", "RELEASED", "HANDED_OVER", "NOT_OWNER", "unlock OWNER")
+                .containsKeys("GRANTED", "BUSY", "QUEUED", "RELEASED", "HANDED_OVER", "NOT_HOLDER", "unlock GRANTED")
                 .containsKeys("RENEWED", "LEFT", "GIVEN_AWAY", "UNKNOWN", "skipped", "grace")
                 .containsKeys("expired", "message", "messages", "token", "downgrade RENEWED", "shared", "limited")
-                .containsKeys("KEPT", "KEPT beside another", "keep NOT_OWNER", "keep message")
-                .containsKeys("OWNER beside another", "unlock RELEASED beside another")
+                .containsKeys("KEPT", "KEPT beside another", "keep NOT_HOLDER", "keep message")
+                .containsKeys("GRANTED beside another", "unlock RELEASED beside another")
                 .containsKeys("unlock unswept HANDED_OVER", "unlock unswept QUEUED")
                 .containsKeys(
                         "as many as may hold",
                         "ALL RENEWED",
-                        "ALL NOT_OWNER",
-                        "ALL RENEWED NOT_OWNER",
-                        "ALL NOT_OWNER RENEWED");
+                        "ALL NOT_HOLDER",
+                        "ALL RENEWED NOT_HOLDER",
+                        "ALL NOT_HOLDER RENEWED");
     }
 
     /** Drops step after step as long as the rest still fails, until none can be spared. */
@@ -204,7 +204,7 @@ class ScriptModelTests {
             cover("unlock " + status + " beside another", call.script() == LuaScript.UNLOCK ? holders.size() : 0);
             cover(status + " beside another", holders.size() - 1);
             cover(status + " " + replies(seen), call.script() == LuaScript.RENEW_PERMITS ? 1 : 0);
-            cover("token", status.equals("OWNER") && seen.reply().size() > 4 ? 1 : 0);
+            cover("token", status.equals("GRANTED") && seen.reply().size() > 4 ? 1 : 0);
             cover("as many as may hold", holders.size() == MOST_HOLDERS ? 1 : 0);
             cover("shared", holders.stream().anyMatch(holder -> holder.kind().isShared()) ? 1 : 0);
             cover("limited", holders.stream().anyMatch(holder -> holder.kind().permits() > 1) ? 1 : 0);
@@ -249,7 +249,7 @@ class ScriptModelTests {
             } else {
                 assertThat(seen.reply().get(seen.reply().size() - 1).toString())
                         .as("reply")
-                        .matches("NOT_OWNER(,NOT_OWNER)*|UNKNOWN");
+                        .matches("NOT_HOLDER(,NOT_HOLDER)*|UNKNOWN");
             }
             assertThat(stored.text()).as("a stranger's key").isEqualTo("stranger");
             assertThat(stored.ttl()).as("its TTL").matches(ttl -> ttl == -1 || ttl > FOREIGN_MILLIS / 2);
@@ -358,7 +358,8 @@ class ScriptModelTests {
                 permits.add(new LockStore.Permit(other, model.fence(), ttl(other)));
             }
             List<String> arguments = arguments("", 0);
-            permits.forEach(each -> arguments.addAll(List.of(each.id(), "" + each.fence(), "" + each.ttlMillis())));
+            permits.forEach(
+                    each -> arguments.addAll(List.of(each.id(), "" + each.grantNumber(), "" + each.ttlMillis())));
             return new Call(LuaScript.RENEW_PERMITS, arguments, lock -> lock.renewPermits(permits));
         }
 

@@ -80,7 +80,7 @@ class ScriptRulesTests {
         call(LuaScript.UNLOCK, "a-1", fence);
         Seen other = acquire("b-1", SHARED);
         Seen late = call(LuaScript.DOWNGRADE, "a-1", fence, fence);
-        assertThat(late.reply()).containsExactly("NOT_OWNER");
+        assertThat(late.reply()).containsExactly("NOT_HOLDER");
         assertThat(late.stored().text()).isEqualTo(other.stored().text());
     }
 
@@ -92,7 +92,7 @@ class ScriptRulesTests {
         assertThat(again.reply().get(1)).isNotEqualTo(fence);
         for (LuaScript script : List.of(LuaScript.DOWNGRADE, LuaScript.RENEW)) {
             Seen late = call(script, "a-1", fence, script == LuaScript.RENEW ? TTL : fence);
-            assertThat(late.reply()).containsExactly("NOT_OWNER");
+            assertThat(late.reply()).containsExactly("NOT_HOLDER");
             assertThat(late.stored().text()).isEqualTo(again.stored().text());
         }
     }
@@ -104,7 +104,7 @@ class ScriptRulesTests {
         acquire("b-1", 3);
         micros += 10 * SECOND;
         Seen renewed = renewPermits("a-1", one, "a-2", other + 1, "c-1", other);
-        assertThat(renewed.reply()).containsExactly("ALL", "RENEWED " + TTL + " 0,NOT_OWNER,NOT_OWNER");
+        assertThat(renewed.reply()).containsExactly("ALL", "RENEWED " + TTL + " 0,NOT_HOLDER,NOT_HOLDER");
         long now = micros / 1_000;
         assertThat(renewed.stored().lock().holders().stream().map(each -> each.until() - now))
                 .containsExactly((long) TTL, TTL - 10_000L, TTL - 10_000L);
@@ -116,14 +116,14 @@ class ScriptRulesTests {
         long other = (Long) acquire("a-2", 2).reply().get(1);
         call(LuaScript.UNLOCK, "a-1", one);
         assertThat(renewPermits("a-1", one, "a-2", other).reply())
-                .containsExactly("ALL", "NOT_OWNER,RENEWED " + TTL + " 0");
+                .containsExactly("ALL", "NOT_HOLDER,RENEWED " + TTL + " 0");
         long again = (Long) acquire("a-1", 2).reply().get(1);
-        assertThat(renewPermits("a-1", one).reply()).as("late").containsExactly("ALL", "NOT_OWNER");
+        assertThat(renewPermits("a-1", one).reply()).as("late").containsExactly("ALL", "NOT_HOLDER");
         call(LuaScript.UNLOCK, "a-1", again);
         call(LuaScript.UNLOCK, "a-2", other);
         redis.command("DEL", KEY);
         Seen late = renewPermits("a-1", one, "a-2", other);
-        assertThat(late.reply()).containsExactly("ALL", "NOT_OWNER,NOT_OWNER");
+        assertThat(late.reply()).containsExactly("ALL", "NOT_HOLDER,NOT_HOLDER");
         assertThat(late.stored().text()).isEmpty();
     }
 
@@ -151,7 +151,7 @@ class ScriptRulesTests {
     void aReaderOrAPermitBeyondTheMostHoldersWaitsLikeBehindAWriter() {
         for (int kind : List.of(SHARED, MOST_HOLDERS + 5)) {
             for (int i = 1; i <= MOST_HOLDERS; i++) {
-                assertThat(acquire("a-" + i, kind).reply()).startsWith("OWNER");
+                assertThat(acquire("a-" + i, kind).reply()).startsWith("GRANTED");
             }
             assertThat(acquire("b-1", kind).reply()).startsWith("QUEUED", 1L);
             assertThat(acquire("c-1", kind).reply()).startsWith("QUEUED", 2L);

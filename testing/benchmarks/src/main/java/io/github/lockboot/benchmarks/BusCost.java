@@ -72,7 +72,7 @@ public final class BusCost implements AutoCloseable {
 
         void hold() {
             String id = ScriptCalls.id(sessions.get(0));
-            require("OWNER", scripts.acquire(free, id, POLL));
+            require("GRANTED", scripts.acquire(free, id, POLL));
             require("RELEASED", scripts.unlock(free, id, POLL));
         }
 
