@@ -170,7 +170,7 @@ final class Acquisition {
     Acquisition(LockEngine engine, LocalQueue queue, Terms terms, boolean answered) {
         this.engine = engine;
         this.context = engine.context();
-        this.store = engine.store();
+        this.store = engine.store;
         this.queue = queue;
         this.terms = terms;
         this.findings = new Findings(false, answered, false, null, null);
@@ -287,7 +287,7 @@ final class Acquisition {
             known.prolong(answer.leaseMillis(), sentAt);
         } else if (answer.grantNumber() > known.grantNumber()) { // else it is older than the push that granted it
             queue.lost(this, "its lease ran out and the lock was granted again");
-            engine.unanswered().repeatEnd(() -> store.unlock(queue.name(), id, answer.grantNumber()));
+            engine.unanswered.repeatEnd(() -> store.unlock(queue.name(), id, answer.grantNumber()));
         }
     }
 
@@ -501,7 +501,7 @@ final class Acquisition {
         if (state == State.GRANTED && reply instanceof Reply.Renewed renewed) {
             findings = findings.renewed();
             grant().prolong(renewed.leaseMillis(), sentAt);
-            engine.renewer().renewed(renewal, sentAt);
+            engine.renewer.renewed(renewal, sentAt);
             queue.notify(this, UseNotifier::renewed);
             if (renewed.waiters() > 0) {
                 queue.othersWait(this);
@@ -514,7 +514,7 @@ final class Acquisition {
             if (state == State.GRANTED && grant().leaseAt(context.now()) != LeaseState.OVER) {
                 findings = findings.failed(failure, context.nanoTime());
             }
-            engine.renewer().failed(renewal, sentAt, isSilence(failure));
+            engine.renewer.failed(renewal, sentAt, isSilence(failure));
             queue.notify(this, UseNotifier::renewalFailed);
         }
     }
@@ -535,9 +535,8 @@ final class Acquisition {
         String name = queue.name();
         long grantNumber = grant().grantNumber();
         long lastToken = grant().lastToken();
-        engine.unanswered()
-                .repeat(() -> store.downgrade(name, id, grantNumber, lastToken)
-                        .whenComplete((reply, failure) -> onEvent(() -> loseIfNotHolder(reply))));
+        engine.unanswered.repeat(() -> store.downgrade(name, id, grantNumber, lastToken)
+                .whenComplete((reply, failure) -> onEvent(() -> loseIfNotHolder(reply))));
     }
 
     private void loseIfNotHolder(@Nullable Reply reply) {
@@ -714,7 +713,7 @@ final class Acquisition {
 
     /** Ends the id again until the store answers: as it was given back if it was granted, else by cancel. */
     private CompletableFuture<Void> endAgain() {
-        return engine.unanswered().repeatEnd(grant != null ? this::giveBack : () -> store.cancel(queue.name(), id));
+        return engine.unanswered.repeatEnd(grant != null ? this::giveBack : () -> store.cancel(queue.name(), id));
     }
 
     // --- time of day ------------------------------------------------------------------------------------------
@@ -722,7 +721,7 @@ final class Acquisition {
     /** Called once a second, without the mutex. */
     void checkTimeOfDay(Moment now) {
         if (state == State.GRANTED && grant().leaseAt(now) == LeaseState.EXPIRED_BY_WALL_CLOCK) {
-            onEvent(() -> engine.renewer().ranOutByTimeOfDay(renewal));
+            onEvent(() -> engine.renewer.ranOutByTimeOfDay(renewal));
         }
     }
 }

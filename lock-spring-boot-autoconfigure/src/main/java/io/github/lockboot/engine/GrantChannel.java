@@ -18,10 +18,6 @@ public interface GrantChannel extends AutoCloseable {
      */
     record Push(String id, long grantNumber, long leaseMillis, long waiters, long token, String key) {
 
-        public Push(String id, long grantNumber, long leaseMillis, long waiters, String key) {
-            this(id, grantNumber, leaseMillis, waiters, grantNumber, key);
-        }
-
         private static final String NUMBER = " (0|[1-9][0-9]{0,17})";
         private static final Pattern FORM =
                 Pattern.compile("([^ ]*)" + NUMBER + NUMBER + NUMBER + NUMBER + " (.*)", Pattern.DOTALL);

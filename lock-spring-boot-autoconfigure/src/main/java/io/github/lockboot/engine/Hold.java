@@ -61,7 +61,10 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         UNKNOWN,
 
         /** It was no longer ours. */
-        LOST
+        LOST;
+
+        /** An answer that is known at once. */
+        final CompletableFuture<Release> known = CompletableFuture.completedFuture(this);
     }
 
     /** Where it came from, and where it goes back to. */
@@ -80,7 +83,6 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         void endLapsed();
     }
 
-    private static final CompletableFuture<Release> SENT = CompletableFuture.completedFuture(Release.SENT);
     private static final Runnable NOTHING_MORE = () -> {};
     private static final long ONCE = 1L << 32;
 
@@ -371,7 +373,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
             return ended;
         }
         whenAnswered(ended);
-        return SENT;
+        return Release.SENT.known;
     }
 
     /** Nobody waits for the answer any more: it is looked at when it comes. */
@@ -417,8 +419,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         try {
             EngineContext.requireStack();
             keepFor(delay);
-            CompletableFuture<Release> ended =
-                    state() == State.LOST ? CompletableFuture.completedFuture(Release.LOST) : releaser.release(this);
+            CompletableFuture<Release> ended = state() == State.LOST ? Release.LOST.known : releaser.release(this);
             unlessSent(ended)
                     .exceptionally(failure -> Release.UNKNOWN)
                     .thenAcceptAsync(this::onEnded, context::runLater)

@@ -20,7 +20,7 @@ final class ListenerRegistry {
     static final int CAPACITY = 10_000;
 
     /** There is more room for ends: what a listener keeps of a use, it keeps until it is notified of the end. */
-    private static final int CAPACITY_FOR_ENDS = 2 * CAPACITY;
+    static final int CAPACITY_FOR_ENDS = 2 * CAPACITY;
 
     private static final Log log = LogFactory.getLog(LockListener.class);
 
@@ -92,17 +92,12 @@ final class ListenerRegistry {
             run(() -> event.accept(listener));
         }
 
-        /** Notifies on a worker, after all earlier calls of this method and of {@link #notifyOfEnd}. */
-        void notifyLater(Consumer<LockListener> event) {
-            notifyLater(event, CAPACITY);
-        }
-
-        /** As {@link #notifyLater}, of the end of a use. */
-        void notifyOfEnd(Consumer<LockListener> event) {
-            notifyLater(event, CAPACITY_FOR_ENDS);
-        }
-
-        private void notifyLater(Consumer<LockListener> event, int capacity) {
+        /**
+         * Notifies on a worker, after all earlier calls of this method.
+         *
+         * @param capacity behind so many notifications, this one is dropped
+         */
+        void notifyLater(Consumer<LockListener> event, int capacity) {
             int waiting = later.waiting();
             if (waiting < CAPACITY) {
                 dropping.set(false);

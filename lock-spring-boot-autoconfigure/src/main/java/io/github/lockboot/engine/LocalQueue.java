@@ -86,12 +86,6 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     private static final String FAILED = "the lock engine failed: please report it with the cause";
     private static final String THREAD_ENDED = "its thread ended without releasing it";
 
-    private static final CompletableFuture<Hold.Release> PASSED_ON =
-            CompletableFuture.completedFuture(Hold.Release.PASSED_ON);
-    private static final CompletableFuture<Hold.Release> UNKNOWN =
-            CompletableFuture.completedFuture(Hold.Release.UNKNOWN);
-    private static final CompletableFuture<Hold.Release> LOST = CompletableFuture.completedFuture(Hold.Release.LOST);
-
     private static final CompletableFuture<?> NOTHING_TO_LEAVE = CompletableFuture.completedFuture(null);
 
     private final String name;
@@ -277,7 +271,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         for (Acquisition acquisition : granted) {
             if (acquisition.canServe(waiter)) {
                 decide(waiter, beginHold(acquisition, waiter));
-                engine.renewer().needed(acquisition.renewal());
+                engine.renewer.needed(acquisition.renewal());
                 return true;
             }
         }
@@ -356,7 +350,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
             } else if (waiter.outcome() instanceof Hold hold) {
                 hold.end();
                 hold.claim(); // unless it has been
-                hold.whenAnswered(hold.state() == Hold.State.RELEASED ? UNKNOWN : release(hold));
+                hold.whenAnswered(hold.state() == Hold.State.RELEASED ? Hold.Release.UNKNOWN.known : release(hold));
             }
         });
     }
@@ -474,7 +468,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
 
     /** Detaches the acquisition and its holds from this queue. */
     private void forget(Acquisition acquisition) {
-        engine.renewer().end(acquisition.renewal());
+        engine.renewer.end(acquisition.renewal());
         if (lingering != null) {
             lingering.end(acquisition);
         }
@@ -542,7 +536,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
             return;
         }
         granted.add(acquisition);
-        engine.renewer().begin(acquisition.renewal());
+        engine.renewer.begin(acquisition.renewal());
         serve(acquisition, first);
         if (kind == LockKind.SHARED) {
             serveReaders(acquisition);
@@ -638,7 +632,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
                 ? List.of(acquisition)
                 : granted.stream()
                         .filter(each ->
-                                each == acquisition || engine.renewer().mayAsk(each.renewal()) && shouldRenew(each))
+                                each == acquisition || engine.renewer.mayAsk(each.renewal()) && shouldRenew(each))
                         .toList();
     }
 
@@ -668,7 +662,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
 
     /** Another has perhaps changed the lock in the store. */
     void changed() {
-        onEvent(() -> granted.forEach(acquisition -> engine.renewer().changed(acquisition.renewal())));
+        onEvent(() -> granted.forEach(acquisition -> engine.renewer.changed(acquisition.renewal())));
     }
 
     /** The lease is over although the lock was not released. */
@@ -757,10 +751,10 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
                 if (acquisition != null) {
                     lose(acquisition, acquisition.whyRanOut());
                 }
-                return LOST;
+                return Hold.Release.LOST.known;
             }
             if (!hold.markReleased() || acquisition == null) {
-                return hold.state() == Hold.State.LOST ? LOST : PASSED_ON;
+                return hold.state() == Hold.State.LOST ? Hold.Release.LOST.known : Hold.Release.PASSED_ON.known;
             }
             forget(hold);
             return passOn(acquisition);
@@ -770,20 +764,20 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     /** The hand-over within the JVM: neither a command nor a new token range, only the next token of the grant. */
     private CompletableFuture<Hold.Release> passOn(Acquisition acquisition) {
         if (hasHold(acquisition)) {
-            return PASSED_ON;
+            return Hold.Release.PASSED_ON.known;
         }
         Waiter next = firstPresent();
         if (next == null ? !acquisition.mayLinger() : !acquisition.canServe(next)) {
             return unlock(acquisition, next);
         }
-        engine.renewer().needed(acquisition.renewal());
+        engine.renewer.needed(acquisition.renewal());
         if (next == null) {
             linger(acquisition);
         } else {
             serve(acquisition, next);
         }
         leaveStoreIfNobodyWaits();
-        return PASSED_ON;
+        return Hold.Release.PASSED_ON.known;
     }
 
     private void linger(Acquisition acquisition) {
@@ -826,7 +820,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         for (Acquisition each :
                 engine.acquisitions().stream().filter(each -> each.isOf(this)).toList()) {
             if (granted.contains(each) && hasHold(each)) {
-                engine.renewer().beginAnew(each.renewal());
+                engine.renewer.begin(each.renewal());
             } else {
                 forget(each);
                 each.abandon();

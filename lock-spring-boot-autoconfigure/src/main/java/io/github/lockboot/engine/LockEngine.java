@@ -62,14 +62,14 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     private static final long DRAIN_CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     private final EngineContext context;
-    private final LockStore store;
+    final LockStore store;
     private final GrantChannel channel;
     private final Supplier<String> session;
     private final Supplier<String> nonce;
     private final AtomicLong sequence = new AtomicLong();
     private final AtomicLong newestToken = new AtomicLong();
-    private final Renewer renewer;
-    private final UnansweredCommands unanswered;
+    final Renewer renewer;
+    final UnansweredCommands unanswered;
 
     /** Null without a listener: no call pays for what nobody listens to. */
     private volatile @Nullable ListenerRegistry listeners;
@@ -111,18 +111,6 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
 
     public GrantChannel channel() {
         return channel;
-    }
-
-    LockStore store() {
-        return store;
-    }
-
-    Renewer renewer() {
-        return renewer;
-    }
-
-    UnansweredCommands unanswered() {
-        return unanswered;
     }
 
     /**
@@ -322,11 +310,6 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
 
     void deregister(Acquisition acquisition) {
         acquisitions.remove(acquisition.id, acquisition);
-    }
-
-    @Nullable
-    Acquisition acquisition(String id) {
-        return acquisitions.get(id);
     }
 
     /** Those under way. */

@@ -63,17 +63,7 @@ public record LockRequest(
 
     /** One whose release is awaited. */
     public LockRequest(String name, @Nullable String group, Terms terms, long waitNanos, long maxHoldNanos) {
-        this(name, group, terms, waitNanos, maxHoldNanos, true);
-    }
-
-    public LockRequest(
-            String name,
-            @Nullable String group,
-            Terms terms,
-            long waitNanos,
-            long maxHoldNanos,
-            boolean awaitsRelease) {
-        this(name, group, terms, waitNanos, maxHoldNanos, awaitsRelease, false);
+        this(name, group, terms, waitNanos, maxHoldNanos, true, false);
     }
 
     /** @param options complete ones */
@@ -85,7 +75,8 @@ public record LockRequest(
                 termsOf(options),
                 nanosOf(Objects.requireNonNull(options.waitTime())),
                 maxHold == null ? 0 : nanosOf(maxHold),
-                options.release() != DistributedLock.Release.SEND);
+                options.release() != DistributedLock.Release.SEND,
+                false);
     }
 
     private static Terms termsOf(LockOptions options) {
@@ -104,11 +95,11 @@ public record LockRequest(
     }
 
     LockRequest named(String other) {
-        return new LockRequest(other, group, terms, waitNanos, maxHoldNanos, awaitsRelease);
+        return new LockRequest(other, group, terms, waitNanos, maxHoldNanos, awaitsRelease, false);
     }
 
     public LockRequest waiting(long nanos) {
-        return new LockRequest(name, group, terms, nanos, maxHoldNanos, awaitsRelease);
+        return new LockRequest(name, group, terms, nanos, maxHoldNanos, awaitsRelease, false);
     }
 
     /** Asks once, for a caller that asks again. */

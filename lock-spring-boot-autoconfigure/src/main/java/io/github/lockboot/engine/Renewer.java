@@ -154,7 +154,7 @@ final class Renewer {
 
     // --- what becomes of a lease: its mutex is held -----------------------------------------------------------
 
-    /** Begins with a lease that was granted. */
+    /** Begins with a lease that was granted, or whose queue begins anew. */
     void begin(Slot slot) {
         rest(slot);
     }
@@ -165,11 +165,6 @@ final class Renewer {
         if (leftToEnd && slot.lease.terms.renew()) {
             rest(slot);
         }
-    }
-
-    /** Begins with a lease whose queue begins anew. */
-    void beginAnew(Slot slot) {
-        rest(slot);
     }
 
     /** The renewal that was sent then has been answered: the grant is prolonged. */

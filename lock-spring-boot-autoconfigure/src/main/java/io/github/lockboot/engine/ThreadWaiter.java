@@ -9,11 +9,8 @@ import org.jspecify.annotations.Nullable;
 /** The current thread, which parks until it is decided, interrupted or out of time. */
 final class ThreadWaiter extends Waiter {
 
-    private final Thread thread;
-
     ThreadWaiter(EngineContext context, LockRequest request, @Nullable UseNotifier use) {
         super(context, request, use, Thread.currentThread());
-        this.thread = Thread.currentThread();
     }
 
     /**
@@ -40,7 +37,7 @@ final class ThreadWaiter extends Waiter {
             }
         } finally {
             if (interrupted) {
-                thread.interrupt();
+                Thread.currentThread().interrupt();
             }
         }
         return conclude() != null;
@@ -77,6 +74,6 @@ final class ThreadWaiter extends Waiter {
 
     @Override
     void wake() {
-        LockSupport.unpark(thread);
+        LockSupport.unpark(thread());
     }
 }

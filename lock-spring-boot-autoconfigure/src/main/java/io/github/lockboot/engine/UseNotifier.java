@@ -86,11 +86,11 @@ final class UseNotifier implements LockUse {
     }
 
     private void notifyLater(Consumer<LockListener> event) {
-        listeners.forEach(each -> each.notifyLater(event));
+        listeners.forEach(each -> each.notifyLater(event, ListenerRegistry.CAPACITY));
     }
 
     private void notifyOfEnd(Consumer<LockListener> event) {
-        listeners.forEach(each -> each.notifyOfEnd(event));
+        listeners.forEach(each -> each.notifyLater(event, ListenerRegistry.CAPACITY_FOR_ENDS));
     }
 
     /** Whether this is the first outcome of the wait. */

@@ -1,5 +1,6 @@
 package io.github.lockboot.engine;
 
+import java.util.Objects;
 import java.util.function.Consumer;
 
 import io.github.lockboot.LockListener;
@@ -102,11 +103,7 @@ abstract sealed class Waiter permits ThreadWaiter, FutureWaiter {
     }
 
     final Line line() {
-        Line joined = line;
-        if (joined == null) {
-            throw new IllegalStateException("the waiter is in no queue");
-        }
-        return joined;
+        return Objects.requireNonNull(line);
     }
 
     /** How long after the start the queue has to decide it. A waiter that tries once has the time of one command. */

@@ -574,8 +574,9 @@ class EngineRulesTests {
         void aPushThatNoScriptWroteIsIgnored() {
             CompletableFuture<Lease> future = scripted.acquire(LONG);
             Sent acquire = queuedAt(1, 100);
-            scripted.engine.onPush(new Push(acquire.id(), 101, 6_000, 0, "lock:another"));
-            scripted.engine.onPush(new Push(acquire.id(), 101, TTL.toMillis() + 1, 0, "lock:" + ScriptedEngine.NAME));
+            scripted.engine.onPush(new Push(acquire.id(), 101, 6_000, 0, 101, "lock:another"));
+            scripted.engine.onPush(
+                    new Push(acquire.id(), 101, TTL.toMillis() + 1, 0, 101, "lock:" + ScriptedEngine.NAME));
             assertThat(future).isNotDone();
             scripted.nothingIsSent();
         }

@@ -27,7 +27,7 @@ class SentReleaseRulesTests {
 
     private CompletableFuture<Lease> request() {
         Terms terms = Terms.exclusive(TTL.toMillis(), true);
-        return scripted.engine.acquireAsync(new LockRequest(NAME, null, terms, LONG.toNanos(), 0, false));
+        return scripted.engine.acquireAsync(new LockRequest(NAME, null, terms, LONG.toNanos(), 0, false, false));
     }
 
     private Lease granted(long token) {

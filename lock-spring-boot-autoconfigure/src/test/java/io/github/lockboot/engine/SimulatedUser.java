@@ -76,7 +76,7 @@ final class SimulatedUser {
         long maxHold = world.random().nextInt(8) == 0 ? SECOND + world.upTo(3 * SECOND) : 0;
         world.time().trace(() -> who + " asks for " + name + " on " + terms + ", waits " + atMost / MILLI + " ms");
         CompletableFuture<Lease> future =
-                client.engine.acquireAsync(new LockRequest(name, null, terms, atMost, maxHold, awaits));
+                client.engine.acquireAsync(new LockRequest(name, null, terms, atMost, maxHold, awaits, false));
         future.whenComplete(world.witness().watched((lease, failure) -> decided(kind, lease, failure)));
         wait = future;
         if (world.random().nextInt(20) == 0) {

@@ -85,8 +85,10 @@ final class SimulationTrace {
     }
 
     void told(String session, String message) {
-        Acquisition told = clients.get(session).engine.acquisition(message.substring(0, message.indexOf(' ')));
-        add(session, "told " + message + (told == null || told.terms.renew() ? " renewed" : " fixed"));
+        String id = message.substring(0, message.indexOf(' '));
+        boolean fixed = clients.get(session).engine.acquisitions().stream()
+                .anyMatch(each -> each.id.equals(id) && !each.terms.renew());
+        add(session, "told " + message + (fixed ? " fixed" : " renewed"));
     }
 
     void crashed(String session) {

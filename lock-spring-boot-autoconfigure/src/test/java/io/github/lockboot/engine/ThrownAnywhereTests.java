@@ -272,8 +272,8 @@ class ThrownAnywhereTests {
         private @Nullable CompletableFuture<Lease> ask(
                 ThrowingClient client, String who, String name, Terms terms, long wait, long hold, long keep) {
             try {
-                CompletableFuture<Lease> future =
-                        client.engine.acquireAsync(new LockRequest(name, null, terms, wait, 0, terms != LINGERING));
+                CompletableFuture<Lease> future = client.engine.acquireAsync(
+                        new LockRequest(name, null, terms, wait, 0, terms != LINGERING, false));
                 future.thenAccept(lease -> time.after(hold, () -> close(lease, keep)));
                 asked.put(who, future);
                 return future;
