@@ -233,7 +233,7 @@ final class Acquisition {
         return question == Question.ASKED || question == Question.ASKED_AND_AGAIN;
     }
 
-    /** Whether the waiters have had an answer of the store. Alongside others that have the lock, that to an earlier one says nothing of the next. */
+    /** Whether the waiters have had an answer of the store. Alongside others that have the lock, an earlier id's says nothing. */
     boolean isAnswered() {
         return terms.kind() == LockKind.EXCLUSIVE ? findings.answered : isRefused();
     }

@@ -88,12 +88,10 @@ public final class EngineContext {
         return timer.nanoTime();
     }
 
-    long wallMillis() {
-        return timer.wallMillis();
-    }
-
+    /** The time of day is read first: a pause in between then makes it too early, and what is counted from it shorter. */
     Moment now() {
-        return Moment.now(timer);
+        long wallMillis = timer.wallMillis();
+        return new Moment(wallMillis, timer.nanoTime());
     }
 
     Timer.Task schedule(long delayNanos, Runnable task) {

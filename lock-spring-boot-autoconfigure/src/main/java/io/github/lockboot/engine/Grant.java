@@ -4,7 +4,6 @@ import java.util.concurrent.TimeUnit;
 
 import io.github.lockboot.LockListener.Origin;
 import io.github.lockboot.engine.LockRequest.Terms;
-import io.github.lockboot.internal.Timer;
 
 /**
  * What the store granted to an acquisition: a fencing token to count on from, a lease, dated by our own clock from before the
@@ -17,12 +16,6 @@ final class Grant {
      * certain: it goes on while the machine sleeps, where the other may stand still.
      */
     record Moment(long wallMillis, long nanos) {
-
-        /** The time of day is read first: a pause in between then makes it too early, and what is counted from it shorter. */
-        static Moment now(Timer timer) {
-            long wallMillis = timer.wallMillis();
-            return new Moment(wallMillis, timer.nanoTime());
-        }
 
         /** How long a lease from then on may be relied on, as clocks do not run at quite the same rate. */
         private static long certain(long leaseMillis) {

@@ -28,11 +28,11 @@ import org.jspecify.annotations.Nullable;
  * Locks", PPoPP 2012), with JVMs in place of NUMA nodes: a command to the store costs a thousand times a hand-over within the JVM, and the
  * store's queue is as long as there are JVMs, not threads.
  *
- * <p>The steps are these. The first waiter makes an acquisition ask. Once that is granted the lock, the first waiter is served with a hold of the
- * grant, and readers are served all together. When the last hold is released, the next waiter is served with a hold of the same grant. If
- * this JVM has had its share, the acquisition is unlocked instead, and the next one is queued in the same step. When no waiter is left, the
- * queue retires. An exclusive lock has one acquisition, which asks or has the lock. Of a shared or limited lock some may have it, and alongside them
- * one acquisition that asks.
+ * <p>The steps are these. The first waiter makes an acquisition ask. Once that is granted the lock, the first waiter is served with a hold
+ * of the grant, and readers are served all together. When the last hold is released, the next waiter is served with a hold of the same
+ * grant. If this JVM has had its share, the acquisition is unlocked instead, and the next one is queued in the same step. When no waiter is
+ * left, the queue retires. An exclusive lock has one acquisition, which asks or has the lock. A shared or limited lock may have several
+ * that have it, and alongside them one that asks.
  *
  * <h2>When this JVM has had its share</h2>
  *
@@ -45,9 +45,10 @@ import org.jspecify.annotations.Nullable;
  *   <li>when other JVMs are known to wait, and as many waiters as then waited here, but at most the hand-off limit, have been served.
  * </ul>
  *
- * On terms with a linger time, an exclusive acquisition without a hold lingers when no waiter is left: it stays, and is renewed, for that time.
- * A caller that comes meanwhile is served with the next hold of the same grant, as if it had waited. It is unlocked when its time
- * is over, when another JVM waits, when the caller cannot be served under it, when no message could tell of other JVMs, and at shutdown.
+ * On terms with a linger time, an exclusive acquisition without a hold lingers when no waiter is left: it stays, and is renewed, for that
+ * time. A caller that comes meanwhile is served with the next hold of the same grant, as if it had waited. The acquisition is unlocked when
+ * its time is over, when another JVM waits, when the caller cannot be served under it, when no message could tell of other JVMs, and at
+ * shutdown.
  *
  * <h2>Granted is not held</h2>
  *
@@ -59,7 +60,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <h2>Who may touch what</h2>
  *
- * Everything changes under the mutex, and nothing under the mutex blocks or runs code of a user. Waiters are woken once the mutex is free. The fields that together say who has the lock:
+ * Everything changes under the mutex, and nothing under the mutex blocks or runs code of a user. Waiters are woken once the mutex is free.
+ * The fields that together say who has the lock:
  *
  * <pre>
  *   field                              guarded by                    written in
