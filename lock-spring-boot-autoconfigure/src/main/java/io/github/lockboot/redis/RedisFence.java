@@ -71,6 +71,7 @@ public final class RedisFence {
         try {
             reply = BlockingScripts.answer(
                     redis,
+                    () -> true,
                     LuaScript.FENCE,
                     key,
                     bytes(token),

@@ -20,8 +20,6 @@ import io.github.lockboot.engine.EngineRegistry;
 import io.github.lockboot.engine.LockEngine;
 import io.github.lockboot.engine.LockRequest;
 import io.github.lockboot.engine.LockStore;
-import io.github.lockboot.internal.Announcements;
-import io.github.lockboot.internal.Failures;
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.internal.Threads;
@@ -55,9 +53,9 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
     /** The longest polling interval and command timeout accepted. */
     public static final Duration MAX_INTERVAL = Duration.ofDays(24);
 
-    /** What has to have a grant, and a renewal, before it counts. */
+    /** What must acknowledge a grant, and a renewal, before it counts. */
     public enum Acknowledge {
-        /** Nothing beside the master. */
+        /** Nothing but the master. */
         NONE(AcknowledgedBy.NOTHING),
         /** One replica. */
         ONE(AcknowledgedBy.ONE_REPLICA),
@@ -98,9 +96,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         ClassLoader classes =
                 Thread.currentThread().getContextClassLoader(); // of the application, unlike that of some callers
         this.threads = builder.threads != null ? builder.threads : name -> Threads.daemons(name, classes);
-        for (LockListener listener : builder.listeners) {
-            addListener(listener);
-        }
+        builder.listeners.forEach(this::addListener);
     }
 
     /**
@@ -155,16 +151,12 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
 
     @Override
     public void announce(String name) {
-        Parts with = parts();
-        with.announcements.announced(name);
-        with.store.announce(with.announcementChannel, name);
+        parts().channel.announce(name);
     }
 
     @Override
     public Runnable onAnnounced(String name, Runnable listener) {
-        Parts with = parts();
-        Failures.runAndLog("when announcements were subscribed to", with.channel::listen);
-        return with.announcements.listen(name, listener);
+        return parts().channel.onAnnounced(name, listener);
     }
 
     @Override
@@ -261,7 +253,6 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         made.context().awaitAnswer(made.stopGranting());
         made.close();
         with.store.close();
-        with.connections.whenClosed().run();
         with.connectors.shutdown();
     }
 
@@ -275,7 +266,8 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         LockOptions options = defaults();
         Parts used = parts;
         return (servers.isEmpty() ? "Redis" : LockNames.printable(servers)) + " ("
-                + Connections.kindOf(connectionFactory) + "): key prefix '" + LockNames.printable(keyPrefix) + "', ttl "
+                + Connections.topologyOf(connectionFactory) + "): key prefix '" + LockNames.printable(keyPrefix)
+                + "', ttl "
                 + text(options.ttl()) + (Boolean.TRUE.equals(options.renew()) ? ", renewed" : ", not renewed")
                 + ", wait time " + text(options.waitTime())
                 + (used == null ? "" : ", session " + Connections.shown(used.session.get()))
@@ -286,13 +278,11 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         return DurationFormatterUtils.print(Objects.requireNonNull(duration), DurationFormat.Style.COMPOSITE);
     }
 
-    /** The parts made at the first use. In a type of its own, because Spring looks at the methods of a bean's class at the start. */
+    /** The parts made at the first use. In a type of its own, because Spring inspects the methods of a bean's class at the start. */
     private static final class Parts {
 
         final Supplier<String> session = SingletonSupplier.of(EngineContext::randomSession);
         final ScriptStore store;
-        final Announcements announcements = new Announcements();
-        final String announcementChannel;
         final PubSubGrantChannel channel;
         final Connections connections;
         final ExecutorService connectors;
@@ -321,7 +311,6 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
                     settings.patience(),
                     registry.maxWaiters,
                     registry.maxHolders(),
-                    EngineContext::requireStack,
                     timer,
                     timeout);
             EngineContext context = new EngineContext(
@@ -329,22 +318,14 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
             if (registry.logKeys) {
                 context.log().writeNames();
             }
-            announcementChannel = store.announcements(Connections.databaseOf(registry.connectionFactory));
+            String announcements = store.announcements(Connections.databaseOf(registry.connectionFactory));
             engine = new LockEngine(
                     context,
                     session,
                     EngineContext::randomNonce,
                     store,
                     subscriber -> new PubSubGrantChannel(
-                            connections,
-                            store,
-                            session,
-                            announcementChannel,
-                            announcements::announced,
-                            timeout,
-                            subscriber,
-                            timer,
-                            connectors));
+                            connections, store, session, announcements, timeout, subscriber, timer, connectors));
             channel = (PubSubGrantChannel) engine.channel();
             connections.runner().onChange(engine::onChanged);
         }
@@ -385,9 +366,9 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         }
 
         /**
-         * Sets what has to have a grant before it counts. {@link Acknowledge#NONE} by default.
+         * Sets what must acknowledge a grant before it counts. {@link Acknowledge#NONE} by default.
          *
-         * @param acknowledge what has to
+         * @param acknowledge what must acknowledge it
          * @return this builder
          */
         public Builder acknowledge(Acknowledge acknowledge) {

@@ -13,13 +13,13 @@ import java.util.function.Supplier;
 import io.github.lockboot.engine.GrantChannel;
 import io.github.lockboot.engine.StoreFailure;
 import io.github.lockboot.engine.StoreFailure.NotAcknowledgedException;
+import io.github.lockboot.internal.Failures;
 import io.github.lockboot.redis.protocol.RedisFailure;
 import io.github.lockboot.redis.protocol.ScriptStore;
 import io.lettuce.core.RedisCommandExecutionException;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
-import org.springframework.core.NestedExceptionUtils;
 import org.springframework.data.redis.RedisConnectionFailureException;
 import org.springframework.data.redis.connection.RedisClusterConnection;
 import org.springframework.data.redis.connection.RedisClusterNode;
@@ -27,7 +27,7 @@ import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 /**
- * What a registry ran into when it connected, and the version and eviction policy of the server, or of each master of a Cluster. Each
+ * Reports why a registry could not connect, and checks the version and eviction policy of the server, or of each master of a Cluster. Each
  * problem is reported with an action.
  */
 final class SelfCheck {
@@ -77,7 +77,7 @@ final class SelfCheck {
             checkServers(connection);
         } catch (RuntimeException failure) {
             if (notConnected == null) {
-                log.warn("Redis does not show its version and maxmemory-policy (" + reasonOf(failure)
+                log.warn("Redis does not show its version and maxmemory-policy (" + Failures.reasonOf(failure)
                         + "): allow INFO, or check them yourself");
             }
         }
@@ -94,22 +94,23 @@ final class SelfCheck {
                     && RedisFailure.of(failure) == StoreFailure.UNKNOWN;
             findings.add(new Finding(
                     refused,
-                    "Redis does not acknowledge grants as lock.redis.acknowledge asks for (" + reasonOf(failure)
-                            + "), so locks fail with LockUnavailableException",
+                    "Redis does not acknowledge grants as lock.redis.acknowledge asks for ("
+                            + Failures.reasonOf(failure) + "), so locks fail with LockUnavailableException",
                     "connect replicas to every master, for aof use Redis 7.2 or newer with appendonly, allow"
                             + ACKNOWLEDGING + ", or remove lock.redis.acknowledge"));
         } else if (RedisFailure.isOfScriptText(failure)) {
             add(
-                    "A proxy before Redis refuses the text of the scripts of locks (" + reasonOf(failure) + ")",
+                    "A proxy before Redis refuses the text of the scripts of locks (" + Failures.reasonOf(failure)
+                            + ")",
                     "switch its check of scripts off, as script_check_enable=0 does on Alibaba Cloud, or connect to Redis"
                             + " without it");
         } else if (isUnanswered(failure)) {
             add(
-                    "Redis could not be asked (" + reasonOf(failure) + ")",
+                    "Redis could not be asked (" + Failures.reasonOf(failure) + ")",
                     "check spring.data.redis.* and the network; without Redis, locks fail with LockUnavailableException");
         } else {
             add(
-                    "Redis does not run the scripts of locks (" + reasonOf(failure) + ")",
+                    "Redis does not run the scripts of locks (" + Failures.reasonOf(failure) + ")",
                     "use a master that accepts writes, and a user with these rights: ~" + store.keyOf("*") + " &"
                             + store.keyOf("*") + " " + COMMANDS
                             + (store.client().acknowledges() ? ACKNOWLEDGING : ""));
@@ -163,11 +164,5 @@ final class SelfCheck {
         } catch (IllegalArgumentException unknown) {
             return false;
         }
-    }
-
-    private static String reasonOf(Throwable failure) {
-        Throwable cause = NestedExceptionUtils.getMostSpecificCause(failure);
-        String message = cause.getMessage();
-        return message != null ? message : cause.getClass().getSimpleName();
     }
 }

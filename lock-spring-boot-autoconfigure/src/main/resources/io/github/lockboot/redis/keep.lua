@@ -17,7 +17,7 @@ if not holder or holder.grant_number ~= grant_number then
 end
 local first = lock.queue[1]
 if first and now + stay < holder.expiry then
-  notify(first[1], 0, 0, 0)
+  notify(first[1], 0, 0, #lock.queue, 0)
 end
 holder.id, holder.ttl, holder.expiry, lock.changed = 'kept-' .. me, stay, now + stay, true
 return answer('KEPT')

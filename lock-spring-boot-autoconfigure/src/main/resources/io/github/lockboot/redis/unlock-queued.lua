@@ -29,9 +29,7 @@ if holder == me and format == FORMAT and not (joining and string.find(stored, jo
     else
       put(head .. ']]', lease)
     end
-    local session = string.match(first, '^(.*)-') or first
-    local grant = table.concat({first, token, lease, waiters, token, KEYS[1]}, ' ')
-    redis.pcall('PUBLISH', channels .. session, grant)
+    notify(first, micros, lease, waiters, micros)
     return not joining and 'HANDED_OVER' or 'QUEUED ' .. waiters .. ' ' .. token .. ' ' .. lease
   end
 end

@@ -10,15 +10,6 @@ public final class PatientStore {
     private PatientStore() {}
 
     public static ScriptStore on(ScriptStore.Runner runner, Duration poll, Duration patience) {
-        return new ScriptStore(
-                runner,
-                "lock:",
-                poll,
-                patience,
-                1_000,
-                1_000,
-                EngineContext::requireStack,
-                new ManualTimer(),
-                Duration.ofDays(1));
+        return new ScriptStore(runner, "lock:", poll, patience, 1_000, 1_000, new ManualTimer(), Duration.ofDays(1));
     }
 }

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.LockListener;
@@ -156,7 +157,7 @@ final class ScheduledEngines {
     private final class Connection implements ScriptStore.Runner {
 
         @Override
-        public CompletableFuture<Reply> run(LuaScript script, String key, byte[]... arguments) {
+        public CompletableFuture<Reply> run(Consumer<Reply> late, LuaScript script, String key, byte[]... arguments) {
             schedule.step();
             CompletableFuture<Reply> answer = new CompletableFuture<>();
             soonOrNow(() -> {

@@ -166,11 +166,6 @@ public final class ScriptedEngine {
     private final class Redis implements ScriptStore.Runner {
 
         @Override
-        public CompletableFuture<Reply> run(LuaScript script, String key, byte[]... arguments) {
-            return run(late -> {}, script, key, arguments);
-        }
-
-        @Override
         public CompletableFuture<Reply> run(Consumer<Reply> late, LuaScript script, String key, byte[]... arguments) {
             CompletableFuture<Reply> reply = new CompletableFuture<>();
             sent.add(new Sent(new Call(script, key, arguments), reply, late));

@@ -27,6 +27,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class SimulatedClient {
 
+    /** Whose replies count also if they come late. */
+    private static final Set<LuaScript> RENEWALS = Set.of(LuaScript.RENEW, LuaScript.RENEW_PERMITS);
+
     static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(2);
 
     private static final long MILLI = 1_000_000;
@@ -87,10 +90,10 @@ final class SimulatedClient {
     private static final class Sent {
 
         final ScriptedEngine.Call call;
-        final @Nullable Consumer<Reply> late;
+        final Consumer<Reply> late;
         final CompletableFuture<Reply> reply = new CompletableFuture<>();
 
-        Sent(ScriptedEngine.Call call, @Nullable Consumer<Reply> late) {
+        Sent(ScriptedEngine.Call call, Consumer<Reply> late) {
             this.call = call;
             this.late = late;
         }
@@ -331,7 +334,7 @@ final class SimulatedClient {
                 } else if (connection == sentOn && inFlight.remove(sent)) {
                     traceAnswer(run);
                     sent.reply.complete(reply);
-                } else if (connection == sentOn && sent.late != null && !waits) {
+                } else if (connection == sentOn && !waits && RENEWALS.contains(sent.call.script())) {
                     traceAnswer(run);
                     sent.late.accept(reply);
                 }
@@ -375,13 +378,7 @@ final class SimulatedClient {
     private final class Runner implements ScriptStore.Runner {
 
         @Override
-        public CompletableFuture<Reply> run(LuaScript script, String key, byte[]... arguments) {
-            return run(null, script, key, arguments);
-        }
-
-        @Override
-        public CompletableFuture<Reply> run(
-                @Nullable Consumer<Reply> late, LuaScript script, String key, byte[]... arguments) {
+        public CompletableFuture<Reply> run(Consumer<Reply> late, LuaScript script, String key, byte[]... arguments) {
             ScriptedEngine.Call call = new ScriptedEngine.Call(script, key, arguments);
             if (trace != null) {
                 trace.sent(session, call);

@@ -6,6 +6,7 @@ import java.util.concurrent.AbstractExecutorService;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import io.github.lockboot.LockListener;
@@ -152,7 +153,7 @@ public final class ThrowingClient {
     private final class Runner implements ScriptStore.Runner {
 
         @Override
-        public CompletableFuture<Reply> run(LuaScript script, String key, byte[]... arguments) {
+        public CompletableFuture<Reply> run(Consumer<Reply> late, LuaScript script, String key, byte[]... arguments) {
             plan.passes(Seam.STORE);
             ScriptedEngine.Call call = new ScriptedEngine.Call(script, key, arguments);
             CompletableFuture<Reply> reply = new CompletableFuture<>();

@@ -1,6 +1,5 @@
 package io.github.lockboot.redis.connection;
 
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,12 +18,13 @@ import io.github.lockboot.internal.Failures;
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.Timer;
 import io.github.lockboot.redis.connection.Connections.AcknowledgedBy;
+import io.github.lockboot.redis.connection.SocketWatchdog.OfOneSocket;
 import io.lettuce.core.AbstractRedisAsyncCommands;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.output.ArrayOutput;
 import io.lettuce.core.output.IntegerListOutput;
 import io.lettuce.core.protocol.CommandArgs;
-import io.lettuce.core.protocol.ProtocolKeyword;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,16 +34,6 @@ import org.jspecify.annotations.Nullable;
  * <p>A WAIT is short and repeated, because Redis runs nothing else on the connection meanwhile.
  */
 final class Acknowledger {
-
-    /** WAITAOF, which Lettuce does not have. */
-    private enum Command implements ProtocolKeyword {
-        WAITAOF;
-
-        @Override
-        public byte[] getBytes() {
-            return name().getBytes(StandardCharsets.US_ASCII);
-        }
-    }
 
     /** @param sent has the reply, if it has come */
     private record Waiting(CompletableFuture<Reply> call, RedisFuture<Reply> sent, long deadline) {}
@@ -77,11 +67,10 @@ final class Acknowledger {
     /** The rounds on one socket. */
     final class Rounds {
 
-        private final AbstractRedisAsyncCommands<byte[], byte[]> commands;
+        final AbstractRedisAsyncCommands<byte[], byte[]> commands;
         private final Queue<Waiting> waiting = new ConcurrentLinkedQueue<>();
         private final AtomicBoolean underWay = new AtomicBoolean();
         private volatile boolean over;
-        private volatile List<RedisFuture<?>> unanswered = List.of();
         private volatile int connected = 1;
         private volatile long countDue = timer.nanoTime();
 
@@ -95,10 +84,8 @@ final class Acknowledger {
             begin();
         }
 
-        /** Cancels unanswered commands: Lettuce would send them again on the next connection, which a proxy may close again. */
         private void end() {
             over = true;
-            unanswered.forEach(each -> each.cancel(true));
             begin();
         }
 
@@ -124,34 +111,27 @@ final class Acknowledger {
         }
 
         private void round(List<Waiting> covered) {
-            List<RedisFuture<?>> sent = new ArrayList<>(2);
             CompletionStage<?> counted = CompletableFuture.completedStage(null);
             if (acknowledgedBy == AcknowledgedBy.ALL_REPLICAS && timer.nanoTime() - countDue >= 0) {
-                RedisFuture<List<Object>> role = commands.role();
-                sent.add(role);
-                counted = role.thenAccept(this::count);
+                counted = commands.dispatch(OfOneSocket.ROLE, new ArrayOutput<>(ByteArrayCodec.INSTANCE))
+                        .thenAccept(this::count);
             }
-            CompletionStage<Long> asked = askedInto(sent);
-            unanswered = sent;
-            if (over) {
-                end(); // since it was sent
-            }
-            counted.thenCombine(asked, (none, have) -> have)
+            counted.thenCombine(asked(), (none, have) -> have)
                     .whenComplete((have, failure) -> onRound(covered, have == null ? 0 : have, failure));
+            if (over) { // since it was sent
+                judge(covered, 0, null);
+            }
         }
 
-        private CompletionStage<Long> askedInto(List<RedisFuture<?>> sent) {
+        private CompletionStage<Long> asked() {
             if (acknowledgedBy != AcknowledgedBy.APPEND_ONLY_FILE) {
-                RedisFuture<Long> have = commands.waitForReplication(needed(), roundMillis);
-                sent.add(have);
-                return have;
+                return commands.waitForReplication(needed(), roundMillis);
             }
             CommandArgs<byte[], byte[]> args = new CommandArgs<>(ByteArrayCodec.INSTANCE);
             RedisFuture<List<Long>> files = commands.dispatch(
-                    Command.WAITAOF,
+                    OfOneSocket.WAITAOF,
                     new IntegerListOutput<>(ByteArrayCodec.INSTANCE),
                     args.add(1).add(0).add(roundMillis));
-            sent.add(files);
             return files.thenApply(each -> each.get(0)); // on the server itself; then comes that on replicas
         }
 

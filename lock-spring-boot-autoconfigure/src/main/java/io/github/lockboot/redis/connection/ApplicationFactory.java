@@ -19,8 +19,6 @@ import org.springframework.util.ReflectionUtils;
 /** What can be learned of the application's connection factory, which may be a proxy or a subclass. */
 final class ApplicationFactory {
 
-    private static final Method[] NO_METHODS = {};
-
     private ApplicationFactory() {}
 
     /** {@return the factory, if it is of Lettuce and gives its own connections and not those of another; null otherwise} */
@@ -119,16 +117,7 @@ final class ApplicationFactory {
 
     /** By a subclass that has been written, and not by the class of a proxy. */
     private static boolean isOverridden(Class<?> type, String name) {
-        for (Class<?> each = type;
-                each != null && each != LettuceConnectionFactory.class;
-                each = each.getSuperclass()) {
-            boolean generated = each.getName().contains(ClassUtils.CGLIB_CLASS_SEPARATOR);
-            for (Method method : generated ? NO_METHODS : each.getDeclaredMethods()) {
-                if (method.getName().equals(name)) {
-                    return true;
-                }
-            }
-        }
-        return false;
+        Method method = ReflectionUtils.findMethod(ClassUtils.getUserClass(type), name, (Class<?>[]) null);
+        return method != null && method.getDeclaringClass() != LettuceConnectionFactory.class;
     }
 }

@@ -11,9 +11,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 
 import io.github.lockboot.engine.Reply;
 import io.github.lockboot.engine.StoreFailure.NotConnectedException;
+import io.github.lockboot.internal.Failures;
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.redis.protocol.LuaScript;
 import io.github.lockboot.redis.protocol.LuaScript.ForeignReplyException;
@@ -43,12 +45,12 @@ public final class BlockingScripts implements ScriptStore.Runner {
     }
 
     @Override
-    public CompletableFuture<Reply> run(LuaScript script, String key, byte[]... arguments) {
+    public CompletableFuture<Reply> run(Consumer<Reply> late, LuaScript script, String key, byte[]... arguments) {
         Call reply = new Call();
         CompletableFuture<Void> over = new CompletableFuture<>();
         CompletableFuture<Void> before = newest.put(key, over);
         (before != null ? before : CompletableFuture.completedFuture(null))
-                .thenRunAsync(() -> runFor(reply, script, key, arguments), executor)
+                .thenRunAsync(() -> runFor(reply, late, script, key, arguments), executor)
                 .whenComplete((none, noThread) -> { // also without a thread: the next script on the key must run
                     if (noThread != null) {
                         Throwable cause = Futures.unwrap(noThread);
@@ -61,7 +63,7 @@ public final class BlockingScripts implements ScriptStore.Runner {
         return reply;
     }
 
-    private void runFor(Call call, LuaScript script, String key, byte[]... arguments) {
+    private void runFor(Call call, Consumer<Reply> late, LuaScript script, String key, byte[]... arguments) {
         if (call.isDone()) {
             return;
         }
@@ -70,7 +72,10 @@ public final class BlockingScripts implements ScriptStore.Runner {
             if (answer == null) {
                 throw new ForeignReplyException();
             }
-            call.complete(Reply.parse(answer));
+            Reply reply = Reply.parse(answer);
+            if (!call.complete(reply)) {
+                Failures.runAndLog("when a late reply was received", () -> late.accept(reply));
+            }
         } catch (Throwable failure) {
             call.completeExceptionally(failure);
         }
@@ -98,16 +103,11 @@ public final class BlockingScripts implements ScriptStore.Runner {
     /**
      * Runs a script and waits for its reply.
      *
-     * @return the reply; null if the connection is in a transaction or pipeline
+     * @param wanted asked once there is a connection; if it says no, nothing is sent
+     * @return the reply; null if it is not wanted, or the connection is in a transaction or pipeline
      * @throws ForeignReplyException if the reply belongs to another command; {@code QUIT} has been sent on the connection
      */
     public static @Nullable String answer(
-            StringRedisTemplate template, LuaScript script, String key, byte[]... arguments) {
-        return answer(template, () -> true, script, key, arguments);
-    }
-
-    /** @param wanted asked once there is a connection; if it says no, nothing is sent */
-    private static @Nullable String answer(
             StringRedisTemplate template, BooleanSupplier wanted, LuaScript script, String key, byte[]... arguments) {
         byte[] number = LuaScript.nextNumber();
         Object[] numbered = Arrays.copyOf(arguments, arguments.length + 1, Object[].class);

@@ -2,14 +2,12 @@ package io.github.lockboot.redis.connection;
 
 import java.time.Duration;
 import java.util.concurrent.Executor;
-import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 
 import io.github.lockboot.internal.Timer;
 import io.github.lockboot.redis.protocol.ScriptStore;
 import org.springframework.beans.BeanWrapper;
 import org.springframework.beans.PropertyAccessorFactory;
-import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -19,15 +17,8 @@ import org.springframework.data.redis.core.StringRedisTemplate;
  * The connections of a registry.
  *
  * @param template the template for all commands; made at the first call, and made again when the application has a new client
- * @param cuts calls the action, on a thread that must not be blocked, when a connection that is subscribed to a channel ends, if the client
- *     does not throw an exception then; a function, because the class for Lettuce does not load without Lettuce
- * @param whenClosed closes the connections that the registry has made; called once the runner is closed
  */
-public record Connections(
-        Supplier<StringRedisTemplate> template,
-        ScriptStore.Runner runner,
-        BiConsumer<RedisConnection, Runnable> cuts,
-        Runnable whenClosed) {
+public record Connections(Supplier<StringRedisTemplate> template, ScriptStore.Runner runner) {
 
     /** What must acknowledge a grant in addition to the master. */
     public enum AcknowledgedBy {
@@ -58,22 +49,18 @@ public record Connections(
             Timer timer,
             Executor workers) {
         LettuceConnectionFactory lettuce = ApplicationFactory.ofLettuce(factory);
-        if (lettuce == null) {
-            StringRedisTemplate template = new StringRedisTemplate(factory);
-            return new Connections(
-                    () -> template, new BlockingScripts(template, workers), (connection, action) -> {}, () -> {});
+        if (lettuce != null && !shares(lettuce, sharing, acknowledgedBy)) {
+            OwnConnection own = new OwnConnection(lettuce, commandTimeout, session, timer, workers);
+            Acknowledger acknowledger = acknowledgedBy == AcknowledgedBy.NOTHING
+                    ? null
+                    : new Acknowledger(acknowledgedBy, commandTimeout, timer);
+            return new Connections(own::template, new LettuceScripts(own::template, timer, workers, own, acknowledger));
         }
-        if (shares(lettuce, sharing, acknowledgedBy)) {
-            StringRedisTemplate template = new StringRedisTemplate(lettuce);
-            LettuceScripts shared = new LettuceScripts(() -> template, timer, workers, null, null);
-            return new Connections(() -> template, shared, LettuceScripts::whenCut, () -> {});
-        }
-        OwnConnection own = new OwnConnection(lettuce, commandTimeout, session, timer, workers);
-        Acknowledger acknowledger = acknowledgedBy == AcknowledgedBy.NOTHING
-                ? null
-                : new Acknowledger(acknowledgedBy, commandTimeout, timer);
-        LettuceScripts scripts = new LettuceScripts(own::template, timer, workers, own, acknowledger);
-        return new Connections(own::template, scripts, LettuceScripts::whenCut, own::close);
+        StringRedisTemplate template = new StringRedisTemplate(factory);
+        ScriptStore.Runner runner = lettuce == null
+                ? new BlockingScripts(template, workers)
+                : new LettuceScripts(() -> template, timer, workers, null, null);
+        return new Connections(() -> template, runner);
     }
 
     /**
@@ -82,9 +69,6 @@ public record Connections(
      * @throws IllegalStateException if the settings of the factory cannot be read, or no grant could be acknowledged
      */
     public static void requireSettings(RedisConnectionFactory factory, boolean sharing, AcknowledgedBy acknowledgedBy) {
-        if (factory.getClass() == LettuceConnectionFactory.class && acknowledgedBy == AcknowledgedBy.NOTHING) {
-            return; // neither proxy nor subclass: the start needs no more classes
-        }
         LettuceConnectionFactory lettuce = ApplicationFactory.ofLettuce(factory);
         if (lettuce != null) {
             boolean fixed = !shares(lettuce, sharing, acknowledgedBy)
@@ -123,7 +107,7 @@ public record Connections(
     }
 
     /** The topology of Redis, for messages. */
-    public static String kindOf(RedisConnectionFactory factory) {
+    public static String topologyOf(RedisConnectionFactory factory) {
         LettuceConnectionFactory lettuce = ApplicationFactory.ofLettuce(factory);
         if (lettuce == null) {
             return ApplicationFactory.typeOf(factory).getSimpleName();

@@ -2,19 +2,17 @@ package io.github.lockboot.redis.connection;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.WeakHashMap;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
-import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 
 import io.github.lockboot.engine.StoreFailure;
+import io.github.lockboot.internal.Timer;
 import io.github.lockboot.redis.protocol.RedisFailure;
-import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.StatefulRedisConnectionImpl;
@@ -36,28 +34,30 @@ final class KeyTracking implements PushListener {
     private static final TrackingArgs OPT_IN =
             TrackingArgs.Builder.enabled().optin().noloop();
 
+    static final Duration PAUSE = Duration.ofMinutes(10);
+
     volatile Consumer<@Nullable String> listener = key -> {};
 
     /** The connections to which this listener was added. It stays through a reconnection. */
     private final Set<Object> connections = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
-    /** Unanswered commands, with their connections. */
-    private final Map<RedisFuture<?>, Object> unanswered = new ConcurrentHashMap<>();
-
-    private final LongSupplier epoch;
-    private final LongConsumer onRefused;
-    private final Runnable onUnanswered;
+    /** The epoch in which the protocol or the rights of the user did not allow tracking: a new connection may be treated otherwise. */
+    volatile long refusedIn = -1;
 
     /**
-     * @param epoch another one after each reconnection
-     * @param onRefused called with the epoch in which the protocol or the rights of the user did not allow tracking
-     * @param onUnanswered called if a command got no answer before its connection ended or it expired: a proxy may close each connection at
-     *     such a command, or never answer it
+     * When tracking is tried again after a command got no answer: a proxy that closes each connection at such a command cannot be
+     * distinguished from a server that stopped at that moment.
      */
-    KeyTracking(LongSupplier epoch, LongConsumer onRefused, Runnable onUnanswered) {
+    volatile long due;
+
+    private final LongSupplier epoch;
+    private final Timer timer;
+
+    /** @param epoch another one after each reconnection */
+    KeyTracking(LongSupplier epoch, Timer timer) {
         this.epoch = epoch;
-        this.onRefused = onRefused;
-        this.onUnanswered = onUnanswered;
+        this.timer = timer;
+        this.due = timer.nanoTime();
     }
 
     /**
@@ -70,7 +70,7 @@ final class KeyTracking implements PushListener {
     RedisFuture<?> switchOn(StatefulConnection<byte[], byte[]> connection) {
         if (!(connection instanceof StatefulRedisConnectionImpl<byte[], byte[]> known)
                 || known.getConnectionState().getNegotiatedProtocolVersion() != ProtocolVersion.RESP3) {
-            onRefused.accept(epoch.getAsLong());
+            refusedIn = epoch.getAsLong();
             return null;
         }
         if (connections.add(known)) {
@@ -88,35 +88,21 @@ final class KeyTracking implements PushListener {
 
     private RedisFuture<?> reportingRefusal(Object connection, RedisFuture<String> sent) {
         long sentIn = epoch.getAsLong();
-        unanswered.put(sent, connection);
         sent.whenComplete((none, failure) -> {
-            unanswered.remove(sent);
             if (failure instanceof RedisCommandExecutionException) {
                 if (RedisFailure.of(failure) != StoreFailure.NOT_NOW) {
-                    onRefused.accept(sentIn);
+                    refusedIn = sentIn;
                 }
-            } else if (failure != null && !isClosed(connection)) {
-                onUnanswered.run();
+            } else if (failure != null
+                    && !SocketWatchdog.isClosed(connection)) { // closed by the registry, it shows nothing
+                due = timer.nanoTime() + PAUSE.toNanos();
             }
         });
         return sent;
     }
 
-    /** Whether the registry itself closed the connection, which shows nothing about tracking. */
-    private static boolean isClosed(Object connection) {
-        return connection instanceof RedisChannelHandler<?, ?> known && known.isClosed();
-    }
-
-    /**
-     * Redis forgets with the connection what it tracked. Unanswered commands are cancelled: Lettuce would send them again on the next
-     * connection.
-     */
+    /** Redis forgets with the connection what it tracked. */
     void onDisconnected(Object connection) {
-        unanswered.forEach((sent, on) -> {
-            if (on == connection) {
-                sent.cancel(true);
-            }
-        });
         if (connections.contains(connection)) {
             listener.accept(null);
         }

@@ -14,9 +14,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
@@ -49,8 +47,6 @@ import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import io.lettuce.core.pubsub.api.async.RedisPubSubAsyncCommands;
 import io.lettuce.core.resource.Delay;
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -66,8 +62,6 @@ import org.springframework.data.redis.core.StringRedisTemplate;
  */
 final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateListener {
 
-    private static final Log log = LogFactory.getLog(LettuceScripts.class);
-
     /** Lettuce has no event for a new master in a Cluster. */
     private static final long CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
@@ -77,8 +71,6 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
 
     /** Between two checks whether the application has moved to another server. */
     private static final long FOLLOW_NANOS = TimeUnit.SECONDS.toNanos(1);
-
-    static final Duration TRACKING_PAUSE = Duration.ofMinutes(10);
 
     private static final Set<LuaScript> TAKING_LEASES =
             Set.of(LuaScript.ACQUIRE, LuaScript.RENEW, LuaScript.RENEW_PERMITS);
@@ -90,11 +82,8 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     private final @Nullable Acknowledger acknowledger;
     private final Timer.Check check;
     private final Timer.Check follow;
-    private final AtomicBoolean following = new AtomicBoolean();
     private final AtomicLong epoch = new AtomicLong();
     private final KeyTracking tracking;
-    private volatile long trackingRefusedIn = -1; // an epoch: a new connection may be treated otherwise
-    private volatile long trackingDue;
 
     /**
      * The calls that wait for a connection, in order, by slot. Its monitor guards changes and the fields below. Commands are sent
@@ -108,7 +97,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     private long nextAttempt;
     private boolean closed;
     private volatile @Nullable Link link;
-    private @Nullable AbstractRedisClient client; // of the newest link
+    private volatile @Nullable AbstractRedisClient client; // of the newest link; this is its listener
 
     /**
      * @param connector connects, which blocks
@@ -128,27 +117,28 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         this.acknowledger = acknowledger;
         this.sender = new SerialExecutor(connector);
         this.check = timer.check(CHECK_NANOS, this::sendWaitingInBackground);
-        this.follow = timer.check(FOLLOW_NANOS, this::followApplicationInBackground);
-        this.tracking = new KeyTracking(this::epoch, refusedIn -> trackingRefusedIn = refusedIn, this::pauseTracking);
-        this.trackingDue = timer.nanoTime();
-    }
-
-    @Override
-    public CompletableFuture<Reply> run(LuaScript script, String key, byte[]... arguments) {
-        return run(reply -> {}, script, key, arguments);
+        this.follow = timer.check(FOLLOW_NANOS, this::followApplication);
+        this.tracking = new KeyTracking(this::epoch, timer);
     }
 
     @Override
     public CompletableFuture<Reply> run(Consumer<Reply> late, LuaScript script, String key, byte[]... arguments) {
         Call call = new Call(late, script, key.getBytes(StandardCharsets.UTF_8), arguments);
-        Link current = othersWait(call) ? null : link;
-        if (current == null || !reaches(current, call.key)) {
+        Link current = linkFor(call);
+        if (current == null) {
             current = linkOrWait(call);
         }
         if (current != null) {
-            send(call, current);
+            call.sendOn(current);
         }
         return call;
+    }
+
+    /** @return the connection to send the call on; null if there is none, or other calls of the same slot wait */
+    private @Nullable Link linkFor(Call call) {
+        Link current = link;
+        boolean first = waiting.isEmpty() || !waiting.containsKey(call.slot());
+        return current != null && first && reaches(current, call.key) ? current : null;
     }
 
     /** @return the connection to send the call on; null if the call waits or has failed */
@@ -158,8 +148,8 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
                 call.completeExceptionally(new NotConnectedException("the lock registry is closed", null));
                 return null;
             }
-            Link current = link;
-            if (current != null && !othersWait(call) && reaches(current, call.key)) {
+            Link current = linkFor(call);
+            if (current != null) {
                 return current;
             }
             connectInBackground();
@@ -168,11 +158,6 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             waiting.computeIfAbsent(call.slot(), slot -> new LinkedHashSet<>()).add(call);
             return null;
         }
-    }
-
-    /** Whether calls of the same slot wait. */
-    private boolean othersWait(Call call) {
-        return !waiting.isEmpty() && waiting.containsKey(call.slot());
     }
 
     private @Nullable Call firstOf(int slot) {
@@ -217,22 +202,11 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
                 if (!reaches(current, next.key)) {
                     return;
                 }
-                send(next, current);
+                next.sendOn(current);
             } catch (Throwable notSent) {
                 next.completeExceptionally(notSent);
             }
             stopWaiting(next); // only now: a call that comes meanwhile must not pass it
-        }
-    }
-
-    private void send(Call call, Link current) {
-        try {
-            call.sendOn(current);
-        } catch (Throwable notSent) {
-            if (own != null && RedisFailure.isOfReplica(notSent)) {
-                own.onReplica(current.client);
-            }
-            throw notSent;
         }
     }
 
@@ -241,7 +215,13 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         if (last != null && last.isClosed()) {
             link = null; // the application has reset its factory, or the own one has ended
         }
-        if (link != null || connecting || closed || refused > 0 && timer.nanoTime() - nextAttempt < 0) {
+        if (link == null) {
+            startToConnect();
+        }
+    }
+
+    private void startToConnect() {
+        if (connecting || closed || refused > 0 && timer.nanoTime() - nextAttempt < 0) {
             return;
         }
         connecting = true;
@@ -253,78 +233,71 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         }
     }
 
-    /** If connecting fails, the calls that waited when it began fail. For later calls, such as right after a start, it connects again. */
+    /**
+     * If connecting fails, the calls that waited when it began fail. For later calls, such as right after a start, it connects again. May
+     * block for long, as a scope may have to make its bean again.
+     */
     private void connect() {
         List<Call> before = List.of();
-        Link made = null;
-        Throwable failure = null;
         try {
             synchronized (waiting) { // the call that started this is added under this monitor
                 before = waiting.values().stream().flatMap(Set::stream).toList();
             }
-            made = Link.over(template.get(), this);
-        } catch (Throwable notMade) { // also an Error: the next call must connect again
-            failure = notMade;
-        }
-        List<Call> failed = made == null ? before : List.of();
-        AbstractRedisClient former = null;
-        synchronized (waiting) {
-            connecting = false;
-            link = made;
-            refused = made == null ? refused + 1 : 0;
-            nextAttempt =
-                    timer.nanoTime() + BETWEEN_ATTEMPTS.createDelay(refused).toNanos();
-            if (closed) {
-                unlink();
-            } else if (made != null) {
-                former = client;
-                client = made.client;
-                follow.start();
+            Link made = Link.over(template.get());
+            if (made.client != client) {
+                made.client.addListener(this);
             }
+            onConnected(made);
+        } catch (Throwable notMade) { // also an Error: the next call must connect again
+            onNotConnected(before, notMade);
         }
-        if (former != null && made != null && former != made.client) {
-            onMoved(former);
-        }
-        NotConnectedException notConnected = new NotConnectedException("no connection to Redis", failure);
-        failed.forEach(call -> call.completeExceptionally(notConnected));
         timer.schedule(0, this::sendWaitingInBackground);
     }
 
-    /** On the timer's thread. Returns whether there is a connection, and the application may move to another server. */
-    private boolean followApplicationInBackground() {
-        if (link == null || own == null && !ApplicationFactory.isProxy(factory())) {
+    private void onConnected(Link made) {
+        AbstractRedisClient former = client;
+        synchronized (waiting) {
+            connecting = false;
+            refused = 0;
+            link = made;
+            client = made.client;
+            if (closed) {
+                unlink();
+            }
+        }
+        follow.start();
+        if (former != null && former != made.client) {
+            onMoved(former);
+        }
+    }
+
+    private void onNotConnected(List<Call> before, Throwable failure) {
+        synchronized (waiting) {
+            connecting = false;
+            refused++;
+            nextAttempt =
+                    timer.nanoTime() + BETWEEN_ATTEMPTS.createDelay(refused).toNanos();
+        }
+        if (link == null) {
+            NotConnectedException notConnected = new NotConnectedException("no connection to Redis", failure);
+            before.forEach(call -> call.completeExceptionally(notConnected));
+        }
+    }
+
+    /**
+     * Connects again where the application may have moved to another server; until that is done, and if it fails, the connection is used
+     * on. On the timer's thread. Returns whether there is a connection, and the application may move.
+     */
+    private boolean followApplication() {
+        if (link == null || own == null && !ApplicationFactory.isProxy(factoryOf(template.get()))) {
             return false;
         }
-        if ((own == null || own.mayHaveMoved()) && following.compareAndSet(false, true)) {
-            try {
-                connector.execute(this::followApplication);
-            } catch (Throwable noThread) {
-                following.set(false);
-                throw noThread;
+        if (own == null || own.mayHaveMoved()) {
+            synchronized (waiting) {
+                startToConnect();
             }
         }
         return true;
-    }
-
-    /** A scope may have to make its bean again, which blocks, and fails where the application has no Redis either. */
-    private void followApplication() {
-        try {
-            Link current = link;
-            if (current == null) {
-                return;
-            }
-            AbstractRedisClient newest = ApplicationFactory.clientOf(ApplicationFactory.targetOf(factory()));
-            if (newest != null && newest != current.client) {
-                synchronized (waiting) {
-                    link = link == current ? null : link;
-                    connectInBackground();
-                }
-            }
-        } catch (RuntimeException notNow) {
-            log.debug("The connection factory of the application cannot be asked", notNow);
-        } finally {
-            following.set(false);
-        }
     }
 
     /** Holds of the former server are renewed on the new one, and are lost unless it is the same server. */
@@ -342,7 +315,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             return false;
         }
         StatefulConnection<byte[], byte[]> used = current.to(key);
-        return used == null ? acknowledger == null : used.isOpen() || Link.isClosed(used);
+        return used == null ? acknowledger == null : used.isOpen() || SocketWatchdog.isClosed(used);
     }
 
     @Override
@@ -353,7 +326,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     /** Lettuce ends each attempt by its own timeouts. */
     @Override
     public boolean isConnecting() {
-        return connecting;
+        return connecting && link == null;
     }
 
     @Override
@@ -361,15 +334,10 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         return epoch.get();
     }
 
-    /** A proxy that closes the connection at such a command cannot be distinguished from a server that stopped at that moment. */
-    void pauseTracking() {
-        trackingDue = timer.nanoTime() + TRACKING_PAUSE.toNanos();
-    }
-
     /** Not on connections of the application, which may track keys for itself. */
     @Override
     public boolean announcesChanges() {
-        return own != null && trackingRefusedIn != epoch.get() && timer.nanoTime() - trackingDue >= 0;
+        return own != null && tracking.refusedIn != epoch.get() && timer.nanoTime() - tracking.due >= 0;
     }
 
     @Override
@@ -383,6 +351,9 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             closed = true;
             unlink();
         }
+        if (own != null) {
+            own.close();
+        }
     }
 
     /** Otherwise the client of the application would keep a reference to this closed runner. */
@@ -394,8 +365,8 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         }
     }
 
-    /** Runs the action once when a connection that is subscribed to a channel is cut. */
-    static void whenCut(RedisConnection subscribed, Runnable action) {
+    @Override
+    public void whenCut(RedisConnection subscribed, Runnable action) {
         var connection = ((RedisPubSubAsyncCommands<?, ?>) subscribed.getNativeConnection()).getStatefulConnection();
         connection.addListener(new RedisConnectionStateListener() {
 
@@ -412,9 +383,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
 
     @Override
     public void onRedisConnected(RedisChannelHandler<?, ?> connection, SocketAddress address) {
-        if (!waiting.isEmpty()) {
-            timer.schedule(0, this::sendWaitingInBackground);
-        }
+        timer.schedule(0, this::sendWaitingInBackground);
     }
 
     @Override
@@ -433,17 +402,18 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
      */
     private final class Call extends CompletableFuture<Reply> {
 
-        private final AtomicReference<@Nullable Consumer<Reply>> late;
+        private final Consumer<Reply> late;
         private final LuaScript script;
         private final byte[] key;
         private final byte[][] arguments;
         private final byte[] number = LuaScript.nextNumber();
+        private final CompletableFuture<Reply> read = new CompletableFuture<>();
+        private volatile boolean begun; // from now on, Lettuce may have a command
         private volatile @Nullable RedisFuture<?> command;
-        private volatile @Nullable Reply read;
 
         /** @param late gets a reply that is read after the call has failed, unless it would have to be acknowledged */
         Call(Consumer<Reply> late, LuaScript script, byte[] key, byte[][] arguments) {
-            this.late = new AtomicReference<>(acknowledger == null ? late : null);
+            this.late = acknowledger == null ? late : reply -> {};
             this.script = script;
             this.key = key;
             this.arguments = arguments;
@@ -455,23 +425,15 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
 
         /** Makes Redis track a lock that is renewed. Tracking is switched on each time: a reconnection ends it. */
         void sendOn(Link link) {
+            begun = true;
             var server = script == LuaScript.RENEW && announcesChanges() ? link.to(key) : null;
             RedisFuture<?> switchedOn = server == null ? null : tracking.switchOn(server);
             if (switchedOn == null) {
-                sendOn(link, CommandType.EVALSHA, null);
+                dispatch(link, CommandType.EVALSHA, null);
             } else {
                 onSent(switchedOn);
                 switchedOn.whenComplete(
-                        (none, failure) -> sendAgainOn(link, CommandType.EVALSHA, failure == null ? server : null));
-            }
-        }
-
-        /** Called from a callback, where an exception would be lost. */
-        private void sendAgainOn(Link link, CommandType type, @Nullable StatefulConnection<byte[], byte[]> tracked) {
-            try {
-                sendOn(link, type, tracked);
-            } catch (Throwable notSent) {
-                completeExceptionally(notSent);
+                        (none, failure) -> dispatch(link, CommandType.EVALSHA, failure == null ? server : null));
             }
         }
 
@@ -483,59 +445,60 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         }
 
         /**
-         * Sends the digest of the script first, and the whole script if Redis does not know it.
+         * Sends the digest of the script first, and the whole script if Redis does not know it. Never throws: a callback has no caller.
          *
          * @param tracked the connection on which the key is to be tracked, if any
          */
-        private void sendOn(Link link, CommandType type, @Nullable StatefulConnection<byte[], byte[]> tracked) {
+        private void dispatch(Link link, CommandType type, @Nullable StatefulConnection<byte[], byte[]> tracked) {
             if (isDone()) {
                 return;
             }
-            boolean digestOnly = type == CommandType.EVALSHA;
+            try {
+                Acknowledger.Rounds rounds = acknowledger != null && TAKING_LEASES.contains(script)
+                        ? acknowledger.on(link.toMasterOf(key))
+                        : null;
+                var commands = rounds == null ? link.commands : rounds.commands;
+                if (tracked != null) {
+                    tracking.trackNext(tracked);
+                }
+                RedisFuture<Reply> sent = commands.dispatch(type, new Output(number, read), encoded(type));
+                onSent(sent);
+                if (rounds != null) {
+                    rounds.acknowledge(this, sent);
+                }
+                sent.whenComplete((reply, failure) -> {
+                    if (type == CommandType.EVALSHA
+                            && failure != null
+                            && Futures.unwrap(failure) instanceof RedisNoScriptException) {
+                        dispatch(link, CommandType.EVAL, tracked);
+                    } else {
+                        onAnswer(link, reply, failure, rounds != null);
+                    }
+                });
+            } catch (Throwable notSent) {
+                fail(link, notSent);
+            }
+        }
+
+        private CommandArgs<byte[], byte[]> encoded(CommandType type) {
             CommandArgs<byte[], byte[]> args = new CommandArgs<>(ByteArrayCodec.INSTANCE)
-                    .add(digestOnly ? script.getSha1() : script.getScriptAsString())
+                    .add(type == CommandType.EVALSHA ? script.getSha1() : script.getScriptAsString())
                     .add(1)
                     .addKey(key); // by which Lettuce finds the node of a Cluster
             for (byte[] argument : arguments) {
                 args.add(argument);
             }
-            args.add(number);
-            Acknowledger asked = TAKING_LEASES.contains(script) ? acknowledger : null;
-            AbstractRedisAsyncCommands<byte[], byte[]> commands = asked == null ? link.commands : link.toMasterOf(key);
-            Acknowledger.Rounds rounds = asked == null ? null : asked.on(commands);
-            if (tracked != null) {
-                tracking.trackNext(tracked);
-            }
-            RedisFuture<Reply> sent = commands.dispatch(type, new Output(number, this::onRead), args);
-            onSent(sent);
-            if (rounds != null) {
-                rounds.acknowledge(this, sent);
-            }
-            sent.whenComplete((reply, failure) -> {
-                if (digestOnly && failure != null && Futures.unwrap(failure) instanceof RedisNoScriptException) {
-                    sendAgainOn(link, CommandType.EVAL, tracked);
-                } else if (reply == null) {
-                    fail(link, failure != null ? failure : new IllegalStateException("no reply"));
-                } else if (rounds == null
-                        || !(reply instanceof Reply.Granted
-                                || reply instanceof Reply.Renewed
-                                || reply instanceof Reply.All)) {
-                    complete(reply);
-                }
-            });
+            return args.add(number);
         }
 
-        private void onRead(Reply reply) {
-            read = reply;
-            receiveIfLate();
-        }
-
-        /** Called both when the reply has been read and when the call has failed, which may be at the same time. */
-        private void receiveIfLate() {
-            Reply reply = read;
-            Consumer<Reply> receiver = reply != null && isCompletedExceptionally() ? late.getAndSet(null) : null;
-            if (reply != null && receiver != null) {
-                Failures.runAndLog("when a late reply was received", () -> receiver.accept(reply));
+        private void onAnswer(Link used, @Nullable Reply reply, @Nullable Throwable failure, boolean acknowledged) {
+            if (reply == null) {
+                fail(used, failure != null ? failure : new IllegalStateException("no reply"));
+            } else if (!acknowledged
+                    || !(reply instanceof Reply.Granted
+                            || reply instanceof Reply.Renewed
+                            || reply instanceof Reply.All)) {
+                complete(reply);
             }
         }
 
@@ -553,7 +516,8 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             boolean first = super.completeExceptionally(explained(failure));
             if (first) {
                 Failures.runAndLog("when a call was withdrawn", this::withdraw);
-                receiveIfLate();
+                read.thenAccept(
+                        reply -> Failures.runAndLog("when a late reply was received", () -> late.accept(reply)));
             }
             return first;
         }
@@ -561,7 +525,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         /** Names a missing connection as the cause. Never throws: otherwise the call would never end. */
         private Throwable explained(Throwable failure) {
             try {
-                if (command == null) {
+                if (!begun) {
                     return RedisFailure.of(failure) == StoreFailure.NOT_SENT
                             ? failure
                             : new NotConnectedException("no connection to Redis", failure);
@@ -598,14 +562,14 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     private static final class Output extends CommandOutput<byte[], byte[], Reply> {
 
         private final byte[] number;
-        private final Consumer<Reply> onRead;
+        private final CompletableFuture<Reply> read;
         private boolean refused;
 
-        /** @param onRead gets the reply, also if the command has been cancelled; must not throw */
-        Output(byte[] number, Consumer<Reply> onRead) {
+        /** @param read gets the reply, also if the command has been cancelled */
+        Output(byte[] number, CompletableFuture<Reply> read) {
             super(ByteArrayCodec.INSTANCE, null);
             this.number = number;
-            this.onRead = onRead;
+            this.read = read;
         }
 
         @Override
@@ -623,16 +587,12 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         @Override
         public void complete(int depth) {
             if (depth == 0 && output != null) {
-                onRead.accept(output);
+                read.complete(output);
             } else if (depth == 0 && !refused) {
                 throw new ForeignReplyException();
             }
             refused = false; // after a redirection the command is sent again, with this output
         }
-    }
-
-    private LettuceConnectionFactory factory() {
-        return factoryOf(template.get());
     }
 
     private static LettuceConnectionFactory factoryOf(StringRedisTemplate template) {
@@ -642,16 +602,14 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     /** The connection of scripts, to one server or to the masters of a Cluster. */
     private record Link(AbstractRedisAsyncCommands<byte[], byte[]> commands, AbstractRedisClient client) {
 
-        /** Connects with the factory's shared connection and registers the listener. Blocks. */
+        /** Connects with the factory's shared connection. Blocks. */
         @SuppressWarnings("unchecked")
-        static Link over(StringRedisTemplate template, RedisConnectionStateListener listener) {
+        static Link over(StringRedisTemplate template) {
             // Before the connection: the target of a proxy may change meanwhile.
             AbstractRedisClient client = factoryOf(template).getRequiredNativeClient();
             RedisCallback<Object> nativeConnection = RedisConnection::getNativeConnection;
             var commands = (AbstractRedisAsyncCommands<byte[], byte[]>)
                     Objects.requireNonNull(template.execute(nativeConnection, true));
-            client.removeListener(listener);
-            client.addListener(listener);
             return new Link(commands, client);
         }
 
@@ -681,13 +639,8 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             return made.isDone() && !made.isCompletedExceptionally() ? made.join() : null;
         }
 
-        /** Whether the connection was closed for good: every command on it fails. */
         boolean isClosed() {
-            return isClosed(commands.getConnection());
-        }
-
-        private static boolean isClosed(StatefulConnection<?, ?> connection) {
-            return connection instanceof RedisChannelHandler<?, ?> known && known.isClosed();
+            return SocketWatchdog.isClosed(commands.getConnection());
         }
     }
 }

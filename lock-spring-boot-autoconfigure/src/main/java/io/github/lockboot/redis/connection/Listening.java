@@ -26,22 +26,18 @@ final class Listening implements MessageListener, SubscriptionListener {
     private static final String JEDIS = "redis.clients.jedis.Jedis";
     private static final String OF_JEDIS = "org.springframework.data.redis.connection.jedis.";
 
-    private final PubSubGrantChannel.Subscription owner;
+    private final PubSubGrantChannel.Subscription subscription;
     private final Executor background;
     private volatile @Nullable RedisConnection connection;
     private volatile boolean subscribed;
     private volatile boolean returned;
-    private volatile boolean failed;
     private volatile boolean over;
     private final AtomicBoolean unsubscribing = new AtomicBoolean();
     private final AtomicBoolean closing = new AtomicBoolean();
 
-    /** Whether Redis refused to publish on the channel when it was asked last. */
-    volatile boolean refused;
-
     /** @param background for what may block */
-    Listening(PubSubGrantChannel.Subscription owner, Executor background) {
-        this.owner = owner;
+    Listening(PubSubGrantChannel.Subscription subscription, Executor background) {
+        this.subscription = subscription;
         this.background = background;
     }
 
@@ -56,37 +52,36 @@ final class Listening implements MessageListener, SubscriptionListener {
                 made.subscribe(this, channel.getBytes(StandardCharsets.UTF_8));
             }
             if (!over) {
-                connections.cuts().accept(made, () -> owner.onCut(this));
+                connections.runner().whenCut(made, () -> subscription.onCut(this));
             }
         } catch (Throwable thrown) { // also an Error: nothing else would try again
             failure = thrown;
         }
-        failed = failure != null;
         returned = true;
         if (failure != null && subscribed) {
-            owner.onCut(this);
+            subscription.onCut(this);
         } else if (failure != null) {
-            owner.onFailed(this, failure);
+            subscription.onFailed(this, failure);
         }
         release();
     }
 
-    /** What is called from now on is nobody's concern. Does not block. */
+    /** Ends the subscription, and ignores its later events. Does not block. */
     void end() {
         over = true;
         background.execute(this::release);
     }
 
-    /** What can be ended by now. Called when any of that has changed. */
+    /** Ends what can be ended by now. Called when that has changed. */
     private void release() {
         RedisConnection used = connection;
         if (used != null && over) {
             if (subscribed && unsubscribing.compareAndSet(false, true)) {
-                Subscription subscription = used.getSubscription();
-                attempt(subscription == null ? () -> {} : subscription::close);
+                Subscription made = used.getSubscription();
+                attempt(made == null ? () -> {} : made::close);
             }
             if (returned && closing.compareAndSet(false, true)) {
-                attempt(subscribed && !failed ? used::close : () -> closeAfterFailure(used));
+                attempt(() -> close(used));
             }
         }
     }
@@ -96,7 +91,7 @@ final class Listening implements MessageListener, SubscriptionListener {
      * would take that for the answer to another command. Where the user may not unsubscribe, the connection stays subscribed. So Jedis
      * is made to drop the connection. Other clients of Jedis have taken it back to their pool already, and have nothing to close.
      */
-    private static void closeAfterFailure(RedisConnection used) {
+    private static void close(RedisConnection used) {
         if (!used.getClass().getName().startsWith(OF_JEDIS)) {
             used.close();
         } else if (used.getNativeConnection().getClass().getName().equals(JEDIS)) {
@@ -115,23 +110,23 @@ final class Listening implements MessageListener, SubscriptionListener {
     }
 
     /**
-     * What is thrown into Jedis ends reading, but not the subscription: the next user of the connection would get what it was not meant
-     * to get.
+     * An exception thrown into Jedis ends reading, but not the subscription: the next user of the connection would get messages that are
+     * not for it.
      */
-    private static void tell(Runnable event) {
+    private static void report(Runnable event) {
         Failures.runAndLog("on the lock channel", event);
     }
 
     @Override
     public void onMessage(Message message, byte @Nullable [] pattern) {
-        tell(() -> owner.onMessage(this, message.getBody()));
+        report(() -> subscription.onMessage(this, message.getBody()));
     }
 
     @Override
     public void onChannelSubscribed(byte[] channel, long count) {
         subscribed = true;
-        tell(() -> {
-            owner.onSubscribed(this);
+        report(() -> {
+            subscription.onSubscribed(this);
             if (over) {
                 end();
             }
@@ -140,6 +135,6 @@ final class Listening implements MessageListener, SubscriptionListener {
 
     @Override
     public void onChannelUnsubscribed(byte[] channel, long count) {
-        tell(() -> owner.onCut(this));
+        report(() -> subscription.onCut(this));
     }
 }

@@ -43,7 +43,19 @@ final class OwnConnection {
             Delay.fullJitter(Duration.ofMillis(1), Duration.ofSeconds(1), 1, TimeUnit.MILLISECONDS);
 
     private static final Duration LONGEST_BETWEEN_TOPOLOGIES = Duration.ofSeconds(5);
-    private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    /** @param application the client that the application had before its settings were read; null if it had none */
+    private record Made(
+            LettuceConnectionFactory factory,
+            StringRedisTemplate template,
+            SocketWatchdog watchdog,
+            @Nullable AbstractRedisClient application) {
+
+        /** There is no client while the factory of the application is stopped. */
+        boolean isForAnotherThan(@Nullable AbstractRedisClient client) {
+            return client != null && client != application;
+        }
+    }
 
     private final LettuceConnectionFactory application;
     private final Duration commandTimeout;
@@ -51,10 +63,7 @@ final class OwnConnection {
     private final Timer timer;
     private final Executor executor;
     private final AtomicLong nextRenewal;
-    private volatile @Nullable LettuceConnectionFactory made;
-    private @Nullable StringRedisTemplate template;
-    private volatile @Nullable SocketWatchdog watchdog; // of what is made
-    private volatile @Nullable AbstractRedisClient followed; // the application's
+    private volatile @Nullable Made made;
     private boolean closed;
 
     /** @param executor for blocking tasks */
@@ -73,35 +82,25 @@ final class OwnConnection {
     }
 
     /**
-     * Returns the factory; another one if the application has another client. May block.
+     * Returns the template over the registry's own factory; another one if the application has another client. May block.
      *
      * @throws IllegalStateException if closed, or the settings cannot be read
      */
-    synchronized LettuceConnectionFactory factory() {
+    synchronized StringRedisTemplate template() {
         if (closed) {
             throw new IllegalStateException("the lock registry is closed");
         }
         LettuceConnectionFactory target = ApplicationFactory.targetOf(application);
-        LettuceConnectionFactory own = made;
-        if (own == null || isAnother(ApplicationFactory.clientOf(target))) {
+        Made current = made;
+        if (current == null || current.isForAnotherThan(ApplicationFactory.clientOf(target))) {
             end();
-            own = make(target);
+            current = make(target);
+            made = current;
         }
-        return own;
+        return current.template;
     }
 
-    /** Returns the template over {@link #factory}; another one if the application has another client. May block. */
-    synchronized StringRedisTemplate template() {
-        LettuceConnectionFactory own = factory();
-        StringRedisTemplate current = template;
-        if (current == null || current.getConnectionFactory() != own) {
-            current = new StringRedisTemplate(own);
-            template = current;
-        }
-        return current;
-    }
-
-    private LettuceConnectionFactory make(LettuceConnectionFactory target) {
+    private Made make(LettuceConnectionFactory target) {
         SocketWatchdog sockets = new SocketWatchdog(timer, commandTimeout, executor);
         AbstractRedisClient client =
                 ApplicationFactory.clientOf(target); // before the settings, which may change meanwhile
@@ -109,59 +108,46 @@ final class OwnConnection {
                 redirecting(ApplicationFactory.settingsOf(target)), clientOf(target, sockets));
         own.afterPropertiesSet();
         own.start();
-        followed = client;
-        watchdog = sockets;
-        made = own;
-        return own;
+        return new Made(own, new StringRedisTemplate(own), sockets, client);
     }
 
-    /** {@return whether {@link #factory} may return another than before} Does not block. */
+    /** {@return whether {@link #template} may return another than before} Does not block. */
     boolean mayHaveMoved() {
-        return made == null
+        Made current = made;
+        return current == null
                 || ApplicationFactory.isProxy(application)
-                || isAnother(ApplicationFactory.clientOf(application));
-    }
-
-    /** There is none while the factory of the application is stopped. */
-    private boolean isAnother(@Nullable AbstractRedisClient client) {
-        return client != null && client != followed;
+                || current.isForAnotherThan(ApplicationFactory.clientOf(application));
     }
 
     /** Called when a server answers that it is a replica, or no master is known. */
     void onReplica(AbstractRedisClient client) {
-        SocketWatchdog sockets = watchdog;
-        if (!renewsFor(client) && sockets != null) {
-            sockets.onReplica();
+        Made current = made;
+        if (current != null && !renews(current, client)) {
+            current.watchdog.onReplica();
         }
     }
 
     /** See {@link SocketWatchdog#onSilence}. */
     void onSilence(@Nullable AbstractRedisClient client) {
-        SocketWatchdog sockets = watchdog;
-        if (sockets != null && (client == null || !renewsFor(client))) {
-            sockets.onSilence(client);
+        Made current = made;
+        if (current != null && (client == null || !renews(current, client))) {
+            current.watchdog.onSilence(client);
         }
     }
 
     /** Lettuce asks the servers of a fixed list for their roles only when it connects. */
-    private boolean renewsFor(AbstractRedisClient client) {
-        LettuceConnectionFactory own = made;
-        if (own == null || !ApplicationFactory.isFixedList(own)) {
+    private boolean renews(Made current, AbstractRedisClient client) {
+        if (!ApplicationFactory.isFixedList(current.factory)) {
             return false;
         }
-        long now = timer.nanoTime();
-        long due = nextRenewal.get();
-        if (ApplicationFactory.clientOf(own) == client
-                && now - due >= 0
-                && nextRenewal.compareAndSet(due, now + PAUSE_NANOS)) {
-            executor.execute(() -> endIfOf(client));
+        if (ApplicationFactory.clientOf(current.factory) == client && current.watchdog.isDue(nextRenewal)) {
+            executor.execute(() -> end(current));
         }
         return true;
     }
 
-    private synchronized void endIfOf(AbstractRedisClient client) {
-        LettuceConnectionFactory own = made;
-        if (own != null && ApplicationFactory.clientOf(own) == client) {
+    private synchronized void end(Made former) {
+        if (made == former) {
             end();
         }
     }
@@ -172,13 +158,12 @@ final class OwnConnection {
     }
 
     private void end() {
-        LettuceConnectionFactory own = made;
-        SocketWatchdog sockets = watchdog;
+        Made last = made;
         made = null;
-        if (own != null && sockets != null) {
-            sockets.close(() -> {
-                own.destroy();
-                own.getClientConfiguration().getClientResources().ifPresent(ClientResources::shutdown);
+        if (last != null) {
+            last.watchdog.close(() -> {
+                last.factory.destroy();
+                last.factory.getClientConfiguration().getClientResources().ifPresent(ClientResources::shutdown);
             });
         }
     }
@@ -247,7 +232,7 @@ final class OwnConnection {
         return given.isKeepAlive() ? given.mutate() : given.mutate().keepAlive(own);
     }
 
-    /** By default, Lettuce before 7 never notices a failover in a Cluster; later versions look only twice a minute. */
+    /** By default, Lettuce before 7 never notices a failover in a Cluster; later versions check only twice a minute. */
     private static ClientOptions adaptive(ClientOptions options) {
         ClusterClientOptions cluster = options instanceof ClusterClientOptions known
                 ? known

@@ -2,7 +2,6 @@ package io.github.lockboot.redis.connection;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -12,12 +11,14 @@ import java.util.function.Supplier;
 
 import io.github.lockboot.engine.GrantChannel;
 import io.github.lockboot.engine.Reply;
+import io.github.lockboot.internal.Announcements;
 import io.github.lockboot.internal.Failures;
 import io.github.lockboot.internal.Timer;
 import io.github.lockboot.redis.protocol.ScriptStore;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.data.redis.RedisConnectionFailureException;
 
 /**
@@ -61,14 +62,14 @@ public final class PubSubGrantChannel implements GrantChannel {
     private final Executor workers;
     private final Subscription grants;
     private final Subscription announcements;
+    private final Announcements listeners = new Announcements();
     private final Timer.Check check;
     private final AtomicReference<@Nullable Object> pendingEcho = new AtomicReference<>();
     private volatile boolean listening;
     private volatile boolean closed;
 
     /**
-     * @param announcementChannel where other registries announce
-     * @param announced gets each announcement; must not block
+     * @param announcementChannel the channel on which all registries with this prefix announce
      * @param echoWithin the time within which an echo arrives after its answer
      */
     public PubSubGrantChannel(
@@ -76,7 +77,6 @@ public final class PubSubGrantChannel implements GrantChannel {
             ScriptStore store,
             Supplier<String> session,
             String announcementChannel,
-            Consumer<String> announced,
             Duration echoWithin,
             Subscriber subscriber,
             Timer timer,
@@ -89,7 +89,7 @@ public final class PubSubGrantChannel implements GrantChannel {
         this.timer = timer;
         this.workers = workers;
         this.grants = new Subscription(() -> store.channelOf(session.get()), this::onPush);
-        this.announcements = new Subscription(() -> announcementChannel, announced);
+        this.announcements = new Subscription(() -> announcementChannel, listeners::announced);
         this.check = timer.check(LONGEST_SILENCE_NANOS / 3, this::checkSilence);
     }
 
@@ -107,12 +107,23 @@ public final class PubSubGrantChannel implements GrantChannel {
         return grants.state != State.UNUSED;
     }
 
-    /** Subscribes to announcements as well, as soon as the channel is opened. */
-    public void listen() {
+    /** Announces the name to this registry and to all others. */
+    public void announce(String name) {
+        listeners.announced(name);
+        store.announce(announcements.channel.get(), name);
+    }
+
+    /**
+     * Calls the listener when the name is announced, by other registries as soon as the channel is opened.
+     *
+     * @return ends the listening
+     */
+    public Runnable onAnnounced(String name, Runnable listener) {
         listening = true;
         if (isOpened()) {
-            announcements.begin();
+            Failures.runAndLog("when announcements were subscribed to", announcements::begin);
         }
+        return listeners.listen(name, listener);
     }
 
     private void onPush(String message) {
@@ -132,30 +143,26 @@ public final class PubSubGrantChannel implements GrantChannel {
         return grants.problem;
     }
 
-    /** Requests an echo: a connection that was cut without notice looks like one without messages. */
+    /**
+     * Requests an echo: a connection that was cut without notice looks like one without messages. Until the channel is live, that is done
+     * periodically.
+     */
     @Override
     public void verify() {
-        Listening asked = grants.current;
-        if (asked != null && grants.state != State.SUBSCRIBING && !asked.refused) {
-            verify(asked);
-        }
+        verify(grants.state == State.LIVE);
     }
 
     /** Requests an echo after a long silence, and while subscribing hangs although Redis answers. Returns whether to check again. */
     private boolean checkSilence() {
-        Listening asked = grants.current;
-        if (asked != null
-                && (grants.state == State.UNCONFIRMED || timer.nanoTime() - grants.heardAt >= LONGEST_SILENCE_NANOS)) {
-            verify(asked);
-        }
+        verify(grants.state == State.UNCONFIRMED || timer.nanoTime() - grants.heardAt >= LONGEST_SILENCE_NANOS);
         return !closed;
     }
 
-    private void verify(Listening asked) {
+    private void verify(boolean due) {
+        Listening asked = grants.current;
         Object asking = new Object();
-        if (!closed && pendingEcho.compareAndSet(null, asking)) {
-            CompletableFuture.completedFuture(asking)
-                    .thenCompose(none -> store.echo(session.get()))
+        if (due && asked != null && !closed && pendingEcho.compareAndSet(null, asking)) {
+            store.echo(session.get())
                     .thenAccept(reply -> onEcho(reply, asked, asking))
                     .exceptionally(
                             failure -> { // without an answer from Redis, a missing echo proves nothing
@@ -202,7 +209,6 @@ public final class PubSubGrantChannel implements GrantChannel {
         private volatile @Nullable Listening current; // null during a pause
         private volatile long heardAt;
         private volatile boolean everLive;
-        private long liveAt;
         private long pauseMillis;
         private volatile @Nullable String problem; // null once it is live
 
@@ -269,7 +275,7 @@ public final class PubSubGrantChannel implements GrantChannel {
                 state = State.UNCONFIRMED;
             }
             onHeard();
-            verify(by);
+            verify(true);
         }
 
         private void onHeard() {
@@ -295,8 +301,7 @@ public final class PubSubGrantChannel implements GrantChannel {
                 }
                 state = State.LIVE;
                 everLive = true;
-                by.refused = false;
-                liveAt = timer.nanoTime();
+                pauseMillis = 0;
                 again = problem != null;
                 problem = null;
             }
@@ -315,39 +320,42 @@ public final class PubSubGrantChannel implements GrantChannel {
                     return;
                 }
                 state = State.UNCONFIRMED;
-                asked.refused = true;
             }
             warn("Redis refuses to publish on the channel " + channel.get() + ", so waiters only poll: " + reason);
         }
 
         private void silent(Listening asked) {
-            lost(asked, "No messages arrive on the channel " + channel.get() + ", so waiters only poll", null);
+            lost(asked, "No messages arrive on the channel " + channel.get() + ", so waiters only poll");
         }
 
         /** The connection is cut. A warning follows only if subscribing on a new one fails. */
         void onCut(Listening cut) {
-            lost(cut, null, null);
+            lost(cut, null);
         }
 
         /** Warns, unless there has never been a connection: then locks fail, too, and report it. */
         void onFailed(Listening failed, Throwable failure) {
-            boolean never = !everLive && failure instanceof RedisConnectionFailureException;
-            String warning = "Subscribing to the channel " + channel.get() + " failed, so waiters only poll: "
-                    + Failures.reasonOf(failure);
-            lost(failed, never ? null : warning, failure);
+            String reason = Failures.reasonOf(failure);
+            if (NestedExceptionUtils.getMostSpecificCause(failure) instanceof UnsupportedOperationException) {
+                current = null; // for good, such as with a fixed list of master and replicas
+                failed.end();
+                inBackground(() -> log.info("Waiters only poll, because this client does not subscribe to the channel "
+                        + channel.get() + ": " + reason));
+            } else {
+                boolean never = !everLive && failure instanceof RedisConnectionFailureException;
+                String warning =
+                        "Subscribing to the channel " + channel.get() + " failed, so waiters only poll: " + reason;
+                lost(failed, never ? null : warning);
+            }
         }
 
-        private void lost(Listening lost, @Nullable String warning, @Nullable Throwable failure) {
+        private void lost(Listening lost, @Nullable String warning) {
             long pause;
             synchronized (this) {
                 if (lost != current) {
                     return;
                 }
-                boolean lasted = state == State.LIVE
-                        && timer.nanoTime() - liveAt >= TimeUnit.MILLISECONDS.toNanos(LONGEST_PAUSE_MILLIS);
-                pauseMillis = lasted
-                        ? FIRST_PAUSE_MILLIS
-                        : Math.min(Math.max(2 * pauseMillis, FIRST_PAUSE_MILLIS), LONGEST_PAUSE_MILLIS);
+                pauseMillis = Math.min(Math.max(2 * pauseMillis, FIRST_PAUSE_MILLIS), LONGEST_PAUSE_MILLIS);
                 pause = ThreadLocalRandom.current().nextLong(pauseMillis / 2, pauseMillis + pauseMillis / 2);
                 state = State.SUBSCRIBING;
                 current = null;
@@ -355,35 +363,17 @@ public final class PubSubGrantChannel implements GrantChannel {
             try {
                 lost.end();
             } finally { // also if no thread is free to close the connection
-                goOn(pause, warning, failure);
-            }
-        }
-
-        private void goOn(long pause, @Nullable String warning, @Nullable Throwable failure) {
-            if (failure != null && isUnsupported(failure)) {
-                inBackground(() -> log.info("Waiters only poll, because this client does not subscribe to the channel "
-                        + channel.get() + ": " + Failures.reasonOf(failure)));
-            } else if (!closed) {
-                listenAfter(pause);
-                if (warning != null) {
+                if (!closed) {
+                    listenAfter(pause);
                     warn(warning);
                 }
             }
         }
 
-        /** Such as Lettuce with a fixed list of master and replicas. */
-        private static boolean isUnsupported(Throwable failure) {
-            Throwable cause = failure;
-            while (cause != null && !(cause instanceof UnsupportedOperationException)) {
-                cause = cause.getCause();
-            }
-            return cause != null;
-        }
-
         /** Warns once until the channel is live. In the background, because logging may block. */
-        private void warn(String warning) {
+        private void warn(@Nullable String warning) {
             synchronized (this) {
-                if (problem != null) {
+                if (warning == null || problem != null) {
                     return;
                 }
                 problem = warning;

@@ -1,6 +1,7 @@
 package io.github.lockboot.redis.connection;
 
 import java.net.SocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -15,8 +16,11 @@ import java.util.stream.Collectors;
 
 import io.github.lockboot.internal.Timer;
 import io.lettuce.core.AbstractRedisClient;
+import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.protocol.CommandHandler;
+import io.lettuce.core.protocol.CommandType;
+import io.lettuce.core.protocol.ProtocolKeyword;
 import io.lettuce.core.protocol.RedisCommand;
 import io.lettuce.core.protocol.RedisHandshakeHandler;
 import io.lettuce.core.resource.NettyCustomizer;
@@ -40,6 +44,21 @@ final class SocketWatchdog {
 
     /** Commands that share a flush, at most. More save hardly any writes, and delay the first. */
     private static final int FLUSHED_TOGETHER = 4;
+
+    /** WAITAOF, which Lettuce does not have, and ROLE, which it has, but also sends itself. */
+    enum OfOneSocket implements ProtocolKeyword {
+        ROLE,
+        WAITAOF;
+
+        @Override
+        public byte[] getBytes() {
+            return name().getBytes(StandardCharsets.US_ASCII);
+        }
+    }
+
+    /** Tracking and acknowledgements are about the commands next to them. */
+    private static final Set<ProtocolKeyword> OF_ONE_SOCKET =
+            Set.of(CommandType.CLIENT, CommandType.WAIT, OfOneSocket.ROLE, OfOneSocket.WAITAOF);
 
     private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -88,7 +107,7 @@ final class SocketWatchdog {
 
     /**
      * Called when a command was not answered in time, or not by the master of its key. Closes all sockets to each server that owes an
-     * answer on one for so long, and looks at the topology of a Cluster again.
+     * answer on one for so long, and refreshes the topology of a Cluster.
      */
     void onSilence(@Nullable AbstractRedisClient client) {
         long now = timer.nanoTime();
@@ -113,7 +132,7 @@ final class SocketWatchdog {
     }
 
     /**
-     * Closes the client and all its sockets. No other opens from then on: Lettuce does not end a look at the topology that it has
+     * Closes the client and all its sockets. No other opens from then on: Lettuce does not end a refresh of the topology that it has
      * begun, and a thread of Netty that ends never closes the sockets that it opens last.
      */
     void close(Runnable client) {
@@ -125,10 +144,16 @@ final class SocketWatchdog {
         }
     }
 
-    private boolean isDue(AtomicLong next) {
+    /** {@return whether this time has come} It is then put off. */
+    boolean isDue(AtomicLong next) {
         long now = timer.nanoTime();
         long due = next.get();
         return now - due >= 0 && next.compareAndSet(due, now + PAUSE_NANOS);
+    }
+
+    /** Whether the connection was closed for good: every command on it fails. */
+    static boolean isClosed(Object connection) {
+        return connection instanceof RedisChannelHandler<?, ?> known && known.isClosed();
     }
 
     /** Whether, and since when, the server owes an answer. Written by the socket's thread. */
@@ -152,15 +177,19 @@ final class SocketWatchdog {
             super.channelRead(context, bytes);
         }
 
-        /** Cancels an unanswered handshake, which Lettuce would keep in memory until a later connection succeeds. */
+        /**
+         * Cancels unanswered commands that belong to this socket: those of the handshake, which Lettuce would keep in memory until a later
+         * connection succeeds, and others, which it would send on the next one, and a proxy may close that, too.
+         */
         @Override
         public void channelInactive(ChannelHandlerContext context) throws Exception {
             CommandHandler commands = context.pipeline().get(CommandHandler.class);
-            List<RedisCommand<?, ?, ?>> handshake = commands == null || isHandshakeDone(context.pipeline())
-                    ? List.of()
-                    : List.copyOf(commands.getStack());
+            List<RedisCommand<?, ?, ?>> unanswered = commands == null ? List.of() : List.copyOf(commands.getStack());
+            boolean connected = isHandshakeDone(context.pipeline());
             super.channelInactive(context);
-            handshake.forEach(RedisCommand::cancel);
+            unanswered.stream()
+                    .filter(each -> !connected || OF_ONE_SOCKET.contains(each.getType()))
+                    .forEach(RedisCommand::cancel);
         }
 
         private static boolean isHandshakeDone(ChannelPipeline pipeline) {

@@ -11,8 +11,7 @@ import java.util.stream.Stream;
 import io.github.lockboot.engine.LockStore;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.io.ClassPathResource;
-import org.springframework.data.redis.core.script.DigestUtils;
-import org.springframework.data.redis.core.script.RedisScript;
+import org.springframework.data.redis.core.script.DefaultRedisScript;
 
 /**
  * A script of this library. Its last argument is the number of the command. Its reply is one line: that number, a status word,
@@ -21,7 +20,7 @@ import org.springframework.data.redis.core.script.RedisScript;
  * <p>The number shows to which command a reply belongs. Replies of Redis do not show it: clients count them, and a client that has
  * lost count gives every later command the reply to another one.
  */
-public final class LuaScript implements RedisScript<String> {
+public final class LuaScript extends DefaultRedisScript<String> {
 
     private static final String CONSTANTS =
             "local FORMAT, CLAIM_LEASE, TOKENS_PER_GRANT, TOKENS_PER_PERMIT = '%d', %d, %d, %d\n"
@@ -46,7 +45,7 @@ public final class LuaScript implements RedisScript<String> {
     private static final AtomicLong LAST_NUMBER =
             new AtomicLong(ThreadLocalRandom.current().nextLong(1_000_000_000_000L, 5_000_000_000_000L));
 
-    private final String text;
+    /** Kept here, because the superclass would lock for it. */
     private final String sha1;
 
     /**
@@ -55,14 +54,14 @@ public final class LuaScript implements RedisScript<String> {
      * @param usualCase runs first, and if it answers, it adds the number itself, because a function call would double its time
      */
     private LuaScript(String usualCase, String script) {
-        this.text = CONSTANTS + usualCase + """
+        super(CONSTANTS + usualCase + """
                 local function run()
                 %s
                 end
                 local reply = run()
                 return type(reply) == 'string' and ARGV[#ARGV] .. ' ' .. reply or reply
-                """.formatted(script);
-        this.sha1 = DigestUtils.sha1DigestAsHex(text);
+                """.formatted(script), String.class);
+        this.sha1 = super.getSha1();
     }
 
     private static LuaScript of(String file) {
@@ -92,16 +91,6 @@ public final class LuaScript implements RedisScript<String> {
     @Override
     public String getSha1() {
         return sha1;
-    }
-
-    @Override
-    public Class<String> getResultType() {
-        return String.class;
-    }
-
-    @Override
-    public String getScriptAsString() {
-        return text;
     }
 
     /** {@return the digits of a new number; all numbers have the same length} */

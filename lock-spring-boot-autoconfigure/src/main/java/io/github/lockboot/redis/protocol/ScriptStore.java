@@ -9,16 +9,16 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
-import java.util.function.IntConsumer;
-import java.util.function.Supplier;
 import java.util.stream.Stream;
 
+import io.github.lockboot.engine.EngineContext;
 import io.github.lockboot.engine.LockRequest.Terms;
 import io.github.lockboot.engine.LockStore;
 import io.github.lockboot.engine.Reply;
 import io.github.lockboot.engine.StoreFailure;
 import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
+import org.springframework.data.redis.connection.RedisConnection;
 
 /**
  * Locks in Redis: each command runs a script. A command fails if it is not answered within the command timeout, plus at most a tenth. The
@@ -30,6 +30,8 @@ public final class ScriptStore implements LockStore {
     /**
      * Runs scripts without blocking the caller. A future completes on a thread that must not be blocked. If it fails or expires, the
      * script may have run, may run later, or may never run. A reply always belongs to its own call.
+     *
+     * <p>A reply that comes after its future has failed goes to {@code late}, on a thread that must not be blocked.
      */
     public interface Runner extends LockStore.Client {
 
@@ -38,16 +40,7 @@ public final class ScriptStore implements LockStore {
             return RedisFailure.of(failure);
         }
 
-        CompletableFuture<Reply> run(LuaScript script, String key, byte[]... arguments);
-
-        /**
-         * As {@link #run(LuaScript, String, byte[]...)}.
-         *
-         * @param late gets the reply if it comes after the future has failed, on a thread that must not be blocked
-         */
-        default CompletableFuture<Reply> run(Consumer<Reply> late, LuaScript script, String key, byte[]... arguments) {
-            return run(script, key, arguments);
-        }
+        CompletableFuture<Reply> run(Consumer<Reply> late, LuaScript script, String key, byte[]... arguments);
 
         /**
          * Sets the listener to changes of keys.
@@ -56,6 +49,10 @@ public final class ScriptStore implements LockStore {
          */
         default void onChange(Consumer<@Nullable String> listener) {}
 
+        /** Calls the action, on a thread that must not be blocked, when this connection ends, if the client throws no exception then. */
+        default void whenCut(RedisConnection subscribed, Runnable action) {}
+
+        /** Also closes the connections that were made for this runner. */
         void close();
     }
 
@@ -65,13 +62,10 @@ public final class ScriptStore implements LockStore {
     private static final int CLIENT_KILOBYTES = 16;
 
     private static final String CLIENT = "client:";
-    private static final byte[] YES = bytes(1);
-    private static final byte[] NO = bytes(0);
 
     private final Runner runner;
     private final String keyPrefix;
     private final byte[] settings;
-    private final IntConsumer stack;
     private final Timer timer;
     private final long timeoutNanos;
     private final Queue<Sent> inOrder = new ConcurrentLinkedQueue<>();
@@ -80,10 +74,7 @@ public final class ScriptStore implements LockStore {
     private long connectingAt;
     private volatile boolean closed;
 
-    /**
-     * @param stack throws a {@link StackOverflowError} if the current thread has less than so many kilobytes of stack left
-     * @param timer times the commands
-     */
+    /** @param timer times the commands */
     public ScriptStore(
             Runner runner,
             String keyPrefix,
@@ -91,12 +82,10 @@ public final class ScriptStore implements LockStore {
             Duration patience,
             int maxWaiters,
             int maxHolders,
-            IntConsumer stack,
             Timer timer,
             Duration commandTimeout) {
         this.runner = runner;
         this.keyPrefix = keyPrefix;
-        this.stack = stack;
         this.timer = timer;
         this.timeoutNanos = commandTimeout.toNanos();
         this.check = timer.check(timeoutNanos / 10, this::expire);
@@ -129,7 +118,7 @@ public final class ScriptStore implements LockStore {
 
     @Override
     public CompletableFuture<Reply> acquire(String name, String id, Terms terms, boolean enqueue) {
-        return run(LuaScript.ACQUIRE, name, id, terms.ttlMillis(), kindOf(terms), enqueue ? YES : NO);
+        return run(LuaScript.ACQUIRE, name, id, terms.ttlMillis(), kindOf(terms), enqueue ? 1 : 0);
     }
 
     @Override
@@ -215,12 +204,19 @@ public final class ScriptStore implements LockStore {
 
     /** Passes the id, the settings and then the others. */
     private CompletableFuture<Reply> run(LuaScript script, String name, String id, Object... others) {
-        return withTimeout(() -> runner.run(script, keyOf(name), encoded(id, others)));
+        return run(reply -> {}, script, name, id, others);
     }
 
     private CompletableFuture<Reply> run(
             Consumer<Reply> late, LuaScript script, String name, String id, Object... others) {
-        return withTimeout(() -> runner.run(late, script, keyOf(name), encoded(id, others)));
+        try {
+            EngineContext.requireStack(CLIENT_KILOBYTES);
+            CompletableFuture<Reply> reply = runner.run(late, script, keyOf(name), encoded(id, others));
+            watch(reply);
+            return reply;
+        } catch (Throwable failure) { // the command may have been sent all the same
+            return CompletableFuture.failedFuture(failure);
+        }
     }
 
     private byte[][] encoded(String id, Object... others) {
@@ -228,20 +224,9 @@ public final class ScriptStore implements LockStore {
         arguments[0] = bytes(id);
         arguments[1] = settings;
         for (int i = 0; i < others.length; i++) {
-            arguments[2 + i] = others[i] instanceof byte[] encoded ? encoded : bytes(others[i]);
+            arguments[2 + i] = bytes(others[i]);
         }
         return arguments;
-    }
-
-    private CompletableFuture<Reply> withTimeout(Supplier<CompletableFuture<Reply>> command) {
-        try {
-            stack.accept(CLIENT_KILOBYTES);
-            CompletableFuture<Reply> reply = command.get();
-            watch(reply);
-            return reply;
-        } catch (Throwable failure) { // the command may have been sent all the same
-            return CompletableFuture.failedFuture(failure);
-        }
     }
 
     private void watch(CompletableFuture<Reply> reply) {
@@ -281,11 +266,11 @@ public final class ScriptStore implements LockStore {
         return !inOrder.isEmpty();
     }
 
-    /** Fails all unanswered commands. */
+    /** Fails all unanswered commands, and closes what runs the scripts. */
     public void close() {
         closed = true;
-        runner.close();
         failAll();
+        runner.close();
     }
 
     private void failAll() {

@@ -1,5 +1,5 @@
 /**
- * The store of locks: its questions, replies, messages and failures, and the scripts that answer the questions on Redis.
+ * Locks as scripts: the scripts, the numbers of commands and their replies, and the texts of Redis' errors.
  *
  * <p>What is public here is public for the other packages of this library only.
  */

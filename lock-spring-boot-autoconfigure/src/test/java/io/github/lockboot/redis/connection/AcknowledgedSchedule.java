@@ -105,7 +105,6 @@ public final class AcknowledgedSchedule implements AutoCloseable {
     @Override
     public void close() {
         connections.runner().close();
-        connections.whenClosed().run();
         factory.destroy();
         resources.shutdown(0, 0, TimeUnit.SECONDS).awaitUninterruptibly(10, TimeUnit.SECONDS);
         timer.close();

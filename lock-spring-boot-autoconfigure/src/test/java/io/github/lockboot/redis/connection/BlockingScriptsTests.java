@@ -4,6 +4,8 @@ import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
@@ -59,7 +61,7 @@ class BlockingScriptsTests {
     }
 
     private static CompletableFuture<Reply> inspect(ScriptStore.Runner runner, String key) {
-        return runner.run(LuaScript.INSPECT, key, new byte[0], SETTINGS);
+        return runner.run(reply -> {}, LuaScript.INSPECT, key, new byte[0], SETTINGS);
     }
 
     @Test
@@ -114,6 +116,32 @@ class BlockingScriptsTests {
         tasks.remove().run();
         tasks.remove().run();
         assertThat(next).isCompleted();
+    }
+
+    @Test
+    void aReplyThatComesAfterTheCallHasExpiredIsReceivedOnce() throws Exception {
+        List<Reply> late = new ArrayList<>();
+        try (TcpProxy proxy = TcpProxy.to(server);
+                TestRegistries application = TestRegistries.at(proxy.host(), proxy.port());
+                Actor actor = new Actor()) {
+            BlockingScripts slow =
+                    new BlockingScripts(new StringRedisTemplate(application.connectionFactory()), tasks::add);
+            inspect(slow, "a");
+            tasks.remove().run(); // Redis knows the script
+            CompletableFuture<Reply> call = slow.run(late::add, LuaScript.INSPECT, "a", new byte[0], SETTINGS);
+            long before = proxy.requestBytes();
+            server.command("CLIENT", "PAUSE", "100000", "WRITE");
+            CompletableFuture<Void> running = actor.begin(tasks.remove()::run);
+            Actor.await(
+                    "it is sent",
+                    () -> proxy.requestBytes() - before
+                            > LuaScript.INSPECT.getSha1().length());
+            call.completeExceptionally(new TimeoutException("too late"));
+            server.command("CLIENT", "UNPAUSE");
+            Actor.get(running);
+            assertThat(call).isCompletedExceptionally();
+            assertThat(late).containsExactly(Reply.Plain.FREE);
+        }
     }
 
     @Test

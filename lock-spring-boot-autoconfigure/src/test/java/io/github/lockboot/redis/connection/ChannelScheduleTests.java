@@ -104,7 +104,6 @@ class ChannelScheduleTests {
                     PatientStore.on(connections.runner(), TIMEOUT, TIMEOUT),
                     () -> session,
                     "lock:flights:0",
-                    name -> {},
                     Duration.ofMillis(200),
                     this,
                     timer,
@@ -115,7 +114,7 @@ class ChannelScheduleTests {
             for (int step = 0; step < STEPS; step++) {
                 switch (random.nextInt(9)) {
                     case 0 -> channel.open();
-                    case 1 -> channel.listen();
+                    case 1 -> channel.onAnnounced("a", () -> {});
                     case 2 -> channel.verify();
                     case 3 -> server.command("CLIENT", "KILL", "TYPE", "pubsub");
                     case 4 -> tryToPublish();
@@ -145,7 +144,7 @@ class ChannelScheduleTests {
         void isLeftAlone(int round) {
             allowChannels(true);
             channel.open();
-            channel.listen();
+            channel.onAnnounced("a", () -> {});
             Await.until(
                     Duration.ofSeconds(45),
                     () -> channel.isLive()
@@ -163,7 +162,6 @@ class ChannelScheduleTests {
         public void close() {
             channel.close();
             connections.runner().close();
-            connections.whenClosed().run();
             timer.close();
             workers.shutdown();
         }

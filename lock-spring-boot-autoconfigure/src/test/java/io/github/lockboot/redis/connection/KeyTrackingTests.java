@@ -1,10 +1,9 @@
 package io.github.lockboot.redis.connection;
 
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 
+import io.github.lockboot.engine.ManualTimer;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.StatefulRedisConnectionImpl;
 import io.lettuce.core.api.async.RedisAsyncCommands;
@@ -27,9 +26,8 @@ import static org.mockito.Mockito.when;
 class KeyTrackingTests {
 
     private final AtomicLong epoch = new AtomicLong();
-    private final List<Long> refusedIn = new ArrayList<>();
-    private final AtomicInteger unanswered = new AtomicInteger();
-    private final KeyTracking tracking = new KeyTracking(epoch::get, refusedIn::add, unanswered::incrementAndGet);
+    private final ManualTimer timer = new ManualTimer();
+    private final KeyTracking tracking = new KeyTracking(epoch::get, timer);
     private final StatefulRedisConnectionImpl<byte[], byte[]> connection = mock(StatefulRedisConnectionImpl.class);
 
     private final RedisAsyncCommands<byte[], byte[]> commands = mock(RedisAsyncCommands.class);
@@ -43,11 +41,23 @@ class KeyTrackingTests {
         tracking.trackNext(connection);
     }
 
+    private boolean isPossible() {
+        return tracking.refusedIn != epoch.get() && timer.nanoTime() - tracking.due >= 0;
+    }
+
+    private void passThePause() {
+        timer.tick(KeyTracking.PAUSE);
+    }
+
     @Test
     void whatAUserMayNotDoIsRefusedOnThisConnection() {
+        assertThat(isPossible()).isTrue();
         sent.completeExceptionally(new RedisCommandExecutionException("NOPERM this user has no permissions"));
-        assertThat(refusedIn).containsExactly(0L);
-        assertThat(unanswered).hasValue(0);
+        assertThat(isPossible()).isFalse();
+        passThePause();
+        assertThat(isPossible()).isFalse();
+        epoch.incrementAndGet();
+        assertThat(isPossible()).isTrue();
     }
 
     /** Lettuce sends a command without an answer again, here before tracking is switched on. */
@@ -57,33 +67,24 @@ class KeyTrackingTests {
         sent.completeExceptionally(
                 new RedisCommandExecutionException(
                         "ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT mode enabled"));
-        assertThat(refusedIn).containsExactly(0L);
-        assertThat(unanswered).hasValue(0);
+        assertThat(isPossible()).isTrue();
     }
 
     @Test
-    void aCommandThatItsConnectionEndsWithoutAnAnswerIsToldAndNotSentAgain() {
-        tracking.onDisconnected(new Object());
-        assertThat(sent).isNotDone();
-        tracking.onDisconnected(connection);
-        assertThat(sent).isCancelled();
-        assertThat(unanswered).hasValue(1);
-        assertThat(refusedIn).isEmpty();
+    void aCommandThatGotNoAnswerPausesTrackingForAWhile() {
+        sent.cancel(true);
+        timer.tick(KeyTracking.PAUSE.minusMillis(1));
+        assertThat(isPossible()).isFalse();
+        timer.tick(Duration.ofMillis(1));
+        assertThat(isPossible()).isTrue();
     }
 
     /** As when the application has moved to another server. */
     @Test
     void aConnectionThatTheRegistryClosesSaysNothingOfTracking() {
         when(connection.isClosed()).thenReturn(true);
-        tracking.onDisconnected(connection);
-        assertThat(sent).isCancelled();
-        assertThat(unanswered).hasValue(0);
-    }
-
-    @Test
-    void aCommandThatExpiresWithoutAnAnswerIsTold() {
         sent.cancel(true);
-        assertThat(unanswered).hasValue(1);
+        assertThat(isPossible()).isTrue();
     }
 
     @ParameterizedTest
@@ -95,7 +96,6 @@ class KeyTrackingTests {
             sent.completeExceptionally(new RedisCommandExecutionException(answer));
         }
         tracking.onDisconnected(connection);
-        assertThat(refusedIn).isEmpty();
-        assertThat(unanswered).hasValue(0);
+        assertThat(isPossible()).isTrue();
     }
 }

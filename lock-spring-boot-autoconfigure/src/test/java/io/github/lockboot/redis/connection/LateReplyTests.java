@@ -74,7 +74,6 @@ class LateReplyTests {
     @AfterEach
     void stop() {
         ((ScriptStore) store).close();
-        connections.whenClosed().run();
         application.close();
         timer.close();
         workers.shutdown();

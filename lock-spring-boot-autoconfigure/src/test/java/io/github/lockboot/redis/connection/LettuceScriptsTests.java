@@ -71,20 +71,9 @@ class LettuceScriptsTests {
         when(commands.<String>dispatch(any(), any(), any()))
                 .thenReturn(new AsyncCommand<>(
                         new Command<>(CommandType.EVALSHA, new StatusOutput<>(ByteArrayCodec.INSTANCE))));
-        call = scripts.run(LuaScript.UNLOCK, "lock:n", new byte[0]);
+        call = scripts.run(reply -> {}, LuaScript.UNLOCK, "lock:n", new byte[0]);
         timer.tick(Duration.ofSeconds(1));
         assertThat(call).isNotDone();
-    }
-
-    @Test
-    void trackingThatGotNoAnswerIsTriedAgainAfterAWhile() {
-        LettuceScripts own = new LettuceScripts(() -> template, timer, Runnable::run, mock(OwnConnection.class), null);
-        assertThat(own.announcesChanges()).isTrue();
-        own.pauseTracking();
-        timer.tick(LettuceScripts.TRACKING_PAUSE.minusMillis(1));
-        assertThat(own.announcesChanges()).isFalse();
-        timer.tick(Duration.ofMillis(1));
-        assertThat(own.announcesChanges()).isTrue();
     }
 
     @Test
@@ -112,7 +101,7 @@ class LettuceScriptsTests {
                 })
                 .when(client)
                 .addListener(closed);
-        closed.run(LuaScript.UNLOCK, "lock:n", new byte[0]);
+        closed.run(reply -> {}, LuaScript.UNLOCK, "lock:n", new byte[0]);
         InOrder order = inOrder(client);
         order.verify(client).addListener(closed);
         order.verify(client).removeListener(closed);
@@ -153,10 +142,10 @@ class LettuceScriptsTests {
     void whatWaitsIsSentInOrderAndWhatIsOfAnotherSlotPassesIt() {
         clearInvocations(commands);
         when(connection.isOpen()).thenReturn(false);
-        scripts.run(LuaScript.UNLOCK, "lock:a", new byte[0]);
+        scripts.run(reply -> {}, LuaScript.UNLOCK, "lock:a", new byte[0]);
         when(connection.isOpen()).thenReturn(true);
-        scripts.run(LuaScript.UNLOCK, "lock:b", new byte[0]);
-        scripts.run(LuaScript.CANCEL, "lock:a", new byte[0]);
+        scripts.run(reply -> {}, LuaScript.UNLOCK, "lock:b", new byte[0]);
+        scripts.run(reply -> {}, LuaScript.CANCEL, "lock:a", new byte[0]);
         assertThat(sent()).containsExactly("unlock lock:b");
         timer.tick(Duration.ofSeconds(1));
         assertThat(sent()).containsExactly("unlock lock:a", "cancel lock:a");
@@ -168,14 +157,14 @@ class LettuceScriptsTests {
         when(connection.isOpen()).thenReturn(false);
         List<CompletableFuture<Reply>> dead = new ArrayList<>();
         for (int i = 0; i < 20_000; i++) {
-            dead.add(scripts.run(LuaScript.UNLOCK, "lock:a", new byte[0]));
+            dead.add(scripts.run(reply -> {}, LuaScript.UNLOCK, "lock:a", new byte[0]));
         }
         for (int i = dead.size() - 1; i >= 0; i--) {
             dead.get(i).completeExceptionally(new TimeoutException("late"));
         }
         clearInvocations(commands);
         when(connection.isOpen()).thenReturn(true);
-        scripts.run(LuaScript.CANCEL, "lock:a", new byte[0]);
+        scripts.run(reply -> {}, LuaScript.CANCEL, "lock:a", new byte[0]);
         assertThat(sent()).containsExactly("cancel lock:a");
     }
 
@@ -183,7 +172,7 @@ class LettuceScriptsTests {
     @Test
     void whatWaitsIsNotSentOnTheTimersThread() {
         LettuceScripts other = new LettuceScripts(() -> template, timer, held::add, null, null);
-        other.run(LuaScript.UNLOCK, "lock:a", new byte[0]);
+        other.run(reply -> {}, LuaScript.UNLOCK, "lock:a", new byte[0]);
         held.remove().run(); // it connects
         clearInvocations(commands);
         timer.tick(Duration.ofSeconds(1));
@@ -200,7 +189,7 @@ class LettuceScriptsTests {
             return false;
         });
         for (int i = 0; i < 20_000; i++) {
-            scripts.run(LuaScript.UNLOCK, nameIn("dead", i), new byte[0]);
+            scripts.run(reply -> {}, LuaScript.UNLOCK, nameIn("dead", i), new byte[0]);
         }
         looks.set(0);
         timer.tick(Duration.ofSeconds(1)); // in which there are ten rounds
@@ -213,7 +202,7 @@ class LettuceScriptsTests {
         when(connection.isOpen()).thenReturn(false);
         List<CompletableFuture<Reply>> dead = new ArrayList<>();
         for (int i = 0; i < 10; i++) {
-            dead.add(scripts.run(LuaScript.UNLOCK, nameIn("dead", i), new byte[0]));
+            dead.add(scripts.run(reply -> {}, LuaScript.UNLOCK, nameIn("dead", i), new byte[0]));
         }
         dead.subList(1, 10).forEach(each -> each.completeExceptionally(new TimeoutException("late")));
         when(connection.isOpen()).thenReturn(true);

@@ -34,6 +34,10 @@ class OwnConnectionTests {
             new LettuceConnectionFactory(new RedisStandaloneConfiguration("redis.example.org", 6380));
     private final OwnConnection own = ownOf(application);
 
+    private static LettuceConnectionFactory factoryOf(OwnConnection own) {
+        return (LettuceConnectionFactory) own.template().getRequiredConnectionFactory();
+    }
+
     private static OwnConnection ownOf(LettuceConnectionFactory application) {
         return new OwnConnection(application, TIMEOUT, () -> "0123456789", new ManualTimer(), Runnable::run);
     }
@@ -52,8 +56,8 @@ class OwnConnectionTests {
 
     @Test
     void itsFactoryIsAnotherThanTheApplicationsToTheSameRedisAndMadeOnce() {
-        LettuceConnectionFactory made = own.factory();
-        assertThat(made).isNotSameAs(application).isSameAs(own.factory());
+        LettuceConnectionFactory made = factoryOf(own);
+        assertThat(made).isNotSameAs(application).isSameAs(factoryOf(own));
         assertThat(made.isRunning()).isTrue();
         assertThat(made.getHostName()).isEqualTo("redis.example.org");
         assertThat(made.getPort()).isEqualTo(6380);
@@ -69,7 +73,7 @@ class OwnConnectionTests {
         LettuceConnectionFactory given = new LettuceConnectionFactory(cluster);
         OwnConnection ofCluster = ownOf(given);
         try {
-            RedisClusterConfiguration made = ofCluster.factory().getClusterConfiguration();
+            RedisClusterConfiguration made = factoryOf(ofCluster).getClusterConfiguration();
             assertThat(made.getMaxRedirects()).isEqualTo(ClusterClientOptions.DEFAULT_MAX_REDIRECTS);
             assertThat(made.getClusterNodes()).isEqualTo(cluster.getClusterNodes());
             assertThat(made.getUsername()).isEqualTo("locks");
@@ -86,7 +90,7 @@ class OwnConnectionTests {
                 LettuceClientConfiguration.builder().clientResources(given).build());
         OwnConnection own = ownOf(application);
         try {
-            return own.factory().getClientConfiguration().getClientResources().orElseThrow();
+            return factoryOf(own).getClientConfiguration().getClientResources().orElseThrow();
         } finally {
             own.close();
             given.shutdown(0, 0, TimeUnit.SECONDS).awaitUninterruptibly(10, TimeUnit.SECONDS);
@@ -103,7 +107,7 @@ class OwnConnectionTests {
     /** Many instances lose Redis at the same time. */
     @Test
     void itSpreadsItsAttemptsToReconnect() {
-        isSpread(own.factory()
+        isSpread(factoryOf(own)
                 .getClientConfiguration()
                 .getClientResources()
                 .orElseThrow()
@@ -149,7 +153,7 @@ class OwnConnectionTests {
 
     @Test
     void theCloseEndsItsFactoryAndNotTheApplications() {
-        LettuceConnectionFactory made = own.factory();
+        LettuceConnectionFactory made = factoryOf(own);
         own.close();
         assertThat(made.isRunning()).isFalse();
         assertThat(application.isRunning()).isTrue();
@@ -159,6 +163,6 @@ class OwnConnectionTests {
     @Test
     void afterTheCloseNoneIsMade() {
         own.close();
-        assertThatIllegalStateException().isThrownBy(own::factory).withMessage("the lock registry is closed");
+        assertThatIllegalStateException().isThrownBy(own::template).withMessage("the lock registry is closed");
     }
 }

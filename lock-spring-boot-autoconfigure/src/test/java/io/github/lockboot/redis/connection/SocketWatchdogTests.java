@@ -8,8 +8,19 @@ import java.net.SocketAddress;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.lockboot.internal.Timer;
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.output.StatusOutput;
+import io.lettuce.core.protocol.AsyncCommand;
+import io.lettuce.core.protocol.Command;
+import io.lettuce.core.protocol.CommandHandler;
+import io.lettuce.core.protocol.CommandType;
+import io.lettuce.core.protocol.Endpoint;
+import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.DefaultClientResources;
 import io.lettuce.core.resource.NettyCustomizer;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
@@ -23,6 +34,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.Mockito.RETURNS_DEFAULTS;
+import static org.mockito.Mockito.mock;
 
 class SocketWatchdogTests {
 
@@ -49,6 +62,40 @@ class SocketWatchdogTests {
         EmbeddedChannel after = socket();
         assertThat(before.isOpen()).isFalse();
         assertThat(after.isOpen()).isFalse();
+    }
+
+    /** Lettuce would send it again on the next socket, and a proxy that closes this one for it may close that, too. */
+    @Test
+    void anUnansweredCommandThatBelongsToASocketIsCancelledWithIt() {
+        ClientResources resources = DefaultClientResources.create();
+        try {
+            AtomicReference<CommandHandler> commands = new AtomicReference<>();
+            Endpoint keeping = mock(Endpoint.class, call -> {
+                if (call.getMethod().getName().equals("notifyDrainQueuedCommands")) {
+                    commands.get().drainQueue();
+                }
+                return RETURNS_DEFAULTS.answer(call);
+            });
+            commands.set(new CommandHandler(ClientOptions.create(), resources, keeping));
+            EmbeddedChannel socket = new EmbeddedChannel(commands.get());
+            customizer.afterChannelInitialized(socket);
+            AsyncCommand<byte[], byte[], String> tracking = send(socket, CommandType.CLIENT);
+            AsyncCommand<byte[], byte[], String> script = send(socket, CommandType.EVALSHA);
+            AsyncCommand<byte[], byte[], String> wait = send(socket, CommandType.WAIT);
+            socket.close();
+            assertThat(tracking).isCancelled();
+            assertThat(wait).isCancelled();
+            assertThat(script).isNotDone();
+        } finally {
+            resources.shutdown(0, 0, TimeUnit.SECONDS).awaitUninterruptibly(10, TimeUnit.SECONDS);
+        }
+    }
+
+    private static AsyncCommand<byte[], byte[], String> send(EmbeddedChannel socket, CommandType type) {
+        AsyncCommand<byte[], byte[], String> command =
+                new AsyncCommand<>(new Command<>(type, new StatusOutput<>(ByteArrayCodec.INSTANCE)));
+        socket.writeOutbound(command);
+        return command;
     }
 
     /** The thread closes the sockets that it knows, and then runs what is left to do, such as opening another one. */

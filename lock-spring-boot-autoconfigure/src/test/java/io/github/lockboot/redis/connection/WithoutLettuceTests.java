@@ -3,12 +3,12 @@ package io.github.lockboot.redis.connection;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.concurrent.Executor;
-import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 
 import io.github.lockboot.PoorClassLoader;
 import io.github.lockboot.internal.Timer;
 import org.junit.jupiter.api.Test;
+import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.core.RedisAccessor;
 
@@ -49,7 +49,10 @@ class WithoutLettuceTests {
             Supplier<?> made = (Supplier<?>) type.getMethod("template").invoke(connections);
             RedisConnectionFactory used = ((RedisAccessor) made.get()).getConnectionFactory();
             assertThat(used == factory).isTrue(); // it answers no other question, such as equals
-            ((BiConsumer<?, ?>) type.getMethod("cuts").invoke(connections)).accept(null, null);
+            Object runner = type.getMethod("runner").invoke(connections);
+            runner.getClass()
+                    .getMethod("whenCut", RedisConnection.class, Runnable.class)
+                    .invoke(runner, null, null);
         }
     }
 }

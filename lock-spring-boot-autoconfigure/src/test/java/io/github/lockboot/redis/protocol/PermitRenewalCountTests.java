@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 import io.github.lockboot.engine.LockRequest.Terms;
@@ -37,7 +38,6 @@ class PermitRenewalCountTests {
             Duration.ofSeconds(6),
             100,
             200,
-            stack -> {},
             new ManualTimer(),
             Duration.ofSeconds(2));
 
@@ -61,7 +61,7 @@ class PermitRenewalCountTests {
     private final class Probed implements ScriptStore.Runner {
 
         @Override
-        public CompletableFuture<Reply> run(LuaScript script, String key, byte[]... arguments) {
+        public CompletableFuture<Reply> run(Consumer<Reply> late, LuaScript script, String key, byte[]... arguments) {
             byte[] number = LuaScript.nextNumber();
             List<String> words = new ArrayList<>(List.of("EVALSHA", script.getSha1(), "1", key));
             Stream.of(arguments).map(Probed::text).forEach(words::add);

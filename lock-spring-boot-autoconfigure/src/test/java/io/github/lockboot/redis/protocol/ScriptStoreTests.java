@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 
 import io.github.lockboot.engine.ManualTimer;
 import io.github.lockboot.engine.Reply;
@@ -24,21 +25,13 @@ class ScriptStoreTests {
     private final List<String> keys = new ArrayList<>();
     private boolean connecting;
     private final ScriptStore store = new ScriptStore(
-            new Silence(),
-            "lock:",
-            Duration.ofSeconds(2),
-            Duration.ofSeconds(6),
-            100,
-            200,
-            stack -> {},
-            timer,
-            TIMEOUT);
+            new Silence(), "lock:", Duration.ofSeconds(2), Duration.ofSeconds(6), 100, 200, timer, TIMEOUT);
 
     /** A client that gets no answer. */
     private final class Silence implements ScriptStore.Runner {
 
         @Override
-        public CompletableFuture<Reply> run(LuaScript script, String key, byte[]... arguments) {
+        public CompletableFuture<Reply> run(Consumer<Reply> late, LuaScript script, String key, byte[]... arguments) {
             keys.add(key);
             return new CompletableFuture<>();
         }
