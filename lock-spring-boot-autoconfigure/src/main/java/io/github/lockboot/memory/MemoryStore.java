@@ -346,8 +346,8 @@ final class MemoryStore implements LockStore {
         boolean admits(Terms terms) {
             return holders.size() < Math.min(terms.permits(), maxHolders)
                     && holders.stream()
-                            .allMatch(holder -> holder.terms.kind() == terms.kind()
-                                    && holders.size() < holder.terms.permits());
+                            .allMatch(holder ->
+                                    holder.terms.kind() == terms.kind() && holders.size() < holder.terms.permits());
         }
 
         /** Grants the lock to the first waiters, as many as the holders admit. Returns how many. */

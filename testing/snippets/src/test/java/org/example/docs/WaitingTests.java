@@ -39,7 +39,10 @@ class WaitingTests extends OnRedis {
                 report(held.getLockName(), held.getWaited());
             }
             // end::refused
-            assertThat(reported).singleElement().asString().matches("seat:12 after [2-9]00 ms"); // later on a busy machine
+            assertThat(reported)
+                    .singleElement()
+                    .asString()
+                    .matches("seat:12 after [2-9]00 ms"); // later on a busy machine
             assertThat(other.isValid()).isTrue();
         }
         assertThat(lock.tryLock()).isTrue();
