@@ -166,15 +166,19 @@ public final class LockAutoConfiguration {
     static SmartInitializingSingleton lockbootLockListenerRegistrar(ApplicationContext context) {
         return () -> {
             LockEventPublisher events = new LockEventPublisher(context);
+            List<LockListener> listeners =
+                    context.getBeanProvider(LockListener.class).orderedStream().toList();
             Map<String, LockRegistry> registries =
                     BeanFactoryUtils.beansOfTypeIncludingAncestors(context, LockRegistry.class);
-            registries.forEach((name, registry) -> {
-                context.getBeanProvider(LockListener.class).orderedStream().forEach(registry::addListener);
-                // A parent has a publisher of its own, and gets the events of its children.
-                if (events.isWanted() && context.containsLocalBean(name)) {
-                    registry.addListener(events);
+            for (Map.Entry<String, LockRegistry> each : registries.entrySet()) {
+                for (LockListener listener : listeners) {
+                    each.getValue().addListener(listener);
                 }
-            });
+                // A parent has a publisher of its own, and gets the events of its children.
+                if (events.isWanted() && context.containsLocalBean(each.getKey())) {
+                    each.getValue().addListener(events);
+                }
+            }
         };
     }
 

@@ -86,9 +86,12 @@ final class PropertyCheck {
         }
         Binder binder = Binder.get(environment);
         Found times = new Found();
-        TIMES.forEach(time -> binder.bind(time, Bindable.of(Object.class), times));
-        times.values.forEach(
-                (property, value) -> rejectWithoutUnit(property.getName().toString(), property, value));
+        for (String time : TIMES) {
+            binder.bind(time, Bindable.of(Object.class), times);
+        }
+        for (Map.Entry<ConfigurationProperty, Object> time : times.values.entrySet()) {
+            rejectWithoutUnit(time.getKey().getName().toString(), time.getKey(), time.getValue());
+        }
         Found ofGroups = new Found();
         binder.bind("lock.locks", Bindable.mapOf(String.class, Object.class), ofGroups);
         ofGroups.values.forEach(PropertyCheck::rejectMistaken);

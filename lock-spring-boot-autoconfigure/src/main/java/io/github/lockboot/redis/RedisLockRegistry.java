@@ -96,7 +96,9 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         ClassLoader classes =
                 Thread.currentThread().getContextClassLoader(); // of the application, unlike that of some callers
         this.threads = builder.threads != null ? builder.threads : name -> Threads.daemons(name, classes);
-        builder.listeners.forEach(this::addListener);
+        for (LockListener listener : builder.listeners) {
+            addListener(listener);
+        }
     }
 
     /**
