@@ -263,7 +263,7 @@ public final class HeldLocks extends HeldByThread implements LockContext.Scope {
     }
 
     private Duration left(LockContext each) {
-        Duration left = Objects.requireNonNull(each.lock().options().waitTime()).minus(waited);
+        Duration left = each.waitTime().minus(waited);
         return left.isNegative() ? Duration.ZERO : left;
     }
 
@@ -275,7 +275,7 @@ public final class HeldLocks extends HeldByThread implements LockContext.Scope {
 
     /** Whether each lock can be tried without waiting for the answer. */
     private boolean canTryAtOnce() {
-        return wanted.size() > 1 && wanted.stream().allMatch(each -> each.lock() instanceof LockScope);
+        return wanted.size() > 1 && wanted.stream().allMatch(each -> each.lock() instanceof LockScope.OfLock);
     }
 
     /** Tries each lock once, and requests all before it waits for the first answer. Keeps those before the first one that was refused. */

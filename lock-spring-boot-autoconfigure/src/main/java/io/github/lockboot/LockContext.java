@@ -136,6 +136,12 @@ public final class LockContext {
         return lock;
     }
 
+    Duration waitTime() {
+        return lock instanceof LockScope.OfLock ours
+                ? ours.waitTime()
+                : Objects.requireNonNull(lock.options().waitTime());
+    }
+
     /** Whether the hold is to belong to a lease, not to the thread. */
     boolean needsLease() {
         return leasing != null;
@@ -146,10 +152,10 @@ public final class LockContext {
         return Objects.requireNonNull(leasing).apply(wait);
     }
 
-    /** Begins to try the lock once. The result waits for the answer, as that of {@link LockScope#attempt} does. */
+    /** Begins to try the lock once. The result waits for the answer, as that of {@link LockScope.OfLock#attempt} does. */
     Callable<@Nullable Lease> attempt(boolean interruptible) {
         if (!needsLease()) {
-            return ((LockScope) lock).attempt(interruptible);
+            return ((LockScope.OfLock) lock).attempt(interruptible);
         }
         CompletableFuture<Lease> attempt = attemptAsync();
         return () -> Futures.await(attempt);
@@ -157,7 +163,7 @@ public final class LockContext {
 
     /** Begins to try to acquire a lease once. */
     CompletableFuture<Lease> attemptAsync() {
-        return ((LockScope) lock).attemptAsync();
+        return ((LockScope.OfLock) lock).attemptAsync();
     }
 
     /** The lock is held from now on: by the current thread if there is no lease. */

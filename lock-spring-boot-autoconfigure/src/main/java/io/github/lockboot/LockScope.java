@@ -28,19 +28,22 @@ public interface LockScope {
      */
     Runnable release(Duration stay);
 
-    /**
-     * Begins to try the lock once for the current thread, as {@link NamedLock#tryLock()} without the wait for the answer. Only a lock can be
-     * tried, not a lease. Listeners are not notified of a refusal, because the caller requests the lock again.
-     *
-     * @param interruptible whether an interrupt ends the wait for the answer; if not, the flag is set again
-     * @return waits for the answer on the same thread, and returns null or fails with {@link LockNotAcquiredException}
-     */
-    default Callable<@Nullable Lease> attempt(boolean interruptible) {
-        throw new UnsupportedOperationException();
-    }
+    /** That of a lock. */
+    interface OfLock extends LockScope {
 
-    /** As {@link #attempt} for a lease that belongs to no thread. {@return fails with {@link LockNotAcquiredException} on a refusal} */
-    default CompletableFuture<Lease> attemptAsync() {
-        throw new UnsupportedOperationException();
+        /** {@return the wait time of the options of the lock} */
+        Duration waitTime();
+
+        /**
+         * Begins to try the lock once for the current thread, as {@link NamedLock#tryLock()} without the wait for the answer. Listeners are
+         * not notified of a refusal, because the caller requests the lock again.
+         *
+         * @param interruptible whether an interrupt ends the wait for the answer; if not, the flag is set again
+         * @return waits for the answer on the same thread, and returns null or fails with {@link LockNotAcquiredException}
+         */
+        Callable<@Nullable Lease> attempt(boolean interruptible);
+
+        /** As {@link #attempt} for a lease that belongs to no thread. {@return fails with {@link LockNotAcquiredException} on a refusal} */
+        CompletableFuture<Lease> attemptAsync();
     }
 }

@@ -432,9 +432,10 @@ class HeldLocksTests {
     private LockContext tried(String name, Callable<Lease> answer, Runnable begin, Runnable release) {
         NamedLock lock = (NamedLock) Proxy.newProxyInstance(
                 getClass().getClassLoader(),
-                new Class<?>[] {NamedLock.class, LockScope.class},
+                new Class<?>[] {NamedLock.class, LockScope.OfLock.class},
                 (proxy, method, args) -> switch (method.getName()) {
                     case "getName" -> name;
+                    case "waitTime" -> PATIENT.waitTime();
                     case "attempt" -> {
                         registry.record("try " + name);
                         begin.run();

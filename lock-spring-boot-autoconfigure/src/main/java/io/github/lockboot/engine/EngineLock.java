@@ -17,7 +17,7 @@ import io.github.lockboot.internal.LockNames;
 import org.jspecify.annotations.Nullable;
 
 /** A lock of a registry: ownership by thread and reentrancy, on top of the engine's queue of the name. It has no state of its own. */
-public abstract class EngineLock implements NamedLock, LockScope {
+public abstract class EngineLock implements NamedLock, LockScope.OfLock {
 
     final LockRequest request;
     private final LockEngine engine;
@@ -42,6 +42,11 @@ public abstract class EngineLock implements NamedLock, LockScope {
     @Override
     public LockOptions options() {
         return options;
+    }
+
+    @Override
+    public Duration waitTime() {
+        return Duration.ofNanos(request.waitNanos());
     }
 
     // --- acquisition ------------------------------------------------------------------------------------------

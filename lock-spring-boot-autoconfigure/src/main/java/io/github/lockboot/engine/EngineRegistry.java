@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
@@ -160,12 +159,7 @@ public abstract class EngineRegistry implements LockRuntime {
     }
 
     private boolean isKnown(LockListener listener) {
-        for (LockListener known : listeners) {
-            if (known == listener) {
-                return true;
-            }
-        }
-        return false;
+        return listeners.stream().anyMatch(known -> known == listener);
     }
 
     // --- locks ------------------------------------------------------------------------------------------------
@@ -188,8 +182,7 @@ public abstract class EngineRegistry implements LockRuntime {
 
     @Override
     public CompletableFuture<Lease> acquireAsync(String name, LockOptions options) {
-        NamedLock lock = get(name, options);
-        return acquireAsync(lock, Objects.requireNonNull(lock.options().waitTime()));
+        return engine().acquireAsync(((EngineLock) get(name, options)).request);
     }
 
     @Override

@@ -121,7 +121,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     public CompletableFuture<Void> connect(String name) {
         long longerThanAnAnswer = 3 * TimeUnit.NANOSECONDS.toMillis(context.commandTimeout());
         Terms brief = Terms.exclusive(longerThanAnAnswer, true);
-        LockRequest request = new LockRequest(name, null, brief, 0, 0);
+        LockRequest request = new LockRequest(name, null, brief, 0, 0, true, false);
         EngineContext.requireStack();
         CompletableFuture<Lease> taken = start(request, null);
         taken.whenComplete((lease, failure) -> openChannel()); // goes on trying until the store is there
@@ -192,7 +192,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         }
     }
 
-    /** As {@link io.github.lockboot.LockScope#attempt}, by a thread that does not hold the lock. */
+    /** As {@link io.github.lockboot.LockScope.OfLock#attempt}, by a thread that does not hold the lock. */
     Callable<@Nullable Lease> attempt(LockRequest request, boolean interruptible) {
         EngineContext.requireStack();
         @Nullable UseNotifier use = requested(request, Thread.currentThread());

@@ -61,11 +61,6 @@ public record LockRequest(
         }
     }
 
-    /** One whose release is awaited. */
-    public LockRequest(String name, @Nullable String group, Terms terms, long waitNanos, long maxHoldNanos) {
-        this(name, group, terms, waitNanos, maxHoldNanos, true, false);
-    }
-
     /** @param options complete ones */
     public static LockRequest of(String name, LockOptions options) {
         Duration maxHold = options.maxHold();

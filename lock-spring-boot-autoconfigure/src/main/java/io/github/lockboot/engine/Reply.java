@@ -20,6 +20,7 @@ public sealed interface Reply {
         UNKNOWN,
         FREE,
         FOREIGN,
+        HELD,
         PUBLISHED
     }
 
@@ -46,8 +47,6 @@ public sealed interface Reply {
 
     /** One reply for each lock. */
     record All(List<Reply> replies) implements Reply {}
-
-    record Held(long grantNumber, long leftMillis, String holderId) implements Reply {}
 
     /** The store refuses to publish; the reason is its own words. */
     record Unpublished(String reason) implements Reply {}
@@ -110,7 +109,7 @@ public sealed interface Reply {
             return new All(
                     Stream.of(line.substring(4).split(",")).map(Reply::parse).toList());
         }
-        String[] words = line.split(" ", line.startsWith("HELD ") ? 4 : 5);
+        String[] words = line.split(" ", 5);
         try {
             return switch (words[0]) {
                 case "GRANTED" ->
@@ -122,7 +121,6 @@ public sealed interface Reply {
                 case "QUEUED" -> new Queued(number(words, 1), number(words, 2), number(words, 3));
                 case "BUSY" -> new Busy(number(words, 1));
                 case "RENEWED" -> new Renewed(number(words, 1), number(words, 2));
-                case "HELD" -> new Held(number(words, 1), number(words, 2), words[3]);
                 case "SHOWN" -> Shown.parse(line);
                 case "UNPUBLISHED" -> new Unpublished(line.substring(words[0].length() + 1));
                 default -> Plain.valueOf(words[0]);

@@ -174,12 +174,7 @@ final class MemoryStore implements LockStore {
 
     @Override
     public CompletableFuture<Reply> inspect(String name) {
-        return ask(
-                name,
-                state -> state.holders.stream()
-                        .findFirst()
-                        .<Reply>map(holder -> new Reply.Held(holder.grantNumber, holder.left(), holder.id))
-                        .orElse(Reply.Plain.FREE));
+        return ask(name, state -> state.holders.isEmpty() ? Reply.Plain.FREE : Reply.Plain.HELD);
     }
 
     @Override

@@ -1,16 +1,15 @@
--- Returns the first holder of the lock. Changes nothing.
+-- Returns whether the lock is held. Changes nothing.
 --
 -- first: begin, stored
 -- then:  settings, common
 --
--- FREE | FOREIGN | HELD grant-number ms-left holder-id
+-- FREE | FOREIGN | HELD
 if not lock then
   return 'FOREIGN'
 end
 for _, holder in ipairs(lock.holders) do
-  local left = math.min(holder.expiry - now, holder.ttl)
-  if left > 0 then
-    return answer('HELD', holder.grant_number, left, holder.id)
+  if math.min(holder.expiry - now, holder.ttl) > 0 then
+    return 'HELD'
   end
 end
 return 'FREE'

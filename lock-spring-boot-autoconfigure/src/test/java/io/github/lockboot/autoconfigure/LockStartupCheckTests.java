@@ -146,7 +146,8 @@ class LockStartupCheckTests {
         runner.withPropertyValues("lock.redis.acknowledge=aof").run(context -> {
             FailureAnalysis analysis = new LockFailureAnalyzer().analyze(context.getStartupFailure());
             assertThat(analysis.getDescription())
-                    .startsWith("Redis does not acknowledge grants as lock.redis.acknowledge asks for (ERR ");
+                    .startsWith(
+                            "Redis does not acknowledge grants as lock.redis.acknowledge asks for (Redis refuses to wait: ERR ");
             assertThat(analysis.getAction()).contains("remove lock.redis.acknowledge");
         });
     }

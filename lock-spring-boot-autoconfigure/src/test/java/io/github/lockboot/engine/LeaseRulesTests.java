@@ -40,7 +40,8 @@ class LeaseRulesTests {
 
     private CompletableFuture<Lease> acquire(Duration maxHold) {
         Terms terms = Terms.exclusive(TTL.toMillis(), true);
-        return scripted.engine.acquireAsync(new LockRequest(NAME, null, terms, LONG.toNanos(), maxHold.toNanos()));
+        return scripted.engine.acquireAsync(
+                new LockRequest(NAME, null, terms, LONG.toNanos(), maxHold.toNanos(), true, false));
     }
 
     private void release(Lease lease) {

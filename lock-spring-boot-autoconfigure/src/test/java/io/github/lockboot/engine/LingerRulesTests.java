@@ -30,7 +30,7 @@ class LingerRulesTests {
 
     private CompletableFuture<Lease> request(Duration wait, Duration linger) {
         Terms terms = Terms.exclusive(ScriptedEngine.TTL.toMillis(), true).lingering(linger.toNanos());
-        return scripted.engine.acquireAsync(new LockRequest(NAME, null, terms, wait.toNanos(), 0));
+        return scripted.engine.acquireAsync(new LockRequest(NAME, null, terms, wait.toNanos(), 0, true, false));
     }
 
     private CompletableFuture<Lease> request() {
@@ -134,7 +134,7 @@ class LingerRulesTests {
     void itIsRenewedAlthoughItsLastHoldWasHeldTooLong() {
         Terms terms = Terms.exclusive(LEASE.toMillis(), true).lingering(LEASE.toNanos());
         CompletableFuture<Lease> stuck =
-                scripted.engine.acquireAsync(new LockRequest(NAME, null, terms, WAIT.toNanos(), 1));
+                scripted.engine.acquireAsync(new LockRequest(NAME, null, terms, WAIT.toNanos(), 1, true, false));
         scripted.next("acquire").answer(new Reply.Granted(100, LEASE.toMillis(), 0));
         scripted.timer.tick(LEASE.dividedBy(2));
         scripted.nothingIsSent();

@@ -140,12 +140,12 @@ public final class ScriptedEngine {
     }
 
     private CompletableFuture<Lease> acquire(Duration wait, Terms terms) {
-        return engine.acquireAsync(new LockRequest(NAME, null, terms, wait.toNanos(), 0));
+        return engine.acquireAsync(new LockRequest(NAME, null, terms, wait.toNanos(), 0, true, false));
     }
 
     public CompletableFuture<Lease> acquireNamed(String name, Duration wait) {
         return engine.acquireAsync(
-                new LockRequest(name, null, Terms.exclusive(TTL.toMillis(), true), wait.toNanos(), 0));
+                new LockRequest(name, null, Terms.exclusive(TTL.toMillis(), true), wait.toNanos(), 0, true, false));
     }
 
     /** A lease granted at once, Redis answering without delay. */

@@ -92,7 +92,7 @@ final class SimulatedUser {
     private void askForAll() {
         Terms terms = Terms.exclusive(world.anyTtl(), true);
         List<LockRequest> requests = world.names().stream()
-                .map(name -> new LockRequest(name, null, terms, 0, 0).attempted())
+                .map(name -> new LockRequest(name, null, terms, 0, 0, true, false).attempted())
                 .toList();
         world.time().trace(() -> who + " asks for all on " + terms);
         List<Lease> held = new ArrayList<>();

@@ -383,7 +383,7 @@ class ThrownAnywhereTests {
             for (String name : List.of("n", "m", "f")) {
                 for (ThrowingClient client : List.of(other, throwing)) {
                     CompletableFuture<Lease> fresh =
-                            client.engine.acquireAsync(new LockRequest(name, null, TERMS, IN_TIME, 0));
+                            client.engine.acquireAsync(new LockRequest(name, null, TERMS, IN_TIME, 0, true, false));
                     runUntil(time.now() + IN_TIME);
                     assertThat(fresh).as("who asks for %s now", name).isCompletedWithValueMatching(Lease::isValid);
                     fresh.join().closeAfter(Duration.ZERO);

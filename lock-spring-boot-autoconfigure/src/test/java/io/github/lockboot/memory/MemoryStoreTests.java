@@ -37,7 +37,9 @@ class MemoryStoreTests {
     private final MemoryStore store = new MemoryStore(timer, MOST_HOLDERS);
     private final LockModel model = new LockModel(NAME, "client:", 1_800_000_000_000_000L, MOST_HOLDERS);
     private final List<String> known = new ArrayList<>();
-    private final Map<String, Long> fences = new HashMap<>();
+    /** By id, and by the fence of the same grant in the model. */
+    private final Map<String, Map<Long, Long>> fences = new HashMap<>();
+
     private List<Kind> kinds = List.of(Kind.EXCLUSIVE);
     private int ids;
 
@@ -126,9 +128,7 @@ class MemoryStoreTests {
         CompletableFuture<Reply> answer = store.acquire(NAME, id, kind(id).terms(TTL, true), enqueue);
         same(model.acquire(id, kind(id), TTL, enqueue, 100), answer);
         if (answer.join() instanceof Reply.Granted owner) {
-            fences.put(id, owner.grantNumber());
-        } else {
-            fences.remove(id);
+            fences.put(id, Map.of(modelFence(id), owner.grantNumber()));
         }
     }
 
@@ -144,13 +144,10 @@ class MemoryStoreTests {
 
     /** Fences of the model are times; those of the store are not. */
     private long fence(String id) {
-        if (store.inspect(NAME).join() instanceof Reply.Held held) {
-            fences.put(held.holderId(), held.grantNumber());
-        }
-        if (model.holder(id) != null && !fences.containsKey(id)) {
+        if (model.holder(id) != null && !fences.getOrDefault(id, Map.of()).containsKey(modelFence(id))) {
             acquire(id, true);
         }
-        return fences.getOrDefault(id, 0L);
+        return fences.getOrDefault(id, Map.of()).values().stream().findFirst().orElse(0L);
     }
 
     private Kind kind(String id) {

@@ -80,7 +80,7 @@ class LackOfThreadsTests {
     }
 
     private CompletableFuture<Lease> acquire(String name, Duration wait) {
-        return engine.acquireAsync(new LockRequest(name, null, TERMS, wait.toNanos(), 0));
+        return engine.acquireAsync(new LockRequest(name, null, TERMS, wait.toNanos(), 0, true, false));
     }
 
     /** Connecting for the first time loads classes, which on a busy machine takes longer than a command may. */

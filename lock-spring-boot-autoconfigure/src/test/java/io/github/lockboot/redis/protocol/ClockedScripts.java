@@ -100,11 +100,10 @@ public final class ClockedScripts {
         if (answer.startsWith("ALL ")) {
             return List.of("ALL", answer.substring(4));
         }
-        boolean held = answer.startsWith("HELD ");
-        String[] words = answer.split(" ", held ? 4 : -1);
+        String[] words = answer.split(" ", -1);
         List<Object> reply = new ArrayList<>(List.of(words[0]));
         for (String word : List.of(words).subList(1, words.length)) {
-            reply.add(held && reply.size() == 3 ? word : Long.valueOf(word));
+            reply.add(Long.valueOf(word));
         }
         return reply;
     }

@@ -65,7 +65,7 @@ class MessageFuzzTests {
             "UNKNOWN",
             "FREE",
             "FOREIGN",
-            "HELD 1 2 session-1",
+            "HELD",
             "SHOWN 29999 7 2 7 30000 1800000000000 -1 a-1 6 1000 1800000000000 2 b-1 [1,\"7\"]"
         };
         Fuzz.times(150_000, "replies parsed", fuzz -> {
