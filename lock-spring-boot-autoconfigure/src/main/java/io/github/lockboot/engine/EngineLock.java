@@ -16,7 +16,23 @@ import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.LockNames;
 import org.jspecify.annotations.Nullable;
 
-/** A lock of a registry: ownership by thread and reentrancy, on top of the engine's queue of the name. It has no state of its own. */
+/**
+ * A lock of a registry: ownership by thread and reentrancy, on top of the engine's queue of the name. It has no state of its own, so any
+ * number of handles of one lock can be made and thrown away, and all of them see the same hold.
+ *
+ * <p>What each method does depends on who has the lock:
+ *
+ * <ul>
+ *   <li><em>Nobody, or another:</em> the request enters the queue of the name, and the thread waits as long as the method says.
+ *   <li><em>This thread:</em> the hold is counted once more, without a command. This is done even if the lease may be lost: otherwise the
+ *       thread would wait for itself. The release reports the loss.
+ *   <li><em>This thread, in another way:</em> a writer may also read. A reader that wants to write would wait for itself, and so would a
+ *       thread with a permit that wants the whole lock: both get an {@link IllegalStateException}.
+ * </ul>
+ *
+ * <p>A release first ends the hold here, and then tells the store. So the thread never believes in a lock that the store has given away,
+ * whatever becomes of the command.
+ */
 public abstract class EngineLock implements NamedLock, LockScope.OfLock {
 
     final LockRequest request;

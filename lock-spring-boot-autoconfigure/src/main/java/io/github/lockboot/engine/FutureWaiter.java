@@ -10,7 +10,17 @@ import io.github.lockboot.engine.Grant.LeaseState;
 import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
 
-/** A future, which completes on a worker, because its dependents may block. */
+/**
+ * A future, which completes on a worker, because its dependents may block.
+ *
+ * <p>In words: once it is in the queue, the future has a task at its deadline, which is repeated every command timeout until the future is
+ * done. When the queue has decided, a worker looks at the outcome. A grant is claimed, if its lease still runs, and completes the future;
+ * otherwise the queue takes it back, and the future waits again. If the caller has cancelled the future meanwhile, the hold is released at
+ * once.
+ *
+ * <p>When the future is done in any other way, it leaves the queue. If the queue has decided it by then, the answer that is under way is the
+ * last one it waits for.
+ */
 final class FutureWaiter extends Waiter {
 
     private final CompletableFuture<Lease> future = new CompletableFuture<>();

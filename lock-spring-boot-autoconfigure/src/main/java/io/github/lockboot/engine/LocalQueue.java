@@ -65,7 +65,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>
  *   field                              guarded by                    written in
- *   LocalQueue asking                  mutex                         begin, waitFor, granted, forget, leaveStoreIfNobodyWaits
+ *   LocalQueue asking                  mutex                         begin, waitFor, granted, hasTried, forget, lost,
+ *                                                                    leaveStoreIfNobodyWaits
  *   LocalQueue granted                 mutex                         granted, forget
  *   LocalQueue holds                   mutex; read without           beginHold, forget
  *   Lingering stay                     mutex                         begin, interrupt, end
@@ -73,7 +74,8 @@ import org.jspecify.annotations.Nullable;
  *   LocalQueue waiters, toWake, thrown mutex                         waitFor, putBack, decide, locked
  *   Waiter outcome                     mutex; read without           decide
  *   Waiter caller                      volatile; GONE is final       setLastCall, withdraw
- *   Hold state                         compare-and-set               claim by its waiter; all else under the mutex
+ *   Hold state                         compare-and-set               claim by its waiter; RELEASED to LOST by the reader of the answer;
+ *                                                                    the rest under the mutex
  *   Hold counts                        compare-and-set               enterAgain, exit by the holder
  *   Grant lease                        mutex; read without           prolong
  *   Grant lastToken, handOversLeft     mutex                         nextToken, limitHandOvers

@@ -37,8 +37,29 @@ import org.jspecify.annotations.Nullable;
 /**
  * All locks of one registry: what is under way by name and by id, what messages do, and the end of it all.
  *
- * <p>A call goes from here to the {@link LocalQueue} of the name and on to its {@link Acquisition}, which asks the store. A message
- * of the store comes in here and goes to the acquisition it names.
+ * <h2>Two ways in</h2>
+ *
+ * <pre>
+ *   a call      EngineLock   -> LockEngine.acquire -> LocalQueue.enter  -> Acquisition -> LockStore
+ *   a message   GrantChannel -> LockEngine.onPush  -> Acquisition       -> LocalQueue  -> Waiter.wake
+ * </pre>
+ *
+ * A call finds the {@link LocalQueue} by kind and name, and makes it if there is none. A message finds the {@link Acquisition} by the id
+ * that it names. If no such id is under way here, the store has granted the lock to an id that has ended, and gets it back.
+ *
+ * <h2>What is kept, and for how long</h2>
+ *
+ * <ul>
+ *   <li>A queue is kept while a waiter, a hold or a lock that lingers is in it. Its last change retires it under its own mutex, so a caller
+ *       that has found it before enters the next queue of that name.
+ *   <li>An acquisition is kept from its first request until the store has answered its end.
+ *   <li>A command with an unknown outcome is repeated by {@link UnansweredCommands}, also after its queue has retired.
+ * </ul>
+ *
+ * <h2>Once a second</h2>
+ *
+ * As long as there is anything under way, it is checked once a second: whether a lease has expired by the wall clock, which goes on while
+ * the machine sleeps, and whether an action has thrown and could not clean up by itself. Where neither happens, nothing depends on it.
  */
 public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable {
 

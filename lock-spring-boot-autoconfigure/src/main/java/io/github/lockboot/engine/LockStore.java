@@ -11,13 +11,24 @@ import org.jspecify.annotations.Nullable;
 /**
  * The store of locks: one method for each question about one acquisition id. An id is used for one acquisition only. A question may
  * arrive twice, late, or never. No method blocks. If a future fails, the question may have been answered, or may be answered later.
+ *
+ * <p>A store keeps three promises, on which the engine builds all others:
+ *
+ * <ul>
+ *   <li>Each question is one step: nobody sees half of it.
+ *   <li>A question that arrives twice, or after the end of its id, grants nothing and releases nothing that another holds.
+ *   <li>Grant numbers of a name only grow, also if the store has lost its data.
+ * </ul>
  */
 public interface LockStore {
 
     /** The number of the format of what lies in the store. */
     int FORMAT = 1;
 
-    /** The longest lease of a grant by a push. */
+    /**
+     * The claim lease: the longest lease of a grant by a push. A waiter that died costs those behind it no more than this. The first renewal
+     * extends the lease to the whole ttl, so a short hold needs no command for that.
+     */
     long CLAIM_LEASE_MILLIS = 6_000;
 
     /** The number of tokens of an exclusive grant, including the first. */

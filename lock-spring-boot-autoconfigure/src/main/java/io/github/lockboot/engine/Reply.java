@@ -6,21 +6,35 @@ import java.util.stream.Stream;
 
 import io.github.lockboot.internal.LockNames;
 
-/** The reply of a script. */
+/**
+ * The reply of a store to one question. What a reply says was true when the store answered; the lock may have changed since. So a reply that
+ * grants counts from the time at which its question was sent.
+ */
 public sealed interface Reply {
 
     /** A status word without numbers. */
     enum Plain implements Reply {
+        /** The hold has ended, and nobody was waiting. */
         RELEASED,
+        /** The hold has ended, and a waiter has the lock. */
         HANDED_OVER,
+        /** The hold has ended, and the lock stays taken for a time. */
         KEPT,
+        /** The id does not hold the lock: its lease has ended, or the question is an old one. */
         NOT_HOLDER,
+        /** The id was in the queue. */
         LEFT,
+        /** The id had the lock, which was passed on. */
         GIVEN_AWAY,
+        /** The id was neither in the queue nor the holder. */
         UNKNOWN,
+        /** Nobody holds the lock. */
         FREE,
+        /** The key is not one of a lock, or one of a lock in a newer format. It counts as held. */
         FOREIGN,
+        /** Somebody holds the lock. */
         HELD,
+        /** The message was published. */
         PUBLISHED
     }
 
@@ -40,9 +54,18 @@ public sealed interface Reply {
     /** The id is in the queue, at a position from 1; {@code grantNumber} is the newest of all grants. */
     record Queued(long position, long grantNumber, long leftMillis) implements Reply {}
 
-    /** The id is not queued: not requested, the queue is full, or the key is not a lock. */
+    /**
+     * The id is not queued: not requested, the queue is full, or the key is not a lock.
+     *
+     * @param leftMillis until the lease of the last holder ends, unless it is renewed
+     */
     record Busy(long leftMillis) implements Reply {}
 
+    /**
+     * The lease goes on.
+     *
+     * @param waiters how many ids are in the queue: whoever hands the lock over in this JVM must know
+     */
     record Renewed(long leaseMillis, long waiters) implements Reply {}
 
     /** One reply for each lock. */

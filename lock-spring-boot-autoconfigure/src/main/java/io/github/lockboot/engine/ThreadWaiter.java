@@ -6,7 +6,15 @@ import io.github.lockboot.LockListener;
 import io.github.lockboot.engine.Grant.LeaseState;
 import org.jspecify.annotations.Nullable;
 
-/** The current thread, which parks until it is decided, interrupted or out of time. */
+/**
+ * The current thread, which parks until it is decided, interrupted or out of time.
+ *
+ * <p>In words: while the wait is not decided, the thread parks until its deadline. A decision of the queue and an interrupt wake it; it may
+ * also wake without a reason. After each wake-up it reads the outcome. A grant is claimed, if its lease still runs; otherwise the queue takes
+ * it back, and the thread waits again as the first in line. An interrupt makes it leave the queue, unless the queue has decided by then: in
+ * that case the decision counts. At its deadline it asks the queue for a decision, and parks for another command timeout, because the last
+ * request may still be under way.
+ */
 final class ThreadWaiter extends Waiter {
 
     ThreadWaiter(EngineContext context, LockRequest request, @Nullable UseNotifier use) {

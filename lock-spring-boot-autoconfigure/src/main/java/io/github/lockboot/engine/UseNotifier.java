@@ -20,8 +20,25 @@ import io.github.lockboot.internal.LockNames;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Notifies listeners of one use of a lock, from its request on. Of several outcomes of the wait, or ends of the hold, only the
- * first is reported. {@link #releasedLater} and what follows it never block; the other methods run the listeners on the calling thread.
+ * Notifies listeners of one use of a lock, from its request on.
+ *
+ * <pre>
+ *                 +-- acquired --- entering --- released
+ *                 |      |                      lost
+ *   requested ----+      +-- renewed, renewalFailed, stuck, any number of times but stuck once
+ *                 |
+ *                 +-- notAcquired, unavailable, abandoned
+ * </pre>
+ *
+ * Of several outcomes of the wait, or ends of the hold, only the first is reported. A listener hears the end of a hold after its beginning,
+ * although a hold may be lost on another thread before its own thread has reported that it was acquired: such an end waits for it.
+ *
+ * <p>{@link #releasedLater} and what follows it never block: they pass the event to the queue of each listener. The other methods run the
+ * listeners on the calling thread. So {@code requested}, {@code acquired} and {@code released} come on the thread that uses the lock, and
+ * the events that no caller waits for come on a worker, in order.
+ *
+ * <p>An attempt is a request that is made again if it is refused. Its listeners hear of it only when it is decided, and not at all if it is
+ * refused.
  */
 final class UseNotifier implements LockUse {
 

@@ -11,6 +11,17 @@ import org.jspecify.annotations.Nullable;
  * A caller that wants a lock: a thread that parks, or a future. The queue of the name decides its wait, once; only a grant that the
  * waiter has not claimed yet can be taken back, and then it waits again.
  *
+ * <pre>
+ *              the queue grants                     the waiter claims
+ *   WAITING --------------------> Hold, not claimed -----------------> Hold, held
+ *      |  ^                             |
+ *      |  +-----------------------------+
+ *      |      taken back: too late
+ *      |
+ *      +--> REFUSED   another has the lock, and the caller waits no longer
+ *      +--> Failure   the store could not be asked, or granted the lock too late
+ * </pre>
+ *
  * <p>At its deadline the waiter asks the queue for a decision, and again every command timeout, because whatever was to decide it or to
  * wake it may have been lost with something that was thrown.
  */
