@@ -211,7 +211,7 @@ public final class LockContext {
 
     private Runnable release(@Nullable Lease held, Duration stay) {
         if ((held != null ? held : lock) instanceof LockScope scope) {
-            return scope.release(stay);
+            return scope.beginRelease(stay);
         } else if (held == null) {
             return lock::unlock;
         }

@@ -26,7 +26,7 @@ public interface LockScope {
      * @param stay how long the lock stays taken, as with {@link Lease#closeAfter}; zero for not at all
      * @return waits until the release is answered, and throws what those methods throw then
      */
-    Runnable release(Duration stay);
+    Runnable beginRelease(Duration stay);
 
     /** That of a lock. */
     interface OfLock extends LockScope {

@@ -448,7 +448,7 @@ class HeldLocksTests {
                         registry.record("wait for " + name);
                         yield true;
                     }
-                    case "release" -> {
+                    case "beginRelease" -> {
                         registry.record("release " + name);
                         release.run();
                         yield (Runnable) () -> registry.record("released " + name);

@@ -421,7 +421,7 @@ final class Acquisition {
 
     boolean mayLinger() {
         return terms.lingerNanos() > 0
-                && !grant().isLimited()
+                && !grant().countsHandOvers()
                 && canServeAnother()
                 && engine.isNotified()
                 && !context.isClosing();

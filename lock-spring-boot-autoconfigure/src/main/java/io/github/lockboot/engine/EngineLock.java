@@ -138,11 +138,11 @@ public abstract class EngineLock implements NamedLock, LockScope.OfLock {
 
     @Override
     public void unlock() {
-        release(Duration.ZERO).run();
+        beginRelease(Duration.ZERO).run();
     }
 
     @Override
-    public Runnable release(Duration stay) {
+    public Runnable beginRelease(Duration stay) {
         return exit(held(), stay);
     }
 
@@ -312,11 +312,11 @@ public abstract class EngineLock implements NamedLock, LockScope.OfLock {
 
         @Override
         public void close() {
-            release(Duration.ZERO).run();
+            beginRelease(Duration.ZERO).run();
         }
 
         @Override
-        public Runnable release(Duration stay) {
+        public Runnable beginRelease(Duration stay) {
             if (!closed.compareAndSet(false, true)) {
                 return () -> {};
             }
@@ -327,7 +327,7 @@ public abstract class EngineLock implements NamedLock, LockScope.OfLock {
         @Override
         public CompletableFuture<Void> closeAfter(Duration delay) {
             try {
-                return CompletableFuture.runAsync(release(delay), Futures.ELSEWHERE)
+                return CompletableFuture.runAsync(beginRelease(delay), Futures.ELSEWHERE)
                         .copy();
             } catch (RuntimeException | Error failure) {
                 return CompletableFuture.failedFuture(failure);

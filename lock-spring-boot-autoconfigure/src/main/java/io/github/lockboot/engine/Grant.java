@@ -131,8 +131,8 @@ final class Grant {
         }
     }
 
-    /** Whether other JVMs are known to wait. */
-    boolean isLimited() {
+    /** Whether other JVMs are known to wait, so that only so many waiters are still served here. */
+    boolean countsHandOvers() {
         return handOversLeft != UNLIMITED;
     }
 

@@ -327,11 +327,11 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
 
     @Override
     public void close() {
-        release(Duration.ZERO).run();
+        beginRelease(Duration.ZERO).run();
     }
 
     @Override
-    public Runnable release(Duration stay) {
+    public Runnable beginRelease(Duration stay) {
         keepFor(stay);
         if (state() == State.HELD) { // first: if it is lost from now on, its end reports that
             return beginRelease();

@@ -65,7 +65,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>
  *   field                              guarded by                    written in
- *   LocalQueue asking                  mutex                         begin, waitFor, granted, hasTried, forget, lost,
+ *   LocalQueue asking                  mutex                         begin, waitFor, granted, endIfTrying, forget, lost,
  *                                                                    leaveStoreIfNobodyWaits
  *   LocalQueue granted                 mutex                         granted, forget
  *   LocalQueue holds                   mutex; read without           beginHold, forget
@@ -254,7 +254,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
             another.ask(false);
         } else if (!waiter.isLastCall()) {
             if (asked == null && waiters.isEmpty()) {
-                limitUnlessNotified();
+                countHandOversUnlessNotified();
             }
             waiters.add(waiter);
             engine.openChannel();
@@ -271,7 +271,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
             return false;
         }
         engine.openChannel();
-        limitUnlessNotified();
+        countHandOversUnlessNotified();
         for (Acquisition acquisition : granted) {
             if (acquisition.canServe(waiter)) {
                 decide(waiter, beginHold(acquisition, waiter));
@@ -550,7 +550,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         if (othersWait) {
             othersWait(acquisition);
         } else if (!waiters.isEmpty()) {
-            limitUnlessNotified();
+            countHandOversUnlessNotified();
         }
         askForFirst(null);
     }
@@ -565,7 +565,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     }
 
     /** Without the channel nothing would tell that other JVMs wait. */
-    private void limitUnlessNotified() {
+    private void countHandOversUnlessNotified() {
         if (!engine.isNotified()) {
             granted.forEach(this::othersWait);
         }
@@ -587,7 +587,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
 
     /** Another has the lock. {@return whether a waiter waits on} */
     boolean refused(Acquisition asked) {
-        if (hasTried(asked)) {
+        if (endIfTrying(asked)) {
             return false;
         }
         decideIf(waiter -> waiter.isLastCall() || !waiter.canUseLock(), Waiter.Plain.REFUSED);
@@ -605,7 +605,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
      * @return whether a waiter waits on
      */
     boolean failed(Acquisition asked, @Nullable Throwable failure, Acquisition.Outage outage) {
-        if (hasTried(asked)) {
+        if (endIfTrying(asked)) {
             return false;
         }
         decideIf(
@@ -619,7 +619,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     }
 
     /** One that does not join the queue ends with its answer. What becomes of the waiters is decided by that of the one that asks. */
-    private boolean hasTried(Acquisition asked) {
+    private boolean endIfTrying(Acquisition asked) {
         boolean tried = asked != asking.peek() && asking.remove(asked);
         if (tried) {
             asked.leave();
