@@ -142,12 +142,8 @@ abstract class NamedLockContract extends TwoInstances {
         void itExcludesOtherThreadsAndOtherInstances() throws Exception {
             Actor other = actor();
             lock().lock();
-            assertThat(other.call(() -> rival().tryLock())).isFalse();
-            assertThat(other.call(() -> rivalElsewhere().tryLock())).isFalse();
-            assertThat(other.call(() -> rival().tryLock(20, TimeUnit.MILLISECONDS)))
-                    .isFalse();
-            assertThat(other.call(() -> rivalElsewhere().tryLock(20, TimeUnit.MILLISECONDS)))
-                    .isFalse();
+            assertRefused(rival());
+            assertRefused(rivalElsewhere());
             assertThat(other.call(() -> lock().isHeldByCurrentThread())).isFalse();
             assertThat(other.call(() -> lock().getHoldCount())).isZero();
             lock().unlock();

@@ -147,11 +147,12 @@ abstract class TwoInstances {
                 .join();
     }
 
-    /** No other thread gets it now, neither at once nor within a moment. */
+    /** No other thread gets it now, neither at once nor within a moment, and none waits afterwards. */
     final void assertRefused(NamedLock lock) throws Exception {
         Actor other = actor();
         assertThat(other.call(() -> lock.tryLock())).isFalse();
         assertThat(other.call(() -> lock.tryLock(20, TimeUnit.MILLISECONDS))).isFalse();
+        both().forEach(this::awaitArrival); // it has left the queue, or the next release would grant it the lock
     }
 
     /** A thread that waits for a lock, and then holds it. */
