@@ -55,6 +55,7 @@ class LoadTests extends OnTwoInstances {
         StringRedisTemplate strings = one.bean(StringRedisTemplate.class);
         one.post("/loads/fencing?seconds=6");
         Map<String, String> refused = SampleLoads.event(one, "refused");
+        SampleLoads.event(one, "unlock-refused");
         SampleLoads.awaitEnd(two);
         assertThat(strings.<String, String>opsForHash().get("sample:price", "value"))
                 .isEqualTo("in time");
