@@ -12,14 +12,11 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /** What every {@link LockRegistry} does. Two registries stand for two instances of an application. */
-@Execution(ExecutionMode.CONCURRENT)
 public abstract class LockRegistryContract {
 
     protected final String name = "contract " + UUID.randomUUID();

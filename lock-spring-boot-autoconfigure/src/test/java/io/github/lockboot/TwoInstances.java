@@ -7,11 +7,17 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
-/** A part of the contract: two registries on the same locks, which stand for two instances of an application, and threads of both. */
+/**
+ * A part of the contract: two registries on the same locks, which stand for two instances of an application, and threads of both. The tests
+ * of all parts run side by side, because most of them wait for leases to end.
+ */
+@Execution(ExecutionMode.CONCURRENT)
 abstract class TwoInstances {
 
     static final Duration SHORT_TTL = Duration.ofSeconds(1);

@@ -213,7 +213,7 @@ class EndpointTests {
                     List.of(send("GET", lock("openid-4711")), send("DELETE", lock("openid-4711") + "&owner=a-1"))) {
                 assertThat(answer.statusCode()).as(answer.body()).isEqualTo(503);
                 assertThat(JsonPath.<String>read(answer.body(), "$.problem"))
-                        .startsWith("Redis did not answer or refused: ");
+                        .startsWith("the store did not answer or refused: ");
             }
             assertThat(log).doesNotContain("4711");
             mortal.resume();
