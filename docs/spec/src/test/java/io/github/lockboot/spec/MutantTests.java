@@ -51,7 +51,7 @@ class MutantTests {
     void aPatchThatDoesNotApplyIsNamed(@TempDir Path folder) throws Exception {
         String patch = Files.readString(Path.of("mutants/unlock-all.patch"));
         Path other = folder.resolve("other.patch");
-        Files.writeString(other, patch.replace("lock.fence", "lock.fences"));
+        Files.writeString(other, patch.replace("lock.grant_number", "lock.number"));
         assertThatThrownBy(() -> Mutant.of(other)).hasMessageStartingWith("other.patch does not apply to unlock.lua");
     }
 }

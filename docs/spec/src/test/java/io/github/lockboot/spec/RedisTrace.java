@@ -1,5 +1,6 @@
 package io.github.lockboot.spec;
 
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -90,8 +91,11 @@ final class RedisTrace {
         Map<String, RedisTrace> open = new HashMap<>();
         for (Shown each : all) {
             if (each.name().startsWith("EVAL")) {
-                String sha1 =
-                        each.name().equals("EVAL") ? DigestUtils.sha1DigestAsHex(each.words.get(1)) : each.words.get(1);
+                String script = each.words.get(1);
+                String sha1 = each.name().equals("EVAL")
+                        ? DigestUtils.sha1DigestAsHex(
+                                new String(script.getBytes(StandardCharsets.ISO_8859_1), StandardCharsets.UTF_8))
+                        : script;
                 String key = each.words.get(3);
                 if (!each.calls.isEmpty() && KEY.matcher(key).matches()) {
                     open.computeIfAbsent(key, none -> {
