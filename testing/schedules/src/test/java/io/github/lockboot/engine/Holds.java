@@ -23,7 +23,8 @@ final class Holds {
                 releases.incrementAndGet();
                 return CompletableFuture.completedFuture(Hold.Release.PASSED_ON);
             }
-            return CompletableFuture.completedFuture(hold.state() == Hold.State.LOST ? Hold.Release.LOST : Hold.Release.PASSED_ON);
+            return CompletableFuture.completedFuture(
+                    hold.state() == Hold.State.LOST ? Hold.Release.LOST : Hold.Release.PASSED_ON);
         }
 
         @Override
