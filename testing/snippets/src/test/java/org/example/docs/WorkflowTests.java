@@ -3,7 +3,6 @@ package org.example.docs;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
@@ -38,7 +37,7 @@ class WorkflowTests {
 
     @Test
     void everyStepUsesAnActionOrRunsSomethingThatIsThere() throws IOException {
-        for (Path file : List.of(workflow("ci"), workflow("release"))) {
+        for (Path file : List.of(workflow("ci"), workflow("release"), workflow("benchmark"))) {
             for (Object job : map(read(file).get("jobs")).values()) {
                 assertThat(map(job)).containsKeys("runs-on", "timeout-minutes", "steps");
                 for (Object step : (List<?>) map(job).get("steps")) {
@@ -58,29 +57,10 @@ class WorkflowTests {
         Map<String, Object> lines = map(map(read(workflow("ci")).get("jobs")).get("lines"));
         Map<String, Object> matrix = map(map(lines.get("strategy")).get("matrix"));
         assertThat(matrix.get("jdk")).isEqualTo(List.of(17, 25));
-        assertThat(matrix.get("boot")).isEqualTo(linesOfTheScript());
+        assertThat(matrix.get("boot")).isEqualTo(VersionsTests.lines());
         assertThat((List<?>) matrix.get("server"))
                 .extracting(server -> map(server).get("image").toString().replaceAll("-.*", ""))
                 .containsExactly("redis:6.2", "redis:7.4", "redis:8.0", "valkey/valkey:8.0");
-    }
-
-    @Test
-    void theSupportedLinesOfSpringBootAreThoseOfTheMatrix() throws IOException {
-        List<String> rows = Page.read(Page.ROOT.resolve("docs/support.md")).sections().get("spring-boot").stream()
-                .filter(row -> row.matches("\\| [0-9].*"))
-                .map(row -> row.split("\\|")[1].strip())
-                .toList();
-        assertThat(rows)
-                .isEqualTo(linesOfTheScript().stream()
-                        .map(line -> line.replaceFirst("\\.[0-9]+$", ""))
-                        .toList());
-    }
-
-    private static List<String> linesOfTheScript() throws IOException {
-        Matcher lines = Pattern.compile("(?m)^lines=\\((.*)\\)$")
-                .matcher(Files.readString(Page.ROOT.resolve("testing/matrix/run")));
-        assertThat(lines.find()).isTrue();
-        return Arrays.asList(lines.group(1).split(" "));
     }
 
     private static Path workflow(String name) {
