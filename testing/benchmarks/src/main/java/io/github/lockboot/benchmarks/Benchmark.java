@@ -38,7 +38,7 @@ public final class Benchmark {
                 TcpProxy proxy = TcpProxy.to(server);
                 Teams teams = new Teams(server, proxy, plan)) {
             Map<Scenario, List<Result>> results = new Benchmark(plan, teams).run();
-            Report report = new Report(results, Setting.of(plan, server.version()));
+            Report report = new Report(results, Setting.of(plan, server.product()));
             System.out.println(report.targets());
             if (plan.isOfAll()) {
                 report.write(Path.of(""));
@@ -64,7 +64,10 @@ public final class Benchmark {
         for (Contender contender : contenders) {
             attempt(contender, failures, () -> teams.team(scenario, contender));
         }
-        int turns = scenario.isCold() ? COLD_TURNS : scenario.load().isVirtual() ? plan.turns() : 0;
+        Load load = scenario.share() == 0
+                ? scenario.load()
+                : scenario.load().due((int) (scenario.share() * rawRate(scenario, failures)));
+        int turns = scenario.isCold() ? COLD_TURNS : load.isVirtual() ? plan.turns() : 0;
         for (int round = 0; round < plan.warmUps() + plan.rounds(); round++) {
             boolean warm = round >= plan.warmUps();
             for (Contender contender : contenders) {
@@ -72,8 +75,7 @@ public final class Benchmark {
                     if (scenario.isCold()) {
                         teams.dismiss(contender);
                     }
-                    Measurement one =
-                            teams.team(scenario, contender).measure(scenario.load(), plan.roundMillis(), turns);
+                    Measurement one = teams.team(scenario, contender).measure(load, plan.roundMillis(), turns);
                     if (warm) {
                         requireNonNull(measured.get(contender)).add(one);
                     }
@@ -81,8 +83,20 @@ public final class Benchmark {
             }
         }
         return contenders.stream()
-                .map(one -> new Result(scenario, one, requireNonNull(measured.get(one)), failures.get(one)))
+                .map(one -> new Result(scenario, load, one, requireNonNull(measured.get(one)), failures.get(one)))
                 .toList();
+    }
+
+    /** Turns of the raw loop in a second, closed, in the best of three rounds; 1 if it fails, which then is in the results. */
+    private double rawRate(Scenario scenario, Map<Contender, String> failures) {
+        double[] best = {1};
+        for (int round = 0; round < 3; round++) {
+            attempt(Contenders.RAW, failures, () -> {
+                Measurement one = teams.team(scenario, Contenders.RAW).measure(scenario.load(), plan.roundMillis(), 0);
+                best[0] = Math.max(best[0], one.turnsPerSecond());
+            });
+        }
+        return best[0];
     }
 
     /** Does nothing for a contender that has failed in this scenario. */

@@ -20,7 +20,8 @@ final class Contenders {
     /** Its default lease, and long enough for the first connection of many processes that start at once on few cores. */
     private static final Timing OUR_TIMING = new Timing(Duration.ofSeconds(30), Duration.ofSeconds(10));
 
-    static final Contender RAW = new RawLettuce();
+    static final Contender RAW = new RawLettuce(RawLettuce.Release.SCRIPT);
+    static final Contender RAW_NATIVE = new RawLettuce(RawLettuce.Release.COMMAND);
     static final Contender OURS = new ThisLibrary("this library", 64, OUR_TIMING);
     static final Contender OURS_STRICT = new ThisLibrary("this library, limit 0", 0, OUR_TIMING);
     static final Contender OURS_ACKNOWLEDGED =
@@ -43,6 +44,7 @@ final class Contenders {
 
     static final List<Contender> ALL = List.of(
             RAW,
+            RAW_NATIVE,
             OURS,
             OURS_STRICT,
             OURS_ACKNOWLEDGED,
@@ -62,7 +64,7 @@ final class Contenders {
 
     /** The commands its client sends besides scripts and subscriptions, as INFO commandstats names them. */
     static Set<String> ownCommands(Contender contender) {
-        return contender == RAW ? Set.of("set") : Set.of();
+        return contender instanceof RawLettuce ? Set.of("set", "delex", "delifeq") : Set.of();
     }
 
     static Contender named(String name) {

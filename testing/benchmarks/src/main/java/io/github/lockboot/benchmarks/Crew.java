@@ -4,10 +4,12 @@ import java.lang.management.ManagementFactory;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAccumulator;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongFunction;
 import java.util.stream.IntStream;
@@ -41,6 +43,8 @@ final class Crew {
     private final CountDownLatch done;
     private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
     private final LongAccumulator longestHold = new LongAccumulator(Math::max, 0);
+    private final AtomicLong due = new AtomicLong();
+    private volatile long startedAt;
     private volatile long countFrom;
     private volatile long stopAt;
 
@@ -63,7 +67,7 @@ final class Crew {
         }
         Thread.sleep(Math.max(0, round.startEpochMillis() - System.currentTimeMillis()));
         long usedBefore = PROCESS.getProcessCpuTime();
-        long startedAt = System.nanoTime();
+        startedAt = System.nanoTime();
         long window = round.turns() > 0 ? Long.MAX_VALUE / 4 : TimeUnit.MILLISECONDS.toNanos(round.millis());
         countFrom = round.turns() > 0 ? startedAt : startedAt + window / RAMP;
         stopAt = countFrom + window;
@@ -123,7 +127,7 @@ final class Crew {
             if (pausing) {
                 pause();
             }
-            long before = System.nanoTime();
+            long before = round.load().isOpen() ? awaitDue() : System.nanoTime();
             lock.lock();
             long after = System.nanoTime();
             if (reader) {
@@ -152,6 +156,20 @@ final class Crew {
             }
         }
         acquisitions.add(acquired);
+    }
+
+    /**
+     * Waits until the next turn of this process is due, if it is not yet.
+     *
+     * @return when it was due: a turn that begins late has waited since then
+     */
+    private long awaitDue() {
+        double interval = 1e9 / round.load().perSecond();
+        long at = startedAt + (long) (due.getAndIncrement() * interval);
+        for (long left = at - System.nanoTime(); left > 0; left = at - System.nanoTime()) {
+            LockSupport.parkNanos(left);
+        }
+        return at;
     }
 
     /** What this thread locks, by its turn. */

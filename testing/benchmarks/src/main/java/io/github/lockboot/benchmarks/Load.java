@@ -3,8 +3,11 @@ package io.github.lockboot.benchmarks;
 /**
  * What one process does in a round: so many threads lock and unlock, and do nothing in between. In its k-th turn thread t takes the
  * name t + k * threads, modulo the number of names.
+ *
+ * @param perSecond how many turns are due in a second, whether or not those before have ended: an open loop. 0 for a closed loop,
+ *     where a thread's next turn is due when its last one has ended
  */
-record Load(int threads, int names, int holds, boolean isVirtual, Kind kind) {
+record Load(int threads, int names, int holds, boolean isVirtual, Kind kind, int perSecond) {
 
     /** How a thread holds a lock. */
     enum Kind {
@@ -29,22 +32,30 @@ record Load(int threads, int names, int holds, boolean isVirtual, Kind kind) {
     static final int PAUSE_MILLIS = 5;
 
     static Load threads(int threads) {
-        return new Load(threads, 1, 1, false, Kind.EXCLUSIVE);
+        return new Load(threads, 1, 1, false, Kind.EXCLUSIVE, 0);
     }
 
     Load onNames(int count) {
-        return new Load(threads, count, holds, isVirtual, kind);
+        return new Load(threads, count, holds, isVirtual, kind, perSecond);
     }
 
     Load holding(int times) {
-        return new Load(threads, names, times, isVirtual, kind);
+        return new Load(threads, names, times, isVirtual, kind, perSecond);
     }
 
     Load virtual() {
-        return new Load(threads, names, holds, true, kind);
+        return new Load(threads, names, holds, true, kind, perSecond);
     }
 
     Load of(Kind other) {
-        return new Load(threads, names, holds, isVirtual, other);
+        return new Load(threads, names, holds, isVirtual, other, perSecond);
+    }
+
+    Load due(int turnsPerSecond) {
+        return new Load(threads, names, holds, isVirtual, kind, turnsPerSecond);
+    }
+
+    boolean isOpen() {
+        return perSecond > 0;
     }
 }

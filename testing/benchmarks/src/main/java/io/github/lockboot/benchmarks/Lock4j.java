@@ -30,6 +30,11 @@ final class Lock4j implements Contender {
     }
 
     @Override
+    public String settings() {
+        return "its defaults, and an acquire timeout of " + LONGEST_WAIT_MILLIS + " ms";
+    }
+
+    @Override
     public Client connect(RedisAddress redis) {
         LettuceConnectionFactory factory = redis.forSpring();
         Lock4jProperties properties = new Lock4jProperties();

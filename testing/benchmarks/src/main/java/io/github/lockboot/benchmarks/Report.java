@@ -3,14 +3,18 @@ package io.github.lockboot.benchmarks;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 
 import io.github.lockboot.harness.Contender;
 import io.github.lockboot.harness.Markdown;
+import tools.jackson.databind.SerializationFeature;
+import tools.jackson.databind.json.JsonMapper;
 
-/** Writes results as Markdown tables. */
+/** Writes results as Markdown tables, as JSON and as charts. */
 final class Report {
 
     private final Map<Scenario, List<Result>> results;
@@ -21,10 +25,11 @@ final class Report {
         this.setting = setting;
     }
 
-    /** Writes the tables and the charts, and the targets into the README, in the module's folder. */
+    /** Writes the tables, the raw figures and the charts, and the targets into the README, in the module's folder. */
     void write(Path module) throws IOException {
         Path folder = Files.createDirectories(module.resolve("results"));
         Files.writeString(folder.resolve("results.md"), all());
+        Files.writeString(folder.resolve("results.json"), json() + "\n");
         Files.writeString(folder.resolve("chart.svg"), Chart.of(results));
         Files.writeString(folder.resolve("headline.svg"), Chart.headlineOf(results));
         Path readme = module.resolve("README.md");
@@ -38,7 +43,7 @@ final class Report {
     }
 
     private String origin() {
-        return "Measured on " + setting.machine() + "; " + setting.software() + ".\nA " + setting.rounds() + ".\n";
+        return setting.text();
     }
 
     /** What was aimed at and what was reached. */
@@ -47,66 +52,92 @@ final class Report {
                 new StringBuilder("| scenario | figure | target | measured | |\n|---|---|---:|---:|---|\n");
         for (Target target : Target.ALL) {
             if (results.containsKey(target.scenario())) {
+                Optional<Figure> measured = target.measured(results);
                 text.append(Markdown.row(
                         target.scenario().title(),
                         target.title(),
-                        (target.bound() == Target.Bound.AT_LEAST ? "≥ " : "≤ ") + number(target.value()),
-                        target.measured(results).map(Report::number).orElse("-"),
-                        target.measured(results)
-                                .map(value -> target.isMetBy(value) ? "met" : "missed")
-                                .orElse("not measured")));
+                        (target.bound() == Target.Bound.AT_LEAST ? "≥ " : "≤ ") + Figure.number(target.value()),
+                        measured.map(target::measured).orElse("-"),
+                        measured.map(target::verdict).orElse("not measured")));
             }
         }
         return text.toString();
     }
 
-    /** One scenario's table. */
+    /** One scenario's table: of each figure the median over the rounds and, below it, the lowest and the highest. */
     static String section(Scenario scenario, List<Result> results) {
         StringBuilder text = new StringBuilder("## " + scenario.title() + "\n\n");
+        results.stream()
+                .filter(result -> result.load().isOpen())
+                .findFirst()
+                .ifPresent(result -> text.append(String.format(
+                        Locale.ROOT,
+                        "%,d turns a second are due. Waiting counts from when a turn was due.%n%n",
+                        result.load().perSecond())));
         text.append(
                 "| | turns/s | / raw | / RLock | p50 µs | p99 µs | max µs | longest read µs | Jain | commands | messages | client µs | Redis µs |\n");
         text.append("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n");
         for (Result result : results) {
             text.append(
                     result.hasFailed()
-                            ? "| " + result.contender().name() + " | failed: " + result.failure() + " ||||||||||||\n"
+                            ? "| " + result.contender().name() + " | failed: " + result.failure() + "; settings: "
+                                    + result.contender().settings() + " ||||||||||||\n"
                             : row(result, results));
         }
         return text.toString();
     }
 
     private static String row(Result result, List<Result> all) {
-        double speed = result.median(Measurement::turnsPerSecond);
-        Load load = result.scenario().load();
-        boolean hasWriter = load.kind() == Load.Kind.WRITER;
-        boolean fairnessMeans = result.scenario().isContended() && !load.isVirtual() && !hasWriter;
+        boolean hasWriter = result.load().kind() == Load.Kind.WRITER;
+        boolean fairnessMeans =
+                result.scenario().isContended() && !result.load().isVirtual() && !hasWriter;
         return Markdown.row(
                 result.contender().name(),
-                number(speed),
-                ratio(speed, all, Contenders.RAW),
-                ratio(speed, all, Contenders.RLOCK),
-                number(result.median(Measurement::median)),
-                number(result.median(Measurement::p99)),
-                number(result.max(Measurement::longest)),
-                hasWriter ? number(result.max(Measurement::longestHold)) : "",
-                fairnessMeans ? number(result.median(Measurement::fairness)) : "",
-                number(result.median(Measurement::commands)),
-                number(result.median(Measurement::messages)),
-                number(result.median(Measurement::client)),
-                number(result.median(Measurement::redis)));
+                result.figure(Measurement::turnsPerSecond).toString(),
+                ratio(result, all, Contenders.RAW),
+                ratio(result, all, Contenders.RLOCK),
+                result.figure(Measurement::median).toString(),
+                result.figure(Measurement::p99).toString(),
+                Figure.number(result.figure(Measurement::longest).max()),
+                hasWriter
+                        ? Figure.number(result.figure(Measurement::longestHold).max())
+                        : "",
+                fairnessMeans ? result.figure(Measurement::fairness).toString() : "",
+                result.figure(Measurement::commands).toString(),
+                result.figure(Measurement::messages).toString(),
+                result.figure(Measurement::client).toString(),
+                result.figure(Measurement::redis).toString());
     }
 
-    private static String ratio(double speed, List<Result> all, Contender base) {
+    private static String ratio(Result result, List<Result> all, Contender base) {
         return all.stream()
-                .filter(result -> result.contender() == base && !result.hasFailed())
-                .map(result -> number(speed / result.median(Measurement::turnsPerSecond)))
+                .filter(other -> other.contender() == base && !other.hasFailed())
+                .map(other -> result.figure(Measurement::turnsPerSecond, other).toString())
                 .findFirst()
                 .orElse("");
     }
 
-    /** Three digits that count, or a whole number. */
-    private static String number(double value) {
-        String pattern = value >= 100 ? "%,.0f" : value >= 10 ? "%.1f" : value >= 0.1 ? "%.2f" : "%.4f";
-        return String.format(Locale.ROOT, value == 0 ? "%.0f" : pattern, value);
+    /** Every round as it was measured. */
+    private String json() {
+        Map<String, Object> scenarios = new LinkedHashMap<>();
+        results.forEach((scenario, of) ->
+                scenarios.put(scenario.id(), of.stream().map(Report::json).toList()));
+        Map<String, Object> all = new LinkedHashMap<>();
+        all.put("setting", setting);
+        all.put("scenarios", scenarios);
+        return JsonMapper.builder()
+                .enable(SerializationFeature.INDENT_OUTPUT)
+                .build()
+                .writeValueAsString(all);
+    }
+
+    private static Map<String, Object> json(Result result) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("name", result.contender().name());
+        fields.put("settings", result.contender().settings());
+        fields.put("dueTurnsPerSecond", result.load().perSecond());
+        fields.put("failure", result.failure());
+        fields.put("rounds", result.rounds());
+        return fields;
     }
 }

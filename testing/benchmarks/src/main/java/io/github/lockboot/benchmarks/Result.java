@@ -2,13 +2,19 @@ package io.github.lockboot.benchmarks;
 
 import java.util.List;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.IntStream;
 
 import io.github.lockboot.harness.Contender;
 import org.jspecify.annotations.Nullable;
 
-/** What all rounds of a scenario showed of one contender, or why it failed. */
+/**
+ * What all rounds of a scenario showed of one contender, or why it failed.
+ *
+ * @param load what its processes did
+ */
 record Result(
         Scenario scenario,
+        Load load,
         Contender contender,
         List<Measurement> rounds,
         @Nullable String failure) {
@@ -17,14 +23,15 @@ record Result(
         return failure != null;
     }
 
-    /** The median over the rounds. */
-    double median(ToDoubleFunction<Measurement> what) {
-        double[] sorted = rounds.stream().mapToDouble(what).sorted().toArray();
-        int middle = sorted.length / 2;
-        return sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+    Figure figure(ToDoubleFunction<Measurement> what) {
+        return Figure.of(rounds.stream().mapToDouble(what).toArray());
     }
 
-    double max(ToDoubleFunction<Measurement> what) {
-        return rounds.stream().mapToDouble(what).max().orElseThrow();
+    /** As a multiple of another's in the round beside it. */
+    Figure figure(ToDoubleFunction<Measurement> what, Result base) {
+        return Figure.of(IntStream.range(0, Math.min(rounds.size(), base.rounds.size()))
+                .mapToDouble(
+                        round -> what.applyAsDouble(rounds.get(round)) / what.applyAsDouble(base.rounds.get(round)))
+                .toArray());
     }
 }

@@ -10,7 +10,7 @@ record Round(Load load, long startEpochMillis, long millis, int turns, int proce
 
     String encode() {
         return load.threads() + " " + load.names() + " " + load.holds() + " " + load.isVirtual() + " " + load.kind()
-                + " " + startEpochMillis + " " + millis + " " + turns + " " + process;
+                + " " + load.perSecond() + " " + startEpochMillis + " " + millis + " " + turns + " " + process;
     }
 
     static Round parse(String line) {
@@ -20,13 +20,14 @@ record Round(Load load, long startEpochMillis, long millis, int turns, int proce
                 Integer.parseInt(words[1]),
                 Integer.parseInt(words[2]),
                 Boolean.parseBoolean(words[3]),
-                Load.Kind.valueOf(words[4]));
+                Load.Kind.valueOf(words[4]),
+                Integer.parseInt(words[5]));
         return new Round(
                 load,
-                Long.parseLong(words[5]),
                 Long.parseLong(words[6]),
-                Integer.parseInt(words[7]),
-                Integer.parseInt(words[8]));
+                Long.parseLong(words[7]),
+                Integer.parseInt(words[8]),
+                Integer.parseInt(words[9]));
     }
 
     /** In this process. */

@@ -15,6 +15,7 @@ import static io.github.lockboot.benchmarks.Contenders.OURS_LINGERING;
 import static io.github.lockboot.benchmarks.Contenders.OURS_SENT;
 import static io.github.lockboot.benchmarks.Contenders.OURS_STRICT;
 import static io.github.lockboot.benchmarks.Contenders.RAW;
+import static io.github.lockboot.benchmarks.Contenders.RAW_NATIVE;
 import static io.github.lockboot.benchmarks.Contenders.RFAIR;
 import static io.github.lockboot.benchmarks.Contenders.RLOCK;
 import static io.github.lockboot.benchmarks.Contenders.RMULTI;
@@ -29,6 +30,8 @@ enum Scenario {
     UNCONTENDED("one thread, uncontended", 1, Load.threads(1), false, withOptions()),
     NESTED("one thread, five nested holds", 1, Load.threads(1).holding(5), false, reentrant()),
     DISTINCT("16 threads, 10,000 distinct names", 1, Load.threads(16).onNames(10_000), false, withSent()),
+    HALF_RATE("16 threads, 10,000 distinct names, due at half of the raw loop's rate", 0.5, withSent()),
+    HIGH_RATE("16 threads, 10,000 distinct names, due at nine tenths of the raw loop's rate", 0.9, withSent()),
     COPIED(
             "16 threads, 10,000 distinct names, a replica",
             1,
@@ -68,6 +71,17 @@ enum Scenario {
     private final Load load;
     private final boolean remote;
     private final List<Contender> contenders;
+    private final double share;
+
+    /** An open loop: turns are due at a share of the rate that the raw loop reaches in {@link #DISTINCT}. */
+    Scenario(String title, double share, List<Contender> contenders) {
+        this.title = title;
+        this.processes = 1;
+        this.load = Load.threads(16).onNames(10_000);
+        this.remote = false;
+        this.contenders = contenders;
+        this.share = share;
+    }
 
     Scenario(String title, int processes, Load load, boolean remote, List<Contender> contenders) {
         this.title = title;
@@ -75,6 +89,7 @@ enum Scenario {
         this.load = load;
         this.remote = remote;
         this.contenders = contenders;
+        this.share = 0;
     }
 
     /** Its name on the command line. */
@@ -93,6 +108,11 @@ enum Scenario {
     /** What each process does. */
     Load load() {
         return load;
+    }
+
+    /** At which share of the raw loop's rate turns are due; 0 in a closed loop. */
+    double share() {
+        return share;
     }
 
     /** Whether Redis is reached through the slow proxy. */
@@ -130,11 +150,11 @@ enum Scenario {
     }
 
     private static List<Contender> withSent() {
-        return List.of(RAW, OURS, OURS_SENT, RLOCK, RFAIR, SI_SPIN, SI_PUB_SUB, LOCK4J);
+        return List.of(RAW, RAW_NATIVE, OURS, OURS_SENT, RLOCK, RFAIR, SI_SPIN, SI_PUB_SUB, LOCK4J);
     }
 
     private static List<Contender> withOptions() {
-        return List.of(RAW, OURS, OURS_SENT, OURS_LINGERING, RLOCK, RFAIR, SI_SPIN, SI_PUB_SUB, LOCK4J);
+        return List.of(RAW, RAW_NATIVE, OURS, OURS_SENT, OURS_LINGERING, RLOCK, RFAIR, SI_SPIN, SI_PUB_SUB, LOCK4J);
     }
 
     private static List<Contender> reentrant() {

@@ -74,11 +74,27 @@ final class ScriptCalls {
         return Double.parseDouble(cpu.get("used_cpu_user")) + Double.parseDouble(cpu.get("used_cpu_sys"));
     }
 
+    /** The command by which {@link #acquire(String, String, String)} asks. */
+    List<String> acquireCommand(String key, String id, String poll) {
+        return words(acquire, key, id, poll, MAX_WAITERS, TTL, "0", "1");
+    }
+
+    /** The command by which {@link #unlock(String, String, String)} asks. */
+    List<String> unlockCommand(String key, String id, String poll) {
+        return words(unlock, key, id, poll, MAX_WAITERS, "0");
+    }
+
     private String run(String sha, String key, String id, String poll, int maxWaiters, String... others) {
+        List<String> words = words(sha, key, id, poll, maxWaiters, others);
+        return String.valueOf(redis.command(words.toArray(String[]::new)));
+    }
+
+    private static List<String> words(
+            String sha, String key, String id, String poll, int maxWaiters, String... others) {
         String settings = poll + " " + PATIENCE + " " + maxWaiters + " " + MAX_HOLDERS + " lock:client:";
         List<String> words = new ArrayList<>(List.of("EVALSHA", sha, "1", key, id, settings));
         words.addAll(List.of(others));
         words.add(new String(LuaScript.nextNumber(), StandardCharsets.US_ASCII));
-        return String.valueOf(redis.command(words.toArray(String[]::new)));
+        return words;
     }
 }

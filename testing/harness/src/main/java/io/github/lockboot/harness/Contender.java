@@ -16,6 +16,11 @@ public interface Contender {
         return lock;
     }
 
+    /** What it is set to, where that is not its default. */
+    default String settings() {
+        return "its defaults";
+    }
+
     /** Connects as one application instance does. */
     Client connect(RedisAddress redis);
 

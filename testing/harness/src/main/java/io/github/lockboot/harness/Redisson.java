@@ -38,6 +38,11 @@ public record Redisson(String name, Type type, @Nullable Timing timing) implemen
     }
 
     @Override
+    public String settings() {
+        return timing == null ? "its defaults" : "lockWatchdogTimeout, timeout: " + timing;
+    }
+
+    @Override
     public Client connect(RedisAddress redis) {
         Config config = new Config();
         BaseConfig<?> servers = redis.forRedisson(config);

@@ -26,6 +26,11 @@ public record SpringIntegration(
     }
 
     @Override
+    public String settings() {
+        return type + (timing == null ? "" : ", renewed: " + timing);
+    }
+
+    @Override
     public Client connect(RedisAddress redis) {
         ThreadPoolTaskScheduler renewal = new ThreadPoolTaskScheduler();
         LettuceConnectionFactory factory;

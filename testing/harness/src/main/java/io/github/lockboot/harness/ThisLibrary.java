@@ -38,6 +38,11 @@ public record ThisLibrary(
         return "lock:" + lock;
     }
 
+    @Override
+    public String settings() {
+        return timing + ", local-handoff-limit " + localHandoffLimit + ", acknowledge " + acknowledge;
+    }
+
     /** Where Redis knows a user, the connection factory is one that can be refreshed. */
     @Override
     public Client connect(RedisAddress redis) {
