@@ -76,7 +76,8 @@ final class FailoverFaults {
                                         "replication stands still, the lock is granted, SIGKILL to the master; a replica takes over",
                                         deployment,
                                         FailoverFaults::<D>loseGrant)
-                                .from(Start.QUIET),
+                                .from(Start.QUIET)
+                                .within(Terms.DEAD_KINDS),
                         Fault.of(
                                         kind + "-copies-old",
                                         "replication stands still for 200 ms, SIGKILL to the master; a replica takes over",
