@@ -111,8 +111,8 @@ final class SelfCheck {
         } else {
             add(
                     "Redis does not run the scripts of locks (" + Failures.reasonOf(failure) + ")",
-                    "use a master that accepts writes, and a user with these rights: ~" + store.keyOf("*") + " &"
-                            + store.keyOf("*") + " " + COMMANDS
+                    "use a master that accepts writes, a server with Lua, and a user with these rights: ~"
+                            + store.keyOf("*") + " &" + store.keyOf("*") + " " + COMMANDS
                             + (store.client().acknowledges() ? ACKNOWLEDGING : ""));
         }
     }

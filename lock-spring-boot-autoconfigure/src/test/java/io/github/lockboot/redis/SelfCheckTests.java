@@ -123,6 +123,20 @@ class SelfCheckTests {
         }
     }
 
+    /** Valkey from 9.1 can be built without Lua. */
+    @Test
+    void aServerWithoutLuaIsFound() {
+        try (RedisServer without =
+                RedisProgram.EMBEDDED.start("--rename-command", "EVAL", "", "--rename-command", "EVALSHA", "")) {
+            assertThat(check(at(without)))
+                    .singleElement()
+                    .satisfies(finding -> assertThat(finding.toString())
+                            .startsWith("Redis does not run the scripts of locks (")
+                            .contains("unknown command")
+                            .contains(", a server with Lua, "));
+        }
+    }
+
     // --- what the user may do ---------------------------------------------------------------------------------
 
     @Test
@@ -187,8 +201,9 @@ class SelfCheckTests {
                                     .startsWith("Redis does not run the scripts of locks (")
                                     .containsPattern("permission|can't (run|access|publish)");
                             assertThat(finding.action())
-                                    .isEqualTo("use a master that accepts writes, and a user with these rights: "
-                                            + RIGHTS);
+                                    .isEqualTo(
+                                            "use a master that accepts writes, a server with Lua, and a user with these rights: "
+                                                    + RIGHTS);
                         });
             }
         }
