@@ -2,12 +2,14 @@ package io.github.lockboot.redis;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.fixture.AclUser;
+import io.github.lockboot.fixture.RedisBinary;
 import io.github.lockboot.fixture.RedisCluster;
 import io.github.lockboot.fixture.RedisSentinel;
 import io.github.lockboot.fixture.RedisServer;
@@ -123,16 +125,21 @@ class SelfCheckTests {
         }
     }
 
-    /** Valkey from 9.1 can be built without Lua. */
+    /** Valkey from 9.1 can be built without Lua: {@code testing/servers/run without-lua}. */
     @Test
     void aServerWithoutLuaIsFound() {
-        try (RedisServer without =
-                RedisProgram.EMBEDDED.start("--rename-command", "EVAL", "", "--rename-command", "EVALSHA", "")) {
+        String built = System.getenv("LOCK_SERVER_WITHOUT_LUA");
+        String refusal = built != null ? "Could not find scripting engine" : "unknown command";
+        try (RedisServer without = built != null
+                ? RedisServer.builder()
+                        .binary(RedisBinary.at(Path.of(built)).orElseThrow())
+                        .start()
+                : RedisProgram.EMBEDDED.start("--rename-command", "EVAL", "", "--rename-command", "EVALSHA", "")) {
             assertThat(check(at(without)))
                     .singleElement()
                     .satisfies(finding -> assertThat(finding.toString())
                             .startsWith("Redis does not run the scripts of locks (")
-                            .contains("unknown command")
+                            .contains(refusal)
                             .contains(", a server with Lua, "));
         }
     }
