@@ -250,7 +250,13 @@ final class RedisTrace {
                 .filter(fence -> !known.contains(fence) && fence >= run.begin && fence <= run.end())
                 .min()
                 .orElse(0);
-        return seen == 0 ? 0 : seen - tokensOfTheFirst(before, after, run);
+        long tokens = tokensOfTheFirst(before, after, run);
+        if (seen == 0 && tokens > 0 && after.fence() > before.fence()) {
+            return after.fence()
+                    - tokens
+                    + 1; // nobody else was granted it, so the last of these tokens stays as the fence
+        }
+        return seen == 0 ? 0 : seen - tokens;
     }
 
     /** How many tokens the first in the queue had, if the script granted it the lock and took it back at once; else 0. */

@@ -122,6 +122,13 @@ class RedisTraceTests {
                 .containsKeys("gone surely");
     }
 
+    /** The clock of such a script is known by the fence that it leaves. Recorded from one of the fleets above. */
+    @Test
+    void aGrantThatIsTakenBackAtOnceIsABehaviourOfTheModel() throws IOException {
+        List<String> monitored = Files.readAllLines(Path.of("src/test/resources/taken-back-at-once.monitor"));
+        assertThat(verdict("taken-back-at-once", monitored).rejected).isEmpty();
+    }
+
     /** Not those that so few calls show by chance only; schedules show them ({@link TraceTests}). */
     @ParameterizedTest
     @ValueSource(
