@@ -32,7 +32,10 @@ class TraceTests {
 
     private static final int TRACES = Integer.getInteger("traces", 300);
 
-    /** So many schedules are looked through for some in which a mutant does anything else than the library, and so many of those are judged. */
+    /**
+     * So many schedules are looked through for some in which a mutant does anything else than the library, and so many of those are judged at
+     * a time, until one is rejected.
+     */
     private static final int LOOKED_THROUGH = 3_000;
 
     private static final int JUDGED = 60;
@@ -165,16 +168,20 @@ class TraceTests {
     @MethodSource("mutants")
     void aBrokenRuleIsNoBehaviourOfTheModel(String name) throws Exception {
         ClassLoader mutant = Mutant.of(name).loader();
-        List<Long> seeds = new ArrayList<>();
         long seed = NOT_RANDOM;
-        for (; seeds.size() < JUDGED && seed < LOOKED_THROUGH; seed++) {
-            if (!trace(mutant, seed, false).equals(trace(LIBRARY, seed, false))) {
-                seeds.add(seed);
+        int judged = 0;
+        Verdict verdict;
+        do {
+            List<Long> seeds = new ArrayList<>();
+            for (; seeds.size() < JUDGED && seed < LOOKED_THROUGH; seed++) {
+                if (!trace(mutant, seed, false).equals(trace(LIBRARY, seed, false))) {
+                    seeds.add(seed);
+                }
             }
-        }
-        Verdict verdict = verdict(mutant, seeds, true);
-        System.out.printf(
-                "%s: %d of %d rejected, from %d schedules", name, verdict.rejected.size(), seeds.size(), seed);
+            verdict = verdict(mutant, seeds, true);
+            judged += seeds.size();
+        } while (verdict.rejected.isEmpty() && seed < LOOKED_THROUGH);
+        System.out.printf("%s: %d of %d rejected, from %d schedules", name, verdict.rejected.size(), judged, seed);
         verdict.rejected.entrySet().stream()
                 .findFirst()
                 .ifPresent(each -> System.out.printf("; schedule %d at %s", each.getKey(), each.getValue()));
