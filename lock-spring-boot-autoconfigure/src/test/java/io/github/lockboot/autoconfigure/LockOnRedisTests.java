@@ -164,13 +164,15 @@ class LockOnRedisTests {
     void twoCallsThatNeedTheSameTwoLocksInOppositeOrderBothEnd() {
         run(work -> {
             CompletableFuture<?>[] calls = IntStream.range(0, 40)
-                    .mapToObj(i -> CompletableFuture.runAsync(() -> {
-                        if (i % 2 == 0) {
-                            work.both("a", "b");
-                        } else {
-                            work.both("b", "a");
-                        }
-                    }))
+                    .mapToObj(i -> CompletableFuture.runAsync(
+                            () -> {
+                                if (i % 2 == 0) {
+                                    work.both("a", "b");
+                                } else {
+                                    work.both("b", "a");
+                                }
+                            },
+                            task -> new Thread(task).start()))
                     .toArray(CompletableFuture<?>[]::new);
             assertThat(CompletableFuture.allOf(calls)).succeedsWithin(Duration.ofSeconds(60));
             assertThat(work.overlaps()).isZero();

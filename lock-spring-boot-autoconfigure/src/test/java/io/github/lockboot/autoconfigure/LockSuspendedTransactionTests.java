@@ -3,6 +3,7 @@ package io.github.lockboot.autoconfigure;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 
 import io.github.lockboot.DistributedLock;
@@ -274,8 +275,11 @@ class LockSuspendedTransactionTests {
         CyclicBarrier bothHadOne = new CyclicBarrier(2);
         runner.withBean(LockRegistry.class, () -> locks).run(context -> {
             Ledger ledger = context.getBean(Ledger.class);
-            CompletableFuture<Void> one = CompletableFuture.runAsync(() -> batch(ledger, bothHadOne, "a", "b"));
-            CompletableFuture<Void> other = CompletableFuture.runAsync(() -> batch(ledger, bothHadOne, "b", "a"));
+            Executor threads = task -> new Thread(task).start(); // the common pool may have one thread only
+            CompletableFuture<Void> one =
+                    CompletableFuture.runAsync(() -> batch(ledger, bothHadOne, "a", "b"), threads);
+            CompletableFuture<Void> other =
+                    CompletableFuture.runAsync(() -> batch(ledger, bothHadOne, "b", "a"), threads);
             CompletableFuture.allOf(one, other).get(30, TimeUnit.SECONDS);
         });
         assertThat(entries()).containsExactlyInAnyOrder("a", "b", "b", "a");

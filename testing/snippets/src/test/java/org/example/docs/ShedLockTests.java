@@ -5,6 +5,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -232,8 +233,10 @@ class ShedLockTests {
         for (List<Job> order : List.of(List.of(first, second), List.of(second, first))) {
             assertRunsOnce(() -> order.forEach(Job::rates));
         }
+        Executor threads = task -> new Thread(task).start();
         assertRunsOnce(() -> CompletableFuture.allOf(
-                        CompletableFuture.runAsync(first::rates), CompletableFuture.runAsync(second::rates))
+                        CompletableFuture.runAsync(first::rates, threads),
+                        CompletableFuture.runAsync(second::rates, threads))
                 .join());
     }
 
